@@ -6,6 +6,7 @@ from typing import Any
 
 from descheduler.eviction.default_evictor import default_evictor
 from descheduler.eviction.migration_controller import args as migration_args
+from descheduler.eviction.migration_controller.args_checks import validate_args as validate_migration_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.placement_verification import placement_verification
 from descheduler.migration_planner import args as migration_planner_args
@@ -57,7 +58,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         args_type=migration_args.MigrationControllerArgs,
         extension_points=frozenset({"filter", "preEvictionFilter", "evict"}),
         factory=MigrationController,
-        validate=migration_args.validate_args,
+        validate=validate_migration_args,
         needs=migration_args.needs,
         defaults=migration_args.default_args,
         native=True,

@@ -101,7 +101,7 @@ def run_with(
         if live is not None and live.carry_out_users(snapshot):
             snapshot = _read(run, server)  # what was decided on is no more
         kept = _recall(run)
-        rounds = _Rounds(run, snapshot, kept.memory)
+        rounds = _Rounds(run, snapshot, kept.memory, () if live is None else live.evicted_for_users)
         left_out = rounds.choose()
         decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
@@ -111,7 +111,8 @@ def run_with(
     guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     is_chosen = options.apply is not None
     decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
-    result = replace(result, cluster_uid=uid, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
+    decisions = replace(decisions, notes=(*decisions.notes, *notes))
+    result = replace(result, cluster_uid=uid, is_partial=bool(left_out), decisions=decisions)
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
@@ -158,7 +159,8 @@ def _live(run: _Run, lease: HeldLease | None, server: ServerFacts) -> LiveRun:
     # Dry runs must not pay for what evicts.
     from descheduler.cycle.live.live_run import LiveRun
 
-    return LiveRun(run.client, run.policy, run.options, run.watch, run.observer, lease, server)
+    parts = run.client, run.policy, run.options, run.watch, run.observer, lease, server
+    return LiveRun(*parts, now=run.now, at=run.began)
 
 
 def _discover(run: _Run) -> ServerFacts:
@@ -258,7 +260,7 @@ def _request(run: _Run) -> SnapshotRequest:
 class _Rounds:
     """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
 
-    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory) -> None:
+    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory, evicted_before: Sequence[PriorMove]) -> None:
         # See `_load_deciding`.
         from descheduler.cycle.decide import decide
 
@@ -273,6 +275,7 @@ class _Rounds:
             registry=run.registry,
             scope=options.scope,
             memory=memory,
+            evicted_before=evicted_before,
         )
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""

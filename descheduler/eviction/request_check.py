@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -14,7 +14,7 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["Allowance", "BundlingCheck", "CountingCheck", "PodByPod", "RequestCheck"]
+__all__ = ["Allowance", "BundlingCheck", "CountingCheck", "PodByPod", "RequestCheck", "allowance_by_pod"]
 
 
 class RequestCheck(Protocol):
@@ -47,6 +47,22 @@ class Allowance(msgspec.Struct, frozen=True):
 
     key_of: Callable[[Pod], Hashable | None]
     left: Callable[[Hashable], int]
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def allowance_by_pod(key_of: Callable[[Pod], _Key | None], left: Callable[[_Key, Pod], int]) -> Allowance:
+    """The allowance of which `left` is found by any of the pods with the key."""
+    found: dict[Hashable, tuple[_Key, Pod]] = {}
+
+    def noted(pod: Pod) -> _Key | None:
+        key = key_of(pod)
+        if key is not None:
+            found.setdefault(key, (key, pod))
+        return key
+
+    return Allowance(noted, lambda key: left(*found[key]))
 
 
 @runtime_checkable

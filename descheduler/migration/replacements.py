@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import decode_pod, pods_path
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
@@ -97,10 +98,10 @@ class Replacements:
 def came_after(pod: Pod, job: MigrationJob) -> bool:
     """Whether `pod` was created after that of `job` was asked to leave; true where nobody knows when that was.
 
-    The one time is of the server's clock, the other of this machine's.
+    The one time is of the server's clock, the other of this machine's. The replacement of a surge comes before.
     """
     eviction = job.found(JobConditionType.EVICTION)
-    return eviction is None or _is_since(pod, eviction.probed_at)
+    return is_surged(job) or eviction is None or _is_since(pod, eviction.probed_at)
 
 
 def _older(candidates: list[Pod], job: MigrationJob, now: datetime) -> list[Pod]:

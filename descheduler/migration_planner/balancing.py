@@ -192,7 +192,9 @@ class Balancing:
         level = Level("nodes over target", len(self._over_before), after, nodes_bound)
         is_optimal = (after, num_granted) <= plans[0].bound
         sentence = f"{counted(level.before, 'node')} over target → {after}, {counted(num_granted, 'eviction')}"
-        if num_granted and after == nodes_bound:
+        if after > nodes_bound:
+            sentence += "; the other nodes cannot be brought under it by a plan that was found within the limits"
+        elif num_granted:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
         return Goal(
             "BalanceUtilization",

@@ -36,8 +36,8 @@ class PlannedObjective(Fields, frozen=True):
 class PlannedGoal(Fields, frozen=True):
     """What planners were asked for, and how near the plan comes.
 
-    At least `bound` of its `evictions` are needed, by proof; `gap` is the share of the bound by which they are more.
-    `status` is `optimal` where no plan is better, `feasible` where one may be, and `nothing` where there was nothing to
+    To reach the bounds of all `levels` at least `bound` evictions are needed, by proof. `gap` is the share of that by
+    which `evictions` are more, null where some level is not at its bound. `status` is `optimal` where no plan is better, `feasible` where one may be, and `nothing` where there was nothing to
     do. `seconds` is how long was searched, and `work` the same in units that are equal on every machine; all but
     `seconds` is the same for equal input where a limit of work ended the search.
     """
@@ -45,7 +45,7 @@ class PlannedGoal(Fields, frozen=True):
     objectives: tuple[PlannedObjective, ...]
     evictions: int
     bound: int
-    gap: float
+    gap: float | None
     status: Literal["optimal", "feasible", "nothing"]
     seconds: float
     work: float
@@ -76,8 +76,12 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
         ),
         evictions=evictions,
         bound=bound,
-        gap=round((evictions - bound) / max(bound, 1), 6),
+        gap=_gap(evictions, bound) if all(goal.is_reached for *_, goal in found) else None,
         status=status,
         seconds=round(sum(goal.seconds for *_, goal in found), 3),
         work=round(sum(goal.work for *_, goal in found), 6),
     )
+
+
+def _gap(evictions: int, bound: int) -> float:
+    return round((evictions - bound) / max(bound, 1), 6)

@@ -155,7 +155,13 @@ def _reached_limits(staying: Iterable[Staying]) -> tuple[ReachedLimit, ...]:
     order = list(EvictionLimit)
     reached = sorted(filter(None, counts), key=lambda each: (order.index(each.limit), each.scope, each.value))
     return tuple(
-        ReachedLimit(limit=each.limit.value, value=each.value, scope=each.scope, num_pods=counts[each])
+        ReachedLimit(
+            limit=each.limit.value,
+            value=each.value,
+            scope=each.scope,
+            percentage=each.percentage,
+            num_pods=counts[each],
+        )
         for each in reached
     )
 

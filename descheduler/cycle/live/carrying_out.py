@@ -19,7 +19,8 @@ from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.setup.job_execution import JobExecution, UsersJobs
+from descheduler.migration.setup.job_execution import JobExecution
+from descheduler.migration.setup.users_jobs import UsersJobs
 from descheduler.migration.traces.announce import EvictionAnnouncer
 from descheduler.migration.traces.job_events import JobAnnouncer
 from descheduler.migration.traces.job_listener import EveryListener
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.controller.adoption import Adopted
     from descheduler.migration.guards.watchman import Watchman
+    from descheduler.migration.paces import Paces
 
 __all__ = ["Carrier"]
 
@@ -41,8 +43,8 @@ class Carrier(msgspec.Struct, frozen=True):
     """Evicts through `client`, and tells the cluster and the observer of it.
 
     Jobs make their calls through `calls`; `events` is flushed once the plan is carried out. `policy_version` is that of
-    the eviction API. With `announces_failures` refused evictions get an Event too. Where there is a `watchman`, its
-    guards may end the run.
+    the eviction API. With `announces_failures` refused evictions get an Event too. All evictions share `paces`. Where
+    there is a `watchman`, its guards may end the run.
     """
 
     client: KubeClient
@@ -53,6 +55,7 @@ class Carrier(msgspec.Struct, frozen=True):
     jobs: JobPlan
     calls: Background
     events: EventRecorder
+    paces: Paces
     watchman: Watchman | None = None
 
     def take_up(self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]) -> Adopted | None:
@@ -91,6 +94,7 @@ class Carrier(msgspec.Struct, frozen=True):
                 may_call=may_call,
                 tripped=self._tripped,
                 sink=sink,
+                paces=self.paces,
                 clock=self.watch.clock,
                 sleep=self.watch.sleep,
             )
@@ -112,6 +116,7 @@ class Carrier(msgspec.Struct, frozen=True):
             settings,
             self.watch,
             calls=self.calls,
+            paces=self.paces,
             open_calls=open_calls,
             may_call=may_call,
             tripped=self._tripped,

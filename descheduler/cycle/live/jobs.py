@@ -14,12 +14,12 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.surroundings import Background, Surroundings
-from descheduler.migration.paces import Paces
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
 from descheduler.migration.setup.halting import Halting
-from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage, UsersJobs
+from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
 from descheduler.migration.setup.offer import find_offer
+from descheduler.migration.setup.users_jobs import UsersJobs
 from descheduler.model.text.counted import counted
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.run_name import run_name
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.controller.adoption import Adopted
-    from descheduler.migration.controller.removal import RemovalPort
     from descheduler.migration.open_calls import OpenCalls
-    from descheduler.migration.ports import OutcomeSink
+    from descheduler.migration.paces import Paces
+    from descheduler.migration.ports import OutcomeSink, RemovalPort
     from descheduler.migration.settings import ExecutorSettings
     from descheduler.migration.traces.job_listener import JobListener
     from descheduler.plan.outcome import Outcome
@@ -62,6 +62,7 @@ class JobPlan(msgspec.Struct, frozen=True):
         watch: Watch,
         *,
         calls: Background,
+        paces: Paces,
         open_calls: OpenCalls,
         may_call: Callable[[], str],
         tripped: Callable[[], str] = lambda: "",
@@ -74,7 +75,7 @@ class JobPlan(msgspec.Struct, frozen=True):
             return None
         around = Surroundings(
             calls=calls,
-            paces=Paces(settings, now=watch.clock),
+            paces=paces,
             open_calls=open_calls,
             halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, tripped),
             may_call=may_call,
@@ -139,6 +140,9 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
         let_go = counted(jobs.num_started, "PodMigrationJob")
         notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
         notes += _not_moved([outcome for outcome in jobs.outcomes if outcome.message])
+    if jobs.num_limited:
+        waiting = counted(jobs.num_limited, "PodMigrationJob")
+        notes.append(f"{waiting} of users left to the next run: {jobs.limit}")
     if jobs.num_left:
         left = counted(jobs.num_left, "PodMigrationJob")
         notes.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -22,9 +23,11 @@ from descheduler.kube.leases.held_lease import HeldLease
 from descheduler.migration.guards.setup import make_watchman
 from descheduler.migration.lease_settings import lease_settings
 from descheduler.migration.open_calls import OpenCalls
+from descheduler.migration.paces import Paces
 from descheduler.migration.policy_settings import PaceFlags, executor_settings
 from descheduler.migration.rounds import Decide
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.types import Policy
 from descheduler.report.status_document import NOTHING_TAKEN_UP
 from descheduler.supervision import Watch
@@ -49,13 +52,27 @@ class LiveRun:
         observer: RunObserver,
         lease: HeldLease | None,
         server: ServerFacts,
+        *,
+        now: datetime,
+        at: float,
     ) -> None:
+        """`at` is the clock of `watch` when it was `now`."""
+        self._policy = policy
         self.taken_up = NOTHING_TAKEN_UP
+        self.evicted_for_users: tuple[PriorMove, ...] = ()
         self.notes: tuple[str, ...] = ()
         """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
         self.num_unused = 0
         """Reservations beside which replacements came to run."""
-        self._settings = _executor_settings(policy, options, watch.deadline, client.request_timeout_seconds)
+        self._settings = executor_settings(
+            policy,
+            PaceFlags(options.qps, options.burst),
+            evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+            effect_seconds=client.request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
+            deadline=watch.deadline,
+            now=now,
+            at=at,
+        )
         self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
         self._may_call = (lambda: "") if lease is None else lease.why_not_current
         guard_open_calls(self._open_calls, lease, watch)
@@ -76,6 +93,7 @@ class LiveRun:
             self._jobs,
             self._job_calls,
             self._events,
+            Paces(self._settings, now=watch.clock),
             self._watchman,
         )
 
@@ -101,7 +119,9 @@ class LiveRun:
 
     def carry_out_users(self, snapshot: Snapshot) -> bool:
         """Carries out what users have asked for; whether the cluster may have changed by that."""
-        users = self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
+        settings = self._settings_over(snapshot)
+        users = self._carrier.carry_out_users(snapshot, settings, self._open_calls, self._may_call)
+        self.evicted_for_users = users.evicted
         self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
         self.notes = (*self.notes, *users_notes(users))
         self.num_unused += num_unused(users.outcomes)
@@ -109,21 +129,12 @@ class LiveRun:
 
     def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
         """Decides over `snapshot` and evicts, in rounds."""
-        result = self._carrier.carry_out(decide_with, snapshot, self._settings, self._open_calls, self._may_call)
+        settings = self._settings_over(snapshot)
+        result = self._carrier.carry_out(decide_with, snapshot, settings, self._open_calls, self._may_call)
         self.num_unused += num_unused(result.outcomes)
         self.notes = (*self.notes, *unused_notes(self.num_unused))
         return result
 
-
-def _executor_settings(
-    policy: Policy, options: RunOptions, deadline: float | None, request_timeout_seconds: float
-) -> ExecutorSettings:
-    """How evictions are paced and bounded. `deadline` is of the run's clock; None when it has none."""
-    return executor_settings(
-        policy,
-        PaceFlags(options.qps, options.burst),
-        limits=limits_of(policy),
-        evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
-        effect_seconds=request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
-        deadline=deadline,
-    )
+    def _settings_over(self, snapshot: Snapshot) -> ExecutorSettings:
+        """With the limits, of which some may be percentages of what is in the cluster."""
+        return replace(self._settings, limits=limits_of(self._policy, snapshot))

@@ -8,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from descheduler.kube.errors import KindAbsent, KindForbidden
+from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.task import JobTask
@@ -76,6 +76,9 @@ def adopt(
                 unfinished.append(kept)
             else:
                 undone.append(job)
+    for job in own:
+        if job.has_ended and job.phase != JobPhase.SUCCEEDED:
+            _take_back_surge(keeper, job)
     over = [job for job in own if job.has_ended and _is_over(job, now)]
     for job in over:
         journal.delete(job)
@@ -91,15 +94,27 @@ def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
         return ()
 
 
-def adopted_task(job: MigrationJob, pod: Pod | None = None) -> JobTask:
-    """The task of finishing `job`, which is no eviction of a plan. `pod` is its pod, where that is known."""
+def _take_back_surge(keeper: JobKeeper, job: MigrationJob) -> None:
+    """For a job that has ended: a call of it that got no answer may have had its effect since."""
+    try:
+        keeper.take_back_surge(job)
+    except ApiError as error:
+        if error.status_code != 403:  # whoever lost the right since cannot be helped, and the run can do without
+            raise
+
+
+def adopted_task(job: MigrationJob, pod: Pod | None = None, *, profile: str = "") -> JobTask:
+    """The task of finishing `job`, which is no eviction of a plan, at the pace of `profile`, else of the whole run.
+
+    `pod` is its pod, where that is known.
+    """
     grace_period_seconds = job.delete_options.get("gracePeriodSeconds")
     eviction = PlannedEviction(
         job.pod_namespace,
         job.pod_name,
         job.pod_uid or ("" if pod is None else pod.uid) or job.uid,
         node="" if pod is None else pod.node_name,
-        profile="",
+        profile=profile,
         plugin=job.annotations.get(TRIGGER_ANNOTATION, ""),
         reason=job.annotations.get(REASON_ANNOTATION, ""),
         grace_period_seconds=grace_period_seconds if isinstance(grace_period_seconds, int) else None,

@@ -26,10 +26,12 @@ def ended(task: JobTask, now: float) -> Judgement:
     is_missing = job.phase == JobPhase.FAILED and job.reason == JobReason.MISSING_POD
     if (task.was_evicted or is_missing) and not task.num_calls and not task.is_adopted:
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
-    if task.miss is not None:
+    if task.miss is not None and task.was_evicted:
         return _missed(task, task.miss, job.message)
     if job.phase == JobPhase.SUCCEEDED:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, "")
+    if job.reason == JobReason.SURGE_FAILED and not task.is_in_doubt(now):
+        return Judgement(OutcomeKind.REFUSED, OutcomeCode.NOT_SURGED, job.message)
     if task.was_evicted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, job.message)
     return _kept(task, OutcomeCode.NO_ROOM, job.message, now)

@@ -9,15 +9,29 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError
+from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.conditions import failed, with_condition
 from descheduler.migration.jobs.machine import JobTerms, next_step
 from descheduler.migration.jobs.seen import Miss, Seen
-from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, WaitForChange
+from descheduler.migration.jobs.steps import (
+    End,
+    Evict,
+    HoldRoom,
+    LowerReplicas,
+    PlanSurge,
+    RaiseReplicas,
+    ReleaseRoom,
+    Save,
+    WaitForChange,
+)
+from descheduler.migration.jobs.surge import surge_of, with_surge
 from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
+from descheduler.migration.ports import RemovalPort
 from descheduler.migration.providers.provider import CannotHold, ReservationProvider
 from descheduler.migration.replacements import Replacements, successors_of
+from descheduler.migration.surges.surges import Surges
 from descheduler.migration.traces.job_listener import EveryListener, JobListener
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
@@ -25,6 +39,8 @@ from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobKeeper", "Progress"]
+
+_Doable = Save | HoldRoom | PlanSurge | RaiseReplicas | LowerReplicas | ReleaseRoom
 
 _MOST_STEPS = 12
 """More than a job has from its beginning to its end: whoever needs more goes round in circles."""
@@ -70,6 +86,7 @@ class JobKeeper:
         self._now = now
         self._listener = listener or EveryListener()
         self._replacements = Replacements(objects)
+        self._surges = Surges(objects)
 
     def advance(self, job: MigrationJob) -> Progress:
         """Takes `job` as far as it comes without an eviction or a wait. Raises KubeError; what was done by then stays.
@@ -83,9 +100,9 @@ class JobKeeper:
             step = next_step(job, seen, self._terms, self._now())
             if isinstance(step, Evict | WaitForChange | End):
                 return Progress(job, step, seen.pod, seen.replacement)
-            kept = self._do(job, step)
+            kept = self._do(job, step, seen.pod)
             if kept is None:
-                self._provider_of(job).release(job)
+                self._release(job)
                 return Progress(None, End(), seen.pod)
             known = seen if isinstance(step, Save) and _looked_at(kept) == _looked_at(job) else None
             job = kept
@@ -118,7 +135,7 @@ class JobKeeper:
         """
         for _ in range(_MOST_CONFLICTS):
             if job.reservation_name:
-                self._provider_of(job).release(job)
+                self._release(job)
             if (kept := self._save(job, end(job))) is not None:
                 return kept
             if (found := self._journal.read(job)) is None:
@@ -127,6 +144,21 @@ class JobKeeper:
             if job.has_ended or job.found(JobConditionType.EVICTION) is not None:
                 break
         return job
+
+    def scale_back(
+        self, job: MigrationJob, port: RemovalPort, eviction: PlannedEviction, may_send: Callable[[], bool]
+    ) -> EvictionResponse | None:
+        """The response to what has the pod leave whose workload was surged; None where it was withheld."""
+        return self._surges.scale_back(job, port, eviction, may_send)
+
+    def take_back_surge(self, job: MigrationJob) -> None:
+        """Takes back what is left of the surge of `job`, which has ended."""
+        self._surges.take_back(job)
+
+    def _release(self, job: MigrationJob) -> None:
+        """Gives back all that was done for `job`: the surge first, whose new pod needs the room."""
+        self._surges.take_back(job)
+        self._provider_of(job).release(job)
 
     def _provider_of(self, job: MigrationJob) -> ReservationProvider:
         first = next(iter(self._providers.values()))
@@ -138,17 +170,31 @@ class JobKeeper:
         if not job.reservation_name:
             return Seen(pod)
         room, replacement = self._provider_of(job).look(job, self._now())
-        return Seen(pod, room, replacement)
+        return Seen(pod, room, replacement, self._surges.look(job))
 
-    def _do(self, job: MigrationJob, step: Save | HoldRoom | ReleaseRoom) -> MigrationJob | None:
+    def _do(self, job: MigrationJob, step: _Doable, pod: Pod | None) -> MigrationJob | None:
         match step:
             case Save(new):
                 return self.save(job, new)
             case ReleaseRoom(then):
-                self._provider_of(job).release(job)
+                release = self._release if then.has_ended else self._provider_of(job).release
+                release(job)
                 return self.save(job, then)
             case HoldRoom():
                 return self.save(job, self._hold(job))
+            case PlanSurge():
+                return self._plan_surge(job, pod)
+            case RaiseReplicas():
+                self._surges.raise_replicas(job)
+            case LowerReplicas():
+                self._surges.lower_replicas(job)
+        return job
+
+    def _plan_surge(self, job: MigrationJob, pod: Pod | None) -> MigrationJob | None:
+        surge = surge_of(job)
+        if surge is None or pod is None:
+            return job
+        return self.save(job, with_surge(job, self._surges.plan(surge, pod)))
 
     def _hold(self, job: MigrationJob) -> MigrationJob:
         try:

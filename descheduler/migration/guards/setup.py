@@ -36,8 +36,9 @@ def make_watchman(
     guards: list[Guard] = []
     for each in asked:
         guards += [PendingPods(each.max_pending_pods_increase), NotReadyNodes(each.max_not_ready_nodes)]
+    counts_pods = any(isinstance(each.max_pending_pods_increase, str) for each in asked)
     return Watchman(
-        partial(read_health, ObjectCalls(client)),
+        partial(read_health, ObjectCalls(client), counts_pods=counts_pods),
         guards,
         ApiErrors(min(int(each.max_api_error_rate.removesuffix("%")) for each in asked)),
         submit=submit,

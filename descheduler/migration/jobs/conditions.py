@@ -17,7 +17,7 @@ from descheduler.model.koordinator.migration_job import (
     MigrationJob,
 )
 
-__all__ = ["COMPLETE", "aborted", "failed", "succeeded", "with_condition"]
+__all__ = ["COMPLETE", "aborted", "failed", "succeeded", "with_condition", "without_condition"]
 
 COMPLETE = "Complete"
 """`status.status` of a job that succeeded."""
@@ -51,6 +51,11 @@ def with_condition(
     )
     kept = [new if known is old else known for known in job.conditions] + ([new] if old is None else [])
     return replace(job, conditions=tuple(kept), condition=condition.value, reason=reason.value, message=message)
+
+
+def without_condition(job: MigrationJob, condition: JobConditionType) -> MigrationJob:
+    """`job` of which this was never said."""
+    return replace(job, conditions=tuple(known for known in job.conditions if known.type != condition))
 
 
 def failed(job: MigrationJob, reason: JobReason, message: str) -> MigrationJob:

@@ -9,7 +9,7 @@ import msgspec
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
 
-__all__ = ["ABSENT", "Miss", "Room", "RoomState", "Seen"]
+__all__ = ["ABSENT", "UNSEEN", "Miss", "Room", "RoomState", "Scale", "Seen"]
 
 
 class RoomState(Enum):
@@ -71,8 +71,26 @@ class Room(msgspec.Struct, frozen=True):
 ABSENT = Room(RoomState.ABSENT)
 
 
+class Scale(msgspec.Struct, frozen=True):
+    """What is seen of the workload that a job has planned to surge: its `replicas`, None when it is gone.
+
+    `is_raised` says that they are raised by this job and nobody has set them since; `is_available` that as many pods
+    serve. `obstacle` is what stands against raising them now, "" while nothing does.
+    """
+
+    replicas: int | None = None
+    is_raised: bool = False
+    is_available: bool = False
+    obstacle: str = ""
+
+
+UNSEEN = Scale()
+
+
 class Seen(msgspec.Struct, frozen=True):
     """What is seen of one job. `pod` is the pod that has the name now, of whichever UID.
+
+    `scale` is seen of jobs with a planned surge alone.
 
     `replacement` is the pod that has taken the room or is known to want it, as it is now; None while there is none, or
     when it is gone.
@@ -81,3 +99,4 @@ class Seen(msgspec.Struct, frozen=True):
     pod: Pod | None
     room: Room = ABSENT
     replacement: Pod | None = None
+    scale: Scale = UNSEEN

@@ -143,11 +143,16 @@ def _left_aside(plan: Plan) -> Mapping[str, str]:
 
 def _limits(plan: Plan) -> Iterator[str]:
     """Each limit once, with the nodes or namespaces that reached it, and what it kept back."""
-    for (limit, value), group in groupby(plan.limits, key=lambda reached: (reached.limit, reached.value)):
-        yield f"{limit} ({value:,}){_scopes(list(group))}"
+    for shown, group in groupby(plan.limits, key=_shown):
+        yield f"{shown}{_scopes(list(group))}"
     if plan.num_more_matching:
         at_least = "at least " if plan.is_lower_bound else ""
         yield f"{at_least}{counted(plan.num_more_matching, 'more pod matches', 'more pods match')}"
+
+
+def _shown(reached: ReachedLimit) -> str:
+    written = f"{reached.percentage}: " if reached.percentage else ""
+    return f"{reached.limit} ({written}{reached.value:,})"
 
 
 def _scopes(reached: list[ReachedLimit]) -> str:

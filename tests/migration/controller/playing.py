@@ -17,6 +17,7 @@ from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
@@ -56,7 +57,10 @@ class AtOnce:
 
 @dataclass
 class Play:
-    """One run's controller over `cluster`. `provider` and `keeps_objects` choose how room is held and jobs are kept."""
+    """One run's controller over `cluster`. `provider` and `keeps_objects` choose how room is held and jobs are kept.
+
+    Jobs are created with this `surge`.
+    """
 
     cluster: LivingCluster
     provider: str = "koordinator"
@@ -67,6 +71,7 @@ class Play:
     settings: ExecutorSettings = field(default_factory=lambda: ExecutorSettings(qps=100.0, burst=100))
     halted: Callable[[], Halted | None] = lambda: None
     calls: Background = field(default_factory=AtOnce)
+    surge: Surge | None = None
     clock_is_ahead: timedelta = timedelta()
 
     def __post_init__(self) -> None:
@@ -184,4 +189,5 @@ class Play:
             self.provider,
             ttl=self.ttl,
             successors="" if successors is None else successors.encoded(),
+            surge="" if self.surge is None else self.surge.encoded(),
         )

@@ -10,7 +10,7 @@ from descheduler.report.tables.table_style import TableStyle
 from descheduler.telemetry.observer import RunObserver
 from tests.living.builders import budget, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
-from tests.migration.controller.whole_runs import WAYS, live_run, policy_of, watch_of, world
+from tests.migration.controller.whole_runs import SURGES, WAYS, live_run, policy_of, watch_of, world
 
 
 def test_run_that_deletes_pods_does_not_claim_that_nothing_was_evicted() -> None:
@@ -62,6 +62,18 @@ def test_run_says_that_it_leaves_jobs_of_users_to_koord_descheduler() -> None:
     (note,) = [note for note in result.decisions.notes if "of users" in note]
     assert note.startswith("left 1 PodMigrationJob of users to koord-descheduler: it runs")
     assert cluster.api.sent("POST", "/eviction") == []
+
+
+def test_the_only_replica_is_not_moved_by_a_job_of_a_user_which_surges_nothing() -> None:
+    web = deployment("web", 1, on=["n1"], scheduler="koord-scheduler")
+    cluster = living_cluster([node("n1"), node("n2")], [web])
+    cluster.add(user_job(cluster.pods("web")[0]))
+
+    live_run(cluster, policy_of(SURGES["surges with reservations"]))
+
+    (job,) = cluster.all("podmigrationjobs.scheduling.koordinator.sh")
+    assert (job["status"]["phase"], job["status"]["reason"]) == ("Failed", "ForbiddenMigratePod")
+    assert cluster.nodes_of("web") == ["n1"]
 
 
 def events_on(cluster: LivingCluster, kind: str) -> list[tuple[str, str, str]]:

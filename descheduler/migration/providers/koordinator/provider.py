@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
+from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import read_pod, read_whole_pod
 from descheduler.migration.providers.koordinator.live_reservations import decode_live_reservation
 from descheduler.migration.providers.koordinator.template import reservation_of
@@ -61,14 +62,15 @@ class ReservationRooms:
     def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
         """The Reservation as the API server has it, and the pod that consumed it.
 
-        Once the pod was asked to leave, only its replacement counts: a pod of the same workload that is newer.
+        Once the pod is to be replaced, only its replacement counts: a pod of the same workload that is newer.
         """
         found = self._read(job.reservation_name)
         if found is not None and found.is_terminating:
             found = None
         room = ABSENT if found is None else _room(found)
         user = None if room.taken_by is None else self._pod(room.taken_by)
-        if job.found(JobConditionType.EVICTION) is None or room.is_for_the_pod:
+        is_awaited = job.found(JobConditionType.EVICTION) is not None or is_surged(job)
+        if not is_awaited or room.is_for_the_pod:
             return room, user
         return self._after_eviction(job, found, room, user, now)
 

@@ -10,6 +10,7 @@ import msgspec
 from descheduler.kube.errors import ApiError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
+from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_pod, read_whole_pod
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_name, placeholder_of
@@ -61,12 +62,12 @@ class PlaceholderRooms:
         return placeholder_name(job)
 
     def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
-        """The placeholder as the API server has it; once the pod was asked to leave, the replacement too.
+        """The placeholder as the API server has it; once the pod is to be replaced, the replacement too.
 
         A replacement on the node of the placeholder has taken its room, and another one has missed it.
         """
         placeholder = self._find(job)
-        if job.found(JobConditionType.EVICTION) is None:
+        if job.found(JobConditionType.EVICTION) is None and not is_surged(job):
             return (ABSENT if placeholder is None else _room(placeholder)), None
         replacement = self._replacement(job, now)
         if replacement is not None and replacement.node_name:

@@ -35,6 +35,11 @@ class GangShortage(NamedTuple):
     required: int
 
     @property
+    def name(self) -> str:
+        """The gang for people: a group may list an empty name."""
+        return self.gang_id or "'' (an empty name)"
+
+    @property
     def missing(self) -> int:
         """How many more it takes."""
         return max(0, self.required - self.present)
@@ -42,7 +47,7 @@ class GangShortage(NamedTuple):
     @property
     def text(self) -> str:
         """The gang with its figures."""
-        return f"{self.gang_id} ({self.present} of {self.required})"
+        return f"{self.name} ({self.present} of {self.required})"
 
 
 class MissingMembers(NamedTuple):
@@ -70,7 +75,7 @@ class MissingMembers(NamedTuple):
     @property
     def short(self) -> str:
         """As a sentence of its own."""
-        names = ", ".join(gang.gang_id for gang in self.gangs)
+        names = ", ".join(gang.name for gang in self.gangs)
         match self.why:
             case GangReason.NO_GANG:
                 return f"gang {names} of the same group does not exist"

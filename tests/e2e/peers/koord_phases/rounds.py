@@ -27,6 +27,8 @@ _ENDED = ("Succeeded", "Failed", "Aborted")
 _LONGEST_SECONDS = 120.0
 _QUIET_SECONDS = 5.0
 """For so long those are looked at that are not expected to end, after all others have and their own time is over."""
+_LATE_SECONDS = 30.0
+"""So much later than koord-descheduler a run may get a job to where a step of its script finds it."""
 _SHORT = timedelta(minutes=1)
 """Time limits below this are meant to pass."""
 
@@ -38,13 +40,15 @@ Carrier = Callable[[ControlPlane, Mapping[str, Any]], AbstractContextManager[obj
 class Seen:
     """The different phases, statuses and reasons of one job in order; the job as it was last; whether it was deleted.
 
-    `is_replaced` says whether its pod has gone in the end, None where it had none.
+    `is_replaced` says whether its pod has gone in the end, None where it had none. `at_steps` are the states in which
+    the steps of the script found it.
     """
 
     sequence: list[tuple[str, ...]] = field(default_factory=list)
     last: Object = field(default_factory=dict)
     is_deleted: bool = False
     is_replaced: bool | None = None
+    at_steps: list[tuple[str, ...]] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
@@ -61,16 +65,24 @@ class Seen:
 
 
 def play_round(
-    plane: ControlPlane, cases: Sequence[Mapping[str, Any]], tag: str, carrier: Carrier
+    plane: ControlPlane,
+    cases: Sequence[Mapping[str, Any]],
+    tag: str,
+    carrier: Carrier,
+    states_at_steps: Mapping[str, Sequence[tuple[str, ...]]] | None = None,
 ) -> dict[str, tuple[LiveScript, Seen]]:
-    """What was seen of each of `cases`, which have the same arguments, by its name."""
+    """What was seen of each of `cases`, which have the same arguments, by its name.
+
+    A step does not come before its job has been in the state of `states_at_steps`, by the names of scripts: whoever
+    starts later than another is not to be told from who does less.
+    """
     scripts = [LiveScript(case, tag, plane.api) for case in cases]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(LiveScript.set_up, scripts))
         list(pool.map(LiveScript.wait_until_ready, scripts))
     seen = {script.job_name: Seen() for script in scripts}
     with _watched(plane, seen), _created(scripts) as born, carrier(plane, cases[0]["args"]):
-        _play_steps(scripts, seen, born)
+        _play_steps(scripts, seen, born, states_at_steps or {})
         for script in scripts:
             seen[script.job_name].is_replaced = script.is_replaced()
     for script in scripts:
@@ -87,18 +99,34 @@ def _created(scripts: Sequence[LiveScript]) -> Iterator[float]:
     yield born
 
 
-def _play_steps(scripts: Sequence[LiveScript], seen: Mapping[str, Seen], born: float) -> None:
+def _play_steps(
+    scripts: Sequence[LiveScript],
+    seen: Mapping[str, Seen],
+    born: float,
+    states_at_steps: Mapping[str, Sequence[tuple[str, ...]]],
+) -> None:
     steps = sorted(
         ((step["at"], script, step) for script in scripts for step in script.case["steps"]), key=lambda each: each[0]
     )
     for at, script, step in steps:
         time.sleep(max(0.0, born + at - time.monotonic()))
+        job = seen[script.job_name]
+        awaited = states_at_steps.get(script.name, ())[len(job.at_steps) :]
+        if awaited:
+            _wait_for_state(job, awaited[0])
+        job.at_steps.append((job.sequence or [()])[-1])
         script.play(step)
     ending = [seen[script.job_name] for script in scripts if _is_to_end(script)]
     while not all(each.is_over for each in ending) and time.monotonic() < born + _LONGEST_SECONDS:
         time.sleep(0.2)
     time.sleep(max(0.0, born + max(map(_limit_seconds, scripts)) - time.monotonic()))
     time.sleep(_QUIET_SECONDS)
+
+
+def _wait_for_state(job: Seen, state: tuple[str, ...]) -> None:
+    give_up_at = time.monotonic() + _LATE_SECONDS
+    while state not in job.sequence and not job.is_over and time.monotonic() < give_up_at:
+        time.sleep(0.1)
 
 
 def _limit_seconds(script: LiveScript) -> float:
