@@ -24,6 +24,7 @@ from __future__ import annotations
 from descheduler.planner.limits import Limits
 from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.objectives.consolidate import Consolidate
+from descheduler.planner.objectives.defragment import Defragment
 from descheduler.planner.objectives.make_room import MakeRoom
 from descheduler.planner.ordering import Move
 from descheduler.planner.problem import Problem, make_problem
@@ -35,6 +36,7 @@ __all__ = [
     "AtMost",
     "Balance",
     "Consolidate",
+    "Defragment",
     "Limits",
     "MakeRoom",
     "MinDomains",

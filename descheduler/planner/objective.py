@@ -56,6 +56,10 @@ class Model(Protocol):
         """`max(0, target * free[per] - free[wanted])` on the node; exact where it is minimised."""
         ...
 
+    def free_slots(self, node: int, need: Sequence[int]) -> Term:
+        """How many more pods of that need fit on the node; exact where it is maximised."""
+        ...
+
     def equate(self, first: Term, second: Term) -> None:
         """Both are equal."""
         ...

@@ -124,7 +124,7 @@ class Search:
             seed=int(self._rng.integers(1 << 30)),
         )
         # Building a model takes time too, which its size tells.
-        budget.spend(solved.work + 1e-4 * len(part.pods))
+        budget.spend(solved.work + 0.01 + 5e-4 * len(part.pods))
         self._adapt(solved)
         for pod, node in solved.changes:
             self._placement.move(pod, node)
