@@ -30,7 +30,7 @@ from descheduler.planner.ordering import Move
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
-from descheduler.planner.solving import Plan, Progress, ReplayError, search, solve
+from descheduler.planner.solving import Plan, Progress, ReplayError, find_assignment, solve
 
 __all__ = [
     "AtMost",
@@ -47,8 +47,8 @@ __all__ = [
     "Progress",
     "ReplayError",
     "Together",
+    "find_assignment",
     "make_problem",
     "replay",
-    "search",
     "solve",
 ]

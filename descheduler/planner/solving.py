@@ -18,7 +18,7 @@ from descheduler.planner.replay import replay
 from descheduler.planner.search import Incumbent, Search
 from descheduler.planner.workers import search_in_processes
 
-__all__ = ["Plan", "Progress", "ReplayError", "search", "solve"]
+__all__ = ["Plan", "Progress", "ReplayError", "find_assignment", "solve"]
 
 _SHARE_BEFORE_ORDER = 0.85
 """Of the limits; the rest is for a second search where not all moves of the first can be put in order."""
@@ -75,7 +75,7 @@ class Plan:
         return (self.value[-1] - self.bound[-1]) / max(abs(self.bound[-1]), 1)
 
 
-def search(
+def find_assignment(
     problem: Problem,
     objective: Objective,
     limits: Limits,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from descheduler.planner import Limits, search
+from descheduler.planner import Limits, find_assignment
 from descheduler.planner.ordering import order_moves
 from tests.bench.roadef.files import read_instance, write_assignment
 
@@ -27,7 +27,7 @@ def main() -> None:
     instance = read_instance(options.instance.parent, options.instance.name)
     prepared = instance.objective.prepare(instance.problem)
     before = prepared.value(instance.problem.assignment)[0]
-    found = search(
+    found = find_assignment(
         instance.problem,
         instance.objective,
         Limits(seconds=options.seconds),

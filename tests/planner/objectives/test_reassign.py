@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from descheduler.planner import Limits, search
+from descheduler.planner import Limits, find_assignment
 from descheduler.planner.placement import Placement
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.planner.reassignments import cost_of, random_instance
@@ -28,7 +28,7 @@ def test_search_betters_the_cost_and_keeps_the_rules_and_the_bound() -> None:
         instance = random_instance(seed)
         prepared = instance.objective.prepare(instance.problem)
 
-        found = search(instance.problem, instance.objective, Limits(work=0.1))
+        found = find_assignment(instance.problem, instance.objective, Limits(work=0.1))
 
         assert is_feasible(instance.problem, found.assignment)
         assert prepared.bound() <= found.value < prepared.value(instance.problem.assignment)
