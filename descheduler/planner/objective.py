@@ -101,6 +101,13 @@ class PreparedObjective(Guide, Protocol):
         """A value that no assignment is better than."""
         ...
 
+    def hold(self, assignment: Ints) -> Problem:
+        """The problem with constraints that keep the objective's figures, but for costs, as good as there.
+
+        For objectives that come after this one. Raises ValueError where no constraint does.
+        """
+        ...
+
     def first_plan(self, placement: Placement) -> None:
         """Moves pods to a good placement within a second or so; keeps every rule."""
         ...

@@ -39,7 +39,7 @@ class Incumbent:
 class Search:
     """One search over one problem by one process, within `limits`, in as many parts as its caller likes.
 
-    `incumbent` is never worse than doing nothing.
+    `incumbent` is never worse than `start`, an assignment that keeps the problem's rules; None: doing nothing.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Search:
         limits: Limits,
         *,
         seed: int,
+        start: Ints | None = None,
         is_cancelled: Callable[[], bool] = lambda: False,
         on_incumbent: Callable[[Incumbent], None] = lambda incumbent: None,
     ) -> None:
@@ -57,9 +58,10 @@ class Search:
         self._on_incumbent = on_incumbent
         self.budget = Budget(limits, is_cancelled)
         self._annealing: Annealing | None = None
-        self._placement = Placement(problem)
+        self._placement = Placement(problem, start)
         self._num_pods = _FIRST
-        self.incumbent = Incumbent(problem.assignment.copy(), objective.value(problem.assignment), 0.0, 0.0)
+        at = self._placement.at.copy()
+        self.incumbent = Incumbent(at, objective.value(at), 0.0, 0.0)
 
     def start(self, hint: Ints | None = None) -> None:
         """The first plan, or what is left of `hint` (an earlier run's assignment), bettered by single moves."""

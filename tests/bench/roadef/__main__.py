@@ -34,14 +34,14 @@ def main() -> None:
         seed=options.seed,
         num_workers=options.workers,
     )
-    write_assignment(options.out, found.assignment)
-    cost = found.value[0]
+    write_assignment(options.out, found)
+    cost = prepared.value(found)[0]
     print(f"{options.instance.name}: cost {before:,} -> {cost:,}, no cheaper than {prepared.bound()[0]:,}")
     if options.best is not None:
         print(f"normalised gap to {options.best:,}: {100 * (cost - options.best) / before:.3f}")
     if options.order:
-        ordered = order_moves(instance.problem, found.assignment)
-        moves = len(instance.problem.moved(found.assignment))
+        ordered = order_moves(instance.problem, found)
+        moves = len(instance.problem.moved(found))
         print(
             f"{moves} moves in {len(ordered.waves)} waves, {ordered.num_bounces} bounces, "
             f"{len(ordered.blocked)} blocked"

@@ -30,9 +30,9 @@ def test_search_betters_the_cost_and_keeps_the_rules_and_the_bound() -> None:
 
         found = find_assignment(instance.problem, instance.objective, Limits(work=0.1))
 
-        assert is_feasible(instance.problem, found.assignment)
-        assert prepared.bound() <= found.value < prepared.value(instance.problem.assignment)
-        assert found.value == (cost_of(instance, found.assignment),)
+        assert is_feasible(instance.problem, found)
+        assert prepared.bound() <= prepared.value(found) < prepared.value(instance.problem.assignment)
+        assert prepared.value(found) == (cost_of(instance, found),)
 
 
 def test_instance_is_read_as_the_challenge_writes_it(tmp_path: Path) -> None:

@@ -90,6 +90,10 @@ class DefragmentGoal:
             stranded += weight * (free[self._resource] - slots * float(need[self._resource]))
         return stranded
 
+    def hold(self, assignment: Ints) -> Problem:
+        """Raises ValueError: a sum over nodes is not kept by a constraint of the problem."""
+        raise ValueError("Defragment has to be the last objective: what it gains is not kept by those after it")
+
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """One unit stranded counts more than all evictions together."""
         return self._stranded(nodes, usage) * self._unit

@@ -57,4 +57,5 @@ def _targets(placement: Placement, victim: int, node: int) -> Ints:
     nodes = np.delete(np.arange(placement.problem.num_nodes), node)
     nodes = nodes[placement.open_moves(np.array([victim]), nodes)[0]]
     share = placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)
-    return nodes[np.argsort(share.sum(axis=0), kind="stable")]
+    order = np.argsort(share.sum(axis=0), kind="stable")
+    return np.asarray(nodes[order])

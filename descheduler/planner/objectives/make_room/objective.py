@@ -73,6 +73,10 @@ class MakeRoomGoal:
         fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)
         return bool((fits & self._problem.allowed[self._problem.pod_class[pod]]).any())
 
+    def hold(self, assignment: Ints) -> Problem:
+        """The same: other objectives move placed pods, but take none off its node for good."""
+        return self._problem
+
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Nothing: single moves do not place a pod by themselves."""
         return np.zeros(usage.shape[1:])

@@ -98,6 +98,10 @@ class ReassignGoal:
             total += part.weight * max(0, part.target * int(free[part.per]) - int(free[part.wanted]))
         return (total,)
 
+    def hold(self, assignment: Ints) -> Problem:
+        """Raises ValueError: a sum over nodes is not kept by a constraint of the problem."""
+        raise ValueError("Reassign has to be the last objective: what it gains is not kept by those after it")
+
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Loads and proportions."""
         cost = np.zeros(usage.shape[1:])
