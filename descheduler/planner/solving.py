@@ -6,7 +6,6 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -20,8 +19,6 @@ from descheduler.planner.search import Incumbent, Search
 from descheduler.planner.workers import search_in_processes
 
 __all__ = ["Plan", "Progress", "ReplayError", "find_assignment", "solve"]
-
-_Figure = TypeVar("_Figure", int, str)
 
 _SHARE_BEFORE_ORDER = 0.85
 """Of the limits; the rest is for a second search where not all moves of the first can be put in order."""
@@ -127,15 +124,17 @@ def solve(
     return run.plan(reached, ordered)
 
 
-def _join(figures: Sequence[tuple[_Figure, ...]]) -> tuple[_Figure, ...]:
+def _join(values: Sequence[Value]) -> Value:
     """The figures of several objectives, and of their last ones, the costs, the largest: it holds for all of them.
 
     Costs are equal where they are values, and each a bound of the same sum where they are bounds.
     """
-    firsts: list[_Figure] = []
-    for some in figures:
-        firsts.extend(some[:-1])
-    return (*firsts, max(some[-1] for some in figures))
+    firsts = [figure for value in values for figure in value[:-1]]
+    return (*firsts, max(value[-1] for value in values))
+
+
+def _levels(objectives: Sequence[Objective]) -> tuple[str, ...]:
+    return (*(level for objective in objectives for level in objective.levels[:-1]), objectives[-1].levels[-1])
 
 
 def _share(limits: Limits, ratio: float) -> Limits:
@@ -246,7 +245,7 @@ class _Run:
             assignment=assignment,
             waves=ordered.waves,
             num_bounces=ordered.num_bounces,
-            levels=_join([objective.levels for objective in self._objectives]),
+            levels=_levels(self._objectives),
             value_before=self._before,
             value=self.value(assignment),
             bound=self._bound,
