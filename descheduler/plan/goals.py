@@ -22,8 +22,8 @@ class Goal(msgspec.Struct, frozen=True):
     """What came of one objective. `levels` are its figures, the most important first; `evictions` those granted.
 
     `after` counts what is proven to land, where a scheduler may decide other than the plan has it. `bound` is how many
-    evictions are needed at least to reach the bounds of all levels. `status` is `optimal` where no plan is better, `feasible` where one may be, and
-    `nothing` where nothing is to be done. `sentence` says all of it.
+    evictions are needed at least to reach the bounds of all levels. `status` is `optimal` where no plan is better,
+    `feasible` where one may be, and `nothing` where nothing is to be done. `sentence` says all of it.
     """
 
     objective: str

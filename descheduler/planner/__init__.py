@@ -24,17 +24,19 @@ from __future__ import annotations
 from descheduler.planner.limits import Limits
 from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.objectives.consolidate import Consolidate
+from descheduler.planner.objectives.defragment import Defragment
 from descheduler.planner.objectives.make_room import MakeRoom
 from descheduler.planner.ordering import Move
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
-from descheduler.planner.solving import Plan, Progress, ReplayError, search, solve
+from descheduler.planner.solving import Plan, Progress, ReplayError, find_assignment, solve
 
 __all__ = [
     "AtMost",
     "Balance",
     "Consolidate",
+    "Defragment",
     "Limits",
     "MakeRoom",
     "MinDomains",
@@ -45,8 +47,8 @@ __all__ = [
     "Progress",
     "ReplayError",
     "Together",
+    "find_assignment",
     "make_problem",
     "replay",
-    "search",
     "solve",
 ]

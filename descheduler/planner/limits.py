@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 __all__ = ["Budget", "Limits"]
 
+_PAIRS_OF_A_CALL = 30_000
+"""What numpy's own time for the calls of one evaluation is worth."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -53,8 +56,8 @@ class Budget:
             self._whole.spend(work)
 
     def spend_evaluations(self, count: int) -> None:
-        """Takes note of `count` pairs of pod and node, or of pod and pod, that were evaluated."""
-        self.spend(count * 1e-8)
+        """Takes note of one array operation over `count` pairs of pod and node, or of pod and pod, and resource."""
+        self.spend((count + _PAIRS_OF_A_CALL) * 1e-8)
 
     @property
     def is_over(self) -> bool:

@@ -56,6 +56,10 @@ class Model(Protocol):
         """`max(0, target * free[per] - free[wanted])` on the node; exact where it is minimised."""
         ...
 
+    def free_slots(self, node: int, need: Sequence[int]) -> Term:
+        """How many more pods of that need fit on the node; exact where it is maximised."""
+        ...
+
     def equate(self, first: Term, second: Term) -> None:
         """Both are equal."""
         ...
@@ -95,6 +99,13 @@ class PreparedObjective(Guide, Protocol):
 
     def bound(self) -> Value:
         """A value that no assignment is better than."""
+        ...
+
+    def hold(self, assignment: Ints) -> Problem:
+        """The problem with constraints that keep the objective's figures, but for costs, as good as there.
+
+        For objectives that come after this one. Raises ValueError where no constraint does.
+        """
         ...
 
     def first_plan(self, placement: Placement) -> None:

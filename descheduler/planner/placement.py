@@ -57,9 +57,10 @@ class Placement:
         return is_open & self._held_moves(pods, nodes)
 
     def allowed_moves(self, pods: Ints, nodes: Ints) -> Bools:
-        """As `open_moves`, without a look at capacity."""
+        """As `open_moves`, without a look at capacity. Back home is open whatever the class: the pod runs there."""
         sources = self.at[pods]
         is_open: Bools = self.problem.allowed[self.problem.pod_class[pods][:, None], nodes]
+        is_open |= self.origins[pods][:, None] == nodes
         is_open &= sources[:, None] != nodes
         for counts in self._counts:
             also = counts.open_moves(pods, sources, nodes)

@@ -18,7 +18,7 @@ from descheduler.planner.problem import Problem
 
 __all__ = ["Incumbent", "Search"]
 
-_WORK_OF_NEIGHBOURHOOD = 1.0
+_WORK_OF_NEIGHBOURHOOD = 0.5
 _SHARE_OF_ANNEALING = 0.6
 """Of the limits, where the objective is smooth."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
@@ -39,7 +39,7 @@ class Incumbent:
 class Search:
     """One search over one problem by one process, within `limits`, in as many parts as its caller likes.
 
-    `incumbent` is never worse than doing nothing.
+    `incumbent` is never worse than `start`, an assignment that keeps the problem's rules; None: doing nothing.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Search:
         limits: Limits,
         *,
         seed: int,
+        start: Ints | None = None,
         is_cancelled: Callable[[], bool] = lambda: False,
         on_incumbent: Callable[[Incumbent], None] = lambda incumbent: None,
     ) -> None:
@@ -57,9 +58,10 @@ class Search:
         self._on_incumbent = on_incumbent
         self.budget = Budget(limits, is_cancelled)
         self._annealing: Annealing | None = None
-        self._placement = Placement(problem)
+        self._placement = Placement(problem, start)
         self._num_pods = _FIRST
-        self.incumbent = Incumbent(problem.assignment.copy(), objective.value(problem.assignment), 0.0, 0.0)
+        at = self._placement.at.copy()
+        self.incumbent = Incumbent(at, objective.value(at), 0.0, 0.0)
 
     def start(self, hint: Ints | None = None) -> None:
         """The first plan, or what is left of `hint` (an earlier run's assignment), bettered by single moves."""
@@ -124,7 +126,7 @@ class Search:
             seed=int(self._rng.integers(1 << 30)),
         )
         # Building a model takes time too, which its size tells.
-        budget.spend(solved.work + 1e-4 * len(part.pods))
+        budget.spend(solved.work + 0.01 + 5e-4 * len(part.pods))
         self._adapt(solved)
         for pod, node in solved.changes:
             self._placement.move(pod, node)

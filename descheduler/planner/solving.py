@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Limits
-from descheduler.planner.objective import Objective, PreparedObjective, Value
+from descheduler.planner.objective import Objective, Value
 from descheduler.planner.ordering import Move, Ordered, order_moves
 from descheduler.planner.problem import Problem
 from descheduler.planner.replay import replay
 from descheduler.planner.search import Incumbent, Search
 from descheduler.planner.workers import search_in_processes
 
-__all__ = ["Plan", "Progress", "ReplayError", "search", "solve"]
+__all__ = ["Plan", "Progress", "ReplayError", "find_assignment", "solve"]
 
 _SHARE_BEFORE_ORDER = 0.85
 """Of the limits; the rest is for a second search where not all moves of the first can be put in order."""
@@ -75,9 +75,9 @@ class Plan:
         return (self.value[-1] - self.bound[-1]) / max(abs(self.bound[-1]), 1)
 
 
-def search(
+def find_assignment(
     problem: Problem,
-    objective: Objective,
+    objectives: Objective | Sequence[Objective],
     limits: Limits,
     *,
     seed: int = 0,
@@ -85,14 +85,14 @@ def search(
     hint: Ints | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[Progress], None] = lambda progress: None,
-) -> Incumbent:
-    """The best assignment found, without a look at how to get there: it may have no order. Arguments as in `solve`."""
-    return _Run(problem, objective, seed, num_workers, is_cancelled, on_progress).search(problem, limits, hint)
+) -> Ints:
+    """The best assignment found, int64[P], of which no order may lead there. Arguments as in `solve`."""
+    return _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress).search(problem, limits, hint)
 
 
 def solve(
     problem: Problem,
-    objective: Objective,
+    objectives: Objective | Sequence[Objective],
     limits: Limits,
     *,
     seed: int = 0,
@@ -104,23 +104,37 @@ def solve(
 ) -> Plan:
     """The best plan found within `limits`, put in an order that can be carried out, and replayed.
 
+    objectives: one, or several, of which each is bettered as far as those before it stay as good. They share the time.
     hint: the assignment of an earlier run, whose moves are tried first.
     max_per_wave: how many moves run together at most.
     With a limit of work and none of time, equal arguments give equal plans; more workers give others.
     Raises ValueError for an objective that does not fit the problem, and ReplayError for a defect of the planner.
     """
-    run = _Run(problem, objective, seed, num_workers, is_cancelled, on_progress)
+    run = _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress)
     found = run.search(problem, _share(limits, _SHARE_BEFORE_ORDER), hint)
-    ordered, reached = _order(problem, found.assignment, max_per_wave)
+    ordered, reached = _order(problem, found, max_per_wave)
     if ordered.blocked:
         # With all resources held at both ends a plan can be carried out in any order.
         careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
         again = run.search(careful, _share(limits, 1.0 - _SHARE_BEFORE_ORDER), reached)
-        ordered, reached = _better(run, problem, (ordered, reached), _order(problem, again.assignment, max_per_wave))
+        ordered, reached = _better(run, (ordered, reached), _order(problem, again, max_per_wave))
     faults = replay(problem, ordered.waves, reached)
     if faults:
         raise ReplayError("; ".join(faults[:5]))
     return run.plan(reached, ordered)
+
+
+def _join(values: Sequence[Value]) -> Value:
+    """The figures of several objectives, and of their last ones, the costs, the largest: it holds for all of them.
+
+    Costs are equal where they are values, and each a bound of the same sum where they are bounds.
+    """
+    firsts = [figure for value in values for figure in value[:-1]]
+    return (*firsts, max(value[-1] for value in values))
+
+
+def _levels(objectives: Sequence[Objective]) -> tuple[str, ...]:
+    return (*(level for objective in objectives for level in objective.levels[:-1]), objectives[-1].levels[-1])
 
 
 def _share(limits: Limits, ratio: float) -> Limits:
@@ -140,10 +154,8 @@ def _order(problem: Problem, assignment: Ints, max_per_wave: int | None) -> tupl
     return ordered, reached
 
 
-def _better(
-    run: _Run, problem: Problem, first: tuple[Ordered, Ints], second: tuple[Ordered, Ints]
-) -> tuple[Ordered, Ints]:
-    return second if run.prepared.value(second[1]) < run.prepared.value(first[1]) else first
+def _better(run: _Run, first: tuple[Ordered, Ints], second: tuple[Ordered, Ints]) -> tuple[Ordered, Ints]:
+    return second if run.value(second[1]) < run.value(first[1]) else first
 
 
 class _Run:
@@ -152,36 +164,51 @@ class _Run:
     def __init__(
         self,
         problem: Problem,
-        objective: Objective,
+        objectives: Objective | Sequence[Objective],
         seed: int,
         num_workers: int,
         is_cancelled: Callable[[], bool],
         on_progress: Callable[[Progress], None],
     ) -> None:
         self._started = time.monotonic()
-        self._objective, self._seed, self._num_workers = objective, seed, num_workers
+        self._objectives = tuple(objectives) if isinstance(objectives, Sequence) else (objectives,)
+        self._seed, self._num_workers = seed, num_workers
         self._is_cancelled, self._on_progress = is_cancelled, on_progress
-        self.prepared: PreparedObjective = objective.prepare(problem)
-        self._before = self.prepared.value(problem.assignment)
-        self._bound = self.prepared.bound()
+        self._prepared = [objective.prepare(problem) for objective in self._objectives]
+        self._before = self.value(problem.assignment)
+        self._bound = _join([prepared.bound() for prepared in self._prepared])
         self._best = self._before
         self._first_seconds = 0.0
         self._work = 0.0
 
-    def search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Incumbent:
-        if self._num_workers > 1:
-            found, work = self._search_together(problem, limits, hint)
-        else:
-            found, work = self._search_alone(problem, limits, hint)
-        self._work += work
-        return found
+    def value(self, assignment: Ints) -> Value:
+        """All objectives' figures, costs once at the end."""
+        return _join([prepared.value(assignment) for prepared in self._prepared])
 
-    def _search_alone(self, problem: Problem, limits: Limits, hint: Ints | None) -> tuple[Incumbent, float]:
+    def search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
+        """The best assignment, objective after objective."""
+        start = None
+        share = _share(limits, 1.0 / len(self._objectives))
+        for number, objective in enumerate(self._objectives):
+            if number and start is not None:
+                problem = self._objectives[number - 1].prepare(problem).hold(start)
+            if self._num_workers > 1:
+                found, work = self._search_together(problem, objective, share, start, hint)
+            else:
+                found, work = self._search_alone(problem, objective, share, start, hint)
+            self._work += work
+            start, hint = found.assignment, None
+        return problem.assignment if start is None else start
+
+    def _search_alone(
+        self, problem: Problem, objective: Objective, limits: Limits, start: Ints | None, hint: Ints | None
+    ) -> tuple[Incumbent, float]:
         search = Search(
             problem,
-            self._objective.prepare(problem),
+            objective.prepare(problem),
             limits,
             seed=self._seed,
+            start=start,
             is_cancelled=self._is_cancelled,
             on_incumbent=self._note,
         )
@@ -189,34 +216,38 @@ class _Run:
         search.improve(search.budget)
         return search.incumbent, search.budget.spent
 
-    def _search_together(self, problem: Problem, limits: Limits, hint: Ints | None) -> tuple[Incumbent, float]:
+    def _search_together(
+        self, problem: Problem, objective: Objective, limits: Limits, start: Ints | None, hint: Ints | None
+    ) -> tuple[Incumbent, float]:
         return search_in_processes(
             problem,
-            self._objective,
+            objective,
             limits,
             num_workers=self._num_workers,
             seed=self._seed,
+            start=start,
             hint=hint,
             is_cancelled=self._is_cancelled,
             on_incumbent=self._note,
         )
 
     def _note(self, incumbent: Incumbent) -> None:
-        if incumbent.value >= self._best:
+        value = self.value(incumbent.assignment)
+        if value >= self._best:
             return
         seconds = time.monotonic() - self._started
-        self._best = incumbent.value
+        self._best = value
         self._first_seconds = self._first_seconds or seconds
-        self._on_progress(Progress(incumbent.value, self._bound, seconds))
+        self._on_progress(Progress(value, self._bound, seconds))
 
     def plan(self, assignment: Ints, ordered: Ordered) -> Plan:
         return Plan(
             assignment=assignment,
             waves=ordered.waves,
             num_bounces=ordered.num_bounces,
-            levels=self._objective.levels,
+            levels=_levels(self._objectives),
             value_before=self._before,
-            value=self.prepared.value(assignment),
+            value=self.value(assignment),
             bound=self._bound,
             seconds=time.monotonic() - self._started,
             first_seconds=self._first_seconds,

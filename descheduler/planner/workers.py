@@ -45,6 +45,7 @@ def search_in_processes(
     *,
     num_workers: int,
     seed: int,
+    start: Ints | None,
     hint: Ints | None,
     is_cancelled: Callable[[], bool],
     on_incumbent: Callable[[Incumbent], None],
@@ -55,7 +56,7 @@ def search_in_processes(
     """
     budget = Budget(limits, is_cancelled)
     incumbents: list[Incumbent] = []
-    with _started(problem, objective, limits, num_workers, seed, hint) as pipes:
+    with _started(problem, objective, limits, num_workers, seed, start, hint) as pipes:
         rounds = 0
         while not (budget.is_over and rounds):
             for pipe in pipes:
@@ -98,7 +99,13 @@ def _receive(
 
 @contextmanager
 def _started(
-    problem: Problem, objective: Objective, limits: Limits, num_workers: int, seed: int, hint: Ints | None
+    problem: Problem,
+    objective: Objective,
+    limits: Limits,
+    num_workers: int,
+    seed: int,
+    start: Ints | None,
+    hint: Ints | None,
 ) -> Iterator[list[Connection]]:
     context = multiprocessing.get_context("spawn")
     pipes: list[Connection] = []
@@ -107,7 +114,7 @@ def _started(
         for number in range(num_workers):
             ours, theirs = context.Pipe()
             process = context.Process(
-                target=_work, args=(theirs, problem, objective, limits, seed + number, hint), daemon=True
+                target=_work, args=(theirs, problem, objective, limits, seed + number, start, hint), daemon=True
             )
             process.start()
             theirs.close()
@@ -123,11 +130,23 @@ def _started(
 
 
 def _work(
-    pipe: Connection, problem: Problem, objective: Objective, limits: Limits, seed: int, hint: Ints | None
+    pipe: Connection,
+    problem: Problem,
+    objective: Objective,
+    limits: Limits,
+    seed: int,
+    start: Ints | None,
+    hint: Ints | None,
 ) -> None:
     """A worker's life: rounds until it is told that there are no more. Whatever it is told meanwhile ends a round."""
     search = Search(
-        problem, objective.prepare(problem), limits, seed=seed, is_cancelled=pipe.poll, on_incumbent=pipe.send
+        problem,
+        objective.prepare(problem),
+        limits,
+        seed=seed,
+        start=start,
+        is_cancelled=pipe.poll,
+        on_incumbent=pipe.send,
     )
     has_started = False
     while (told := pipe.recv()) is not None:

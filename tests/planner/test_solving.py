@@ -7,7 +7,19 @@ import dataclasses
 import numpy as np
 import pytest
 
-from descheduler.planner import Balance, Consolidate, Limits, MoveLimit, Plan, Progress, make_problem, replay, solve
+from descheduler.planner import (
+    Balance,
+    Consolidate,
+    Defragment,
+    Limits,
+    MoveLimit,
+    Plan,
+    Problem,
+    Progress,
+    make_problem,
+    replay,
+    solve,
+)
 from tests.worlds.arrays import ArrayWorld, make_balance_world, make_consolidation_world
 
 
@@ -55,6 +67,30 @@ def test_cancelled_search_returns_the_best_plan_so_far() -> None:
 
     assert plan.value == seen[-1].value
     assert plan.value < plan.value_before
+
+
+def test_second_objective_keeps_what_the_first_has_reached() -> None:
+    world = make_balance_world(nodes=30, seed=3, mean_ratio=0.35)
+    balance, consolidate = Balance(world.ceiling), Consolidate(world.ceiling)
+
+    plan = solve(_all_evictable(world), [balance, consolidate], Limits(work=2.0))
+
+    assert plan.levels == ("nodes over target", "nodes in use", "eviction cost")
+    assert plan.value[0] == 0
+    assert plan.value[1] < plan.value_before[1]
+    assert plan.bound <= plan.value
+
+
+def test_objective_that_no_constraint_keeps_has_to_be_the_last() -> None:
+    world = make_balance_world(nodes=10, seed=3, mean_ratio=0.35)
+    defragment = Defragment(resource=0, classes=np.array([[4000, 0]]))
+
+    with pytest.raises(ValueError, match="Defragment has to be the last objective"):
+        solve(world.problem, [defragment, Balance(world.ceiling)], Limits(work=0.01))
+
+
+def _all_evictable(world: ArrayWorld) -> Problem:
+    return dataclasses.replace(world.problem, evictable=np.ones(world.problem.num_pods, bool))
 
 
 def test_move_limits_hold() -> None:

@@ -8,9 +8,15 @@ import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.problem import Problem, make_problem
-from descheduler.planner.rules import AtMost
+from descheduler.planner.rules import AtMost, MoveLimit
 
-__all__ = ["ArrayWorld", "make_balance_world", "make_consolidation_world"]
+__all__ = [
+    "ArrayWorld",
+    "make_balance_world",
+    "make_consolidation_world",
+    "make_full_world",
+    "make_numa_world",
+]
 
 TARGET_RATIO = 0.7
 _SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
@@ -69,6 +75,52 @@ def make_consolidation_world(*, nodes: int, seed: int, mean_ratio: float) -> Arr
         rules=[AtMost(group, np.arange(nodes), limit)],
     )
     return ArrayWorld(problem, (capacity * 0.9).astype(np.int64), workload)
+
+
+def make_full_world(*, nodes: int, seed: int) -> Problem:
+    """A cluster used to 88-97 % with free capacity in pieces, and a tenth as many pending pods as nodes.
+
+    Each pending pod needs 8 to 14 % of a node of 32 cores, more than any node has free.
+    """
+    rng = np.random.default_rng(seed)
+    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
+    need, assignment = _fill(rng, capacity, rng.uniform(0.88, 0.97, (nodes, 2)))
+    used = np.zeros_like(capacity)
+    np.add.at(used, assignment, need)
+    wanted = np.array([32_000, 64_000]) * rng.uniform(0.08, 0.14, (max(nodes // 10, 1), 1))
+    largest = (capacity - used).max(axis=0) + np.array([50, 64])
+    pending = np.maximum(wanted, np.where(wanted > largest, wanted, largest)).astype(np.int64)
+    all_needs = np.concatenate((need, pending))
+    return make_problem(
+        all_needs,
+        capacity,
+        np.concatenate((assignment, np.full(len(pending), -1))),
+        evictable=rng.random(len(all_needs)) >= _PINNED_SHARE,
+    )
+
+
+def make_numa_world(*, nodes: int, seed: int, most_moves: int = 50) -> Problem:
+    """NUMA nodes of 44 cores and 128 GiB with some 3.7 virtual machines of 2-16 cores each, of which 50 may be moved.
+
+    The sizes are those that VMR2L (EuroSys 2025) gives for its own clusters: 280 hosts of two NUMA nodes, 2,089 pods.
+    """
+    rng = np.random.default_rng(seed)
+    cores = rng.choice([2, 4, 8, 16], size=nodes * 4, p=[0.25, 0.3, 0.25, 0.2])
+    need = np.column_stack((cores, cores * rng.choice([2, 4], size=len(cores))))
+    capacity = np.tile([44, 128], (nodes, 1))
+    free = capacity.copy()
+    assignment = np.full(len(need), -1)
+    for pod, wanted in enumerate(need):
+        fits = np.flatnonzero((free >= wanted).all(axis=1))
+        if len(fits):
+            assignment[pod] = rng.choice(fits)
+            free[assignment[pod]] -= wanted
+    placed = assignment >= 0
+    leaves = rng.random(len(need)) < 0.07
+    keep = placed & ~leaves
+    count = int(keep.sum())
+    limit = MoveLimit(np.zeros(count, np.int64), np.array([most_moves]))
+    return make_problem(need[keep], capacity, assignment[keep], rules=[limit])
 
 
 def _utilisation(rng: np.random.Generator, nodes: int, mean_ratio: float) -> Floats:

@@ -43,7 +43,8 @@ class NodeModel:
             self._state_capacity(node)
 
     def _options_of(self, pod: int, nodes: Ints) -> list[int]:
-        allowed = nodes[self._problem.allowed[self._problem.pod_class[pod], nodes]].tolist()
+        is_home = nodes == self._placement.origins[pod]
+        allowed = nodes[self._problem.allowed[self._problem.pod_class[pod], nodes] | is_home].tolist()
         stays = {int(self._placement.at[pod])}
         if self._placement.origins[pod] == PENDING:
             stays.add(PENDING)
@@ -139,6 +140,19 @@ class NodeModel:
         return self._at_least(
             target * free_per - free_wanted, target * max(int(capacity[per]), 1) + self._most(node, wanted)
         )
+
+    def free_slots(self, node: int, need: Sequence[int]) -> Term:
+        """See `objective.Model`."""
+        capacity = self._problem.capacity[node]
+        most = min(int(capacity[resource]) // amount for resource, amount in enumerate(need) if amount)
+        slots = self.model.new_int_var(0, max(most, 0), "")
+        is_over = self._placement.usage[:, node] > capacity
+        for resource, amount in enumerate(need):
+            if amount and is_over[resource]:
+                self.model.add(slots == 0)
+            elif amount:
+                self.model.add(amount * slots + self._load(node, resource) <= int(capacity[resource]))
+        return slots
 
     def _load(self, node: int, resource: int) -> cp_model.LinearExpr:
         terms = [(int(self._problem.need[pod, resource]), self.at[pod, node]) for pod in self._on[node]]

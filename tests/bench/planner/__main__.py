@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 
 from descheduler.planner import Limits
-from tests.bench.planner import balance
+from tests.bench.planner import balance, consolidate, defragment, make_room
 
-_CASES = {"balance": balance.report}
+_CASES = {
+    "balance": balance.report,
+    "consolidate": consolidate.report,
+    "defragment": defragment.report,
+    "make-room": make_room.report,
+}
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from descheduler.planner import Limits, search
+from descheduler.planner import Limits, find_assignment
 from descheduler.planner.ordering import order_moves
 from tests.bench.roadef.files import read_instance, write_assignment
 
@@ -27,21 +27,21 @@ def main() -> None:
     instance = read_instance(options.instance.parent, options.instance.name)
     prepared = instance.objective.prepare(instance.problem)
     before = prepared.value(instance.problem.assignment)[0]
-    found = search(
+    found = find_assignment(
         instance.problem,
         instance.objective,
         Limits(seconds=options.seconds),
         seed=options.seed,
         num_workers=options.workers,
     )
-    write_assignment(options.out, found.assignment)
-    cost = found.value[0]
+    write_assignment(options.out, found)
+    cost = prepared.value(found)[0]
     print(f"{options.instance.name}: cost {before:,} -> {cost:,}, no cheaper than {prepared.bound()[0]:,}")
     if options.best is not None:
         print(f"normalised gap to {options.best:,}: {100 * (cost - options.best) / before:.3f}")
     if options.order:
-        ordered = order_moves(instance.problem, found.assignment)
-        moves = len(instance.problem.moved(found.assignment))
+        ordered = order_moves(instance.problem, found)
+        moves = len(instance.problem.moved(found))
         print(
             f"{moves} moves in {len(ordered.waves)} waves, {ordered.num_bounces} bounces, "
             f"{len(ordered.blocked)} blocked"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +60,12 @@ class BalanceGoal:
         """(hot nodes that stay hot without all their evictable pods, sum of the others' cheapest covers)."""
         covers = list(self.ceilings.covers.values())
         return covers.count(None), sum(cover.bound for cover in covers if cover is not None)
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Nodes that are under their ceiling have no more capacity than that."""
+        ceiling = np.minimum(self.ceilings.ceiling.T.astype(np.int64), self.problem.capacity)
+        over = np.asarray((self.problem.usage(assignment) > ceiling).any(axis=1))
+        return dataclasses.replace(self.problem, capacity=np.where(over[:, None], self.problem.capacity, ceiling))
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Being over counts more than all evictions together, and each hundredth of a node more than one eviction."""

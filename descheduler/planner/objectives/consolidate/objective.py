@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,6 +87,12 @@ class ConsolidateGoal:
             least += float(cost[order[whole]]) * missing / max(int(weight[order[whole]]), 1)
         return int(np.ceil(least - 1e-6))
 
+    def hold(self, assignment: Ints) -> Problem:
+        """Nodes that are emptied have no capacity."""
+        used = np.zeros(self._problem.num_nodes, bool)
+        used[assignment[assignment >= 0]] = True
+        return dataclasses.replace(self._problem, capacity=np.where(used[:, None], self._problem.capacity, 0))
+
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Nothing: single moves never empty a node."""
         return np.zeros(usage.shape[1:])
@@ -125,14 +132,24 @@ class ConsolidateGoal:
             if self._drains.can_empty[node] and inside.issuperset(home):
                 goes = model.new_bool()
                 model.minimise([-int(self._weight[node]) * most * steps], [goes])
-                for pod in home:
-                    model.equate(model.has_moved(pod), goes)
+                self._take_whole(model, placement, node, goes)
                 self._keep_away(model, part, node, goes)
             elif emptied[node] or not self._drains.is_used[node]:
                 self._keep_away(model, part, node, 1)
         pods = part.pods.tolist()
         cost = (self._problem.cost[part.pods] * steps).tolist()
         model.minimise(cost, [model.has_moved(pod) for pod in pods])
+
+    def _take_whole(self, model: Model, placement: Placement, node: int, goes: object) -> None:
+        """All pods leave or none, unless an objective before this one took some of them already."""
+        home = self._drains.home[node]
+        has_left = placement.at[home] != node
+        is_whole = has_left.all() or not has_left.any()
+        for pod in home.tolist():
+            if is_whole:
+                model.equate(model.has_moved(pod), goes)
+            else:
+                model.forbid_both(model.is_at(pod, node), goes)
 
     def _keep_away(self, model: Model, part: Neighbourhood, node: int, goes: object) -> None:
         """Nothing arrives on a node that is emptied."""

@@ -10,7 +10,8 @@ from descheduler.planner.arrays import PENDING, Bools, Floats, Ints
 from descheduler.planner.objective import Model, Neighbourhood, Term, Value, away
 from descheduler.planner.objectives.knapsack import most_weight
 from descheduler.planner.objectives.make_room import neighbourhoods
-from descheduler.planner.objectives.make_room.pending import PendingPods
+from descheduler.planner.objectives.make_room.greedy import make_room_for
+from descheduler.planner.objectives.make_room.pending import PendingPods, place_on_fullest
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -72,6 +73,10 @@ class MakeRoomGoal:
         fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)
         return bool((fits & self._problem.allowed[self._problem.pod_class[pod]]).any())
 
+    def hold(self, assignment: Ints) -> Problem:
+        """The same: other objectives move placed pods, but take none off its node for good."""
+        return self._problem
+
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Nothing: single moves do not place a pod by themselves."""
         return np.zeros(usage.shape[1:])
@@ -84,12 +89,17 @@ class MakeRoomGoal:
         return cost
 
     def first_plan(self, placement: Placement) -> None:
-        """Pods that fit as they are, the largest first, to the fullest node."""
-        self._pending.place_what_fits(placement)
+        """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room."""
+        self._pending.place_greedily(placement, place_on_fullest)
+        self._pending.place_greedily(placement, make_room_for)
 
     def tidy(self, placement: Placement) -> None:
-        """Takes back the placed pods of gangs that are not whole."""
+        """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""
         self._pending.withdraw_parts(placement)
+        for pod in self._problem.moved(placement.at).tolist():
+            home = placement.origins[[pod]]
+            if placement.open_moves(np.array([pod]), home)[0, 0]:
+                placement.move(pod, int(home[0]))
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["PendingPods"]
+__all__ = ["PendingPods", "place_on_fullest"]
 
 
 class PendingPods:
@@ -28,26 +30,17 @@ class PendingPods:
         gangs = self.gang[waiting]
         return self.pods[np.isin(self.pods, waiting) | np.isin(self.gang[self.pods], gangs[gangs >= 0])]
 
-    def place_what_fits(self, placement: Placement) -> None:
-        """Places units whole, by weight and then by size, each pod on the fullest node that it fits."""
+    def place_greedily(self, placement: Placement, place: Callable[[Placement, int], bool]) -> None:
+        """Places units whole by `place`, by weight and then by size, what is small first."""
         size = [float((self.problem.need[unit] * self._scale).max(axis=1).sum()) for unit in self.units]
         weight = [int(self.weight[unit].sum()) for unit in self.units]
         for number in sorted(range(len(self.units)), key=lambda unit: (-weight[unit], size[unit], unit)):
             unit = self.units[number]
             waiting = unit[placement.at[unit] == PENDING]
             for pod in waiting.tolist():
-                if not self._place(placement, pod):
+                if not place(placement, pod):
                     self._withdraw(placement, waiting)
                     break
-
-    def _place(self, placement: Placement, pod: int) -> bool:
-        nodes = np.arange(self.problem.num_nodes)
-        nodes = nodes[placement.open_moves(np.array([pod]), nodes)[0]]
-        if not len(nodes):
-            return False
-        free = (placement.free[:, nodes] / np.maximum(self.problem.capacity.T[:, nodes], 1)).sum(axis=0)
-        placement.move(pod, int(nodes[np.argmin(free)]))
-        return True
 
     def withdraw_parts(self, placement: Placement) -> None:
         """Takes the pods of gangs that are placed in part off their nodes."""
@@ -59,3 +52,14 @@ class PendingPods:
     def _withdraw(placement: Placement, pods: Ints) -> None:
         for pod in pods[placement.at[pods] != PENDING].tolist():
             placement.move(pod, PENDING)
+
+
+def place_on_fullest(placement: Placement, pod: int) -> bool:
+    """Places the pod on the fullest node that it fits; False: it fits none."""
+    nodes = np.arange(placement.problem.num_nodes)
+    nodes = nodes[placement.open_moves(np.array([pod]), nodes)[0]]
+    if not len(nodes):
+        return False
+    free = (placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)).sum(axis=0)
+    placement.move(pod, int(nodes[np.argmin(free)]))
+    return True

@@ -18,7 +18,7 @@ import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.objective import Model, Neighbourhood, Value, away
-from descheduler.planner.objectives.reassign import neighbourhoods
+from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -98,6 +98,10 @@ class ReassignGoal:
             total += part.weight * max(0, part.target * int(free[part.per]) - int(free[part.wanted]))
         return (total,)
 
+    def hold(self, assignment: Ints) -> Problem:
+        """Raises ValueError: a sum over nodes is not kept by a constraint of the problem."""
+        raise ValueError("Reassign has to be the last objective: what it gains is not kept by those after it")
+
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Loads and proportions."""
         cost = np.zeros(usage.shape[1:])
@@ -127,7 +131,7 @@ class ReassignGoal:
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""
         excess = self.node_cost(np.arange(self._problem.num_nodes), placement.usage)
-        return neighbourhoods.choose(placement, excess, rng, num_pods)
+        return choose_dear_nodes(placement, excess, rng, num_pods)
 
     def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
         """All but the group's costs."""
