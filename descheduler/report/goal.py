@@ -39,8 +39,8 @@ class PlannedGoal(Fields, frozen=True):
     To reach the bounds of all `levels` at least `bound` evictions are needed, by proof. `gap` is the share of that by
     which `evictions` are more, null where some level is not at its bound. `status` is `optimal` where no plan is
     better, `feasible` where one may be, and `nothing` where there was nothing to do. `seconds` is how long was
-    searched, and `work` the same in units that are equal on every machine; all but `seconds` is the same for equal input
-    where a limit of work ended the search.
+    searched, and `work` the same in units that are equal on every machine; all but `seconds` is the same for equal
+    input where a limit of work ended the search.
     """
 
     objectives: tuple[PlannedObjective, ...]
