@@ -45,9 +45,18 @@ def recorded_scripts(file: Path) -> list[Case]:
     return [case for case in cases if case.get("class") == "phases"]
 
 
+def _round_of(case: Case) -> tuple[str, bool]:
+    """Those with the same arguments go together, but for those in which a Reservation is deleted.
+
+    koord-scheduler 1.8.0 crashes of that while pods are in flight, and nobody says then of the pods that it was binding
+    that they have consumed their Reservations.
+    """
+    return case["group"], (case["expect"]["reservation"] or {}).get("exists", True) is False
+
+
 def play_all(plane: ControlPlane, cases: Sequence[Case]) -> Iterator[Played]:
     """Plays `cases` with both programs, those of one configuration at once."""
-    for number, (_, group) in enumerate(groupby(cases, key=lambda case: case["group"])):
+    for number, (_, group) in enumerate(groupby(sorted(cases, key=_round_of), key=_round_of)):
         some = list(group)
         theirs = play_round(plane, some, f"-t{number}", koord_descheduler)
         states_at_steps = {name: seen.at_steps for name, (_, seen) in theirs.items()}
