@@ -40,7 +40,7 @@ class MigrationPlannerArgs(Args, frozen=True):
     """How long the planner searches for each objective at most; the best plan so far is used."""
     work_limit: UInt = 0
     """How much it searches at most, in units of about a second that are the same on every machine, so that equal input
-    gives equal plans where the time limit is not reached. 0 is no limit."""
+    gives equal plans where the time limit is not reached. 0 does not limit it."""
     seed: UInt = 0
     """Another seed searches in another order."""
     max_evictions: UInt | None = None

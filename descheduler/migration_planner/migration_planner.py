@@ -1,4 +1,4 @@
-"""MigrationPlanner: evicts the fewest pods that reach its objectives, in an order in which each of them lands."""
+"""MigrationPlanner: evicts the fewest pods that reach its objectives, each of which can be scheduled again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class MigrationPlanner:
         self._done: list[Balancing] = []
 
     def balance(self, nodes: Sequence[Node]) -> None:
-        """Plans over `nodes`, tries each plan out move by move, and asks for the evictions of the one that holds."""
+        """Plans over all nodes at once. A plan is tried out move by move before any eviction is requested.
+
+        What is refused then is left out, and the rest is planned again.
+        """
         self._done = []
         for objective in self._args.objectives:
             if objective.balance_utilization is not None:
