@@ -87,13 +87,16 @@ def events_of(old: MigrationJob, new: MigrationJob) -> Iterator[JobEvent]:
             condition.reason,
             condition.message,
         ):
-            yield from _of_condition(new, condition)
+            yield from _of_condition(new, condition, was_asked=known is not None)
     if new.phase != old.phase:
         yield from _of_end(new)
 
 
-def _of_condition(job: MigrationJob, condition: JobCondition) -> Iterator[JobEvent]:
-    """Reservations that are created were told when their name was noted."""
+def _of_condition(job: MigrationJob, condition: JobCondition, *, was_asked: bool) -> Iterator[JobEvent]:
+    """Reservations that are created were told when their name was noted.
+
+    A pod that is gone was evicted if it `was_asked` to leave before, as far as the job says.
+    """
     match condition.type, condition.is_true, condition.reason:
         case JobConditionType.RESERVATION_CREATED | JobConditionType.RESERVATION_SCHEDULED, False, reason:
             yield JobEvent("Warning", reason, condition.message)
@@ -103,7 +106,11 @@ def _of_condition(job: MigrationJob, condition: JobCondition) -> Iterator[JobEve
         case JobConditionType.EVICTION, False, JobReason.EVICTING:
             yield JobEvent("Normal", condition.reason, f"Try to evict Pod {_pod(job)}")
         case JobConditionType.EVICTION, True, _:
-            yield JobEvent("Normal", JobReason.EVICT_COMPLETE.value, f"Pod {_pod(job)} has been evicted")
+            yield JobEvent(
+                "Normal",
+                JobReason.EVICT_COMPLETE.value,
+                f"Pod {_pod(job)} {'has been evicted' if was_asked else 'is gone'}",
+            )
 
 
 def _of_end(job: MigrationJob) -> Iterator[JobEvent]:

@@ -47,8 +47,8 @@ def conditioned(kind: JobConditionType, is_true: bool, reason: JobReason = JobRe
         ),
         pytest.param(
             conditioned(JobConditionType.EVICTION, True, JobReason.EVICT_COMPLETE, "text"),
-            JobEvent("Normal", "EvictComplete", 'Pod "shop/web-0" has been evicted'),
-            id="the pod has left",
+            JobEvent("Normal", "EvictComplete", 'Pod "shop/web-0" is gone'),
+            id="the pod has left, and was not asked to",
         ),
         pytest.param(
             failed(RUNNING, JobReason.TIMEOUT, "too late"), JobEvent("Warning", "Timeout", "too late"), id="failed"
@@ -107,3 +107,10 @@ def test_a_refusal_that_repeats_itself_is_told_once() -> None:
         ("FailedEvict", 'Failed evict Pod "shop/web-0" caused by budget'),
         ("FailedEvict", 'Failed evict Pod "shop/web-0" caused by no right'),
     ]
+
+
+def test_a_pod_that_was_asked_to_leave_has_been_evicted() -> None:
+    asked = conditioned(JobConditionType.EVICTION, False, JobReason.EVICTING, "text")
+    gone = with_condition(asked, JobConditionType.EVICTION, True, NOW, JobReason.EVICT_COMPLETE, "text")
+
+    assert list(events_of(asked, gone)) == [JobEvent("Normal", "EvictComplete", 'Pod "shop/web-0" has been evicted')]
