@@ -9,7 +9,18 @@ import pytest
 from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code
 from descheduler.plan.outcome import Outcome as ExecutedEviction
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
-from tests.report.outcomes import EVICTED, FAILED, FORBIDDEN, GONE, REFUSED, REPEATED, TOO_LATE, TURNED_AWAY, outcome_of
+from tests.report.outcomes import (
+    EVICTED,
+    FAILED,
+    FORBIDDEN,
+    GIVEN_UP,
+    GONE,
+    REFUSED,
+    REPEATED,
+    TOO_LATE,
+    TURNED_AWAY,
+    outcome_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +31,7 @@ from tests.report.outcomes import EVICTED, FAILED, FORBIDDEN, GONE, REFUSED, REP
         pytest.param([EVICTED, REFUSED], ExitCode.DONE, ExitCode.INCOMPLETE, id="a refusal is told only in detail"),
         pytest.param([FAILED], ExitCode.FAILED, ExitCode.FAILED, id="faults alone are a failure"),
         pytest.param([FORBIDDEN], ExitCode.FAILED, ExitCode.FAILED, id="a missing right is a failure"),
+        pytest.param([GIVEN_UP], ExitCode.FAILED, ExitCode.FAILED, id="errors before the first eviction are a failure"),
         pytest.param([EVICTED, FAILED], ExitCode.DONE, ExitCode.INCOMPLETE, id="a Job that evicted is not run again"),
         pytest.param([EVICTED, TOO_LATE], ExitCode.STOPPED, ExitCode.STOPPED, id="the deadline is a guard"),
         pytest.param([EVICTED, TURNED_AWAY], ExitCode.STOPPED, ExitCode.STOPPED, id="an overloaded server is a guard"),

@@ -29,4 +29,5 @@ FORBIDDEN = executed(OLD[1], OutcomeKind.REFUSED, OutcomeCode.FORBIDDEN, "not al
 GONE = executed(OLD[2], OutcomeKind.GONE, OutcomeCode.POD_GONE)
 TOO_LATE = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.DEADLINE, "--deadline exceeded")
 TURNED_AWAY = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.OVERLOADED)
+GIVEN_UP = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.SERVER_ERROR, "no right to create reservations")
 REPEATED = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED)

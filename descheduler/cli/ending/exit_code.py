@@ -78,7 +78,7 @@ def _has_refused_requests(plan: Plan) -> bool:
 
 
 def _has_failed(result: EvictionResult) -> bool:
-    return result.result == "failed" or result.code == "forbidden"
+    return result.result == "failed" or result.code in {"forbidden", "server-error"}
 
 
 def _was_left_out(result: EvictionResult) -> bool:
