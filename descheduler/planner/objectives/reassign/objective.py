@@ -17,8 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
-from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.local_search.annealing import Annealing
+from descheduler.planner.objective import Annealer, Model, Neighbourhood, Value, away
 from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
+from descheduler.planner.objectives.reassign.compiled_annealing import CompiledAnnealing, can_compile, make_state
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -40,7 +42,10 @@ class Proportion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reassign:
-    """safety: int64[N, R]; weight: int64[R]; between: int64[N, N]; group: int64[P] (-1: none)."""
+    """safety: int64[N, R]; weight: int64[R]; between: int64[N, N]; group: int64[P] (-1: none).
+
+    is_compiled: anneal by a loop that numba compiles (the extra `planner-compiled`), which takes some seconds at first.
+    """
 
     safety: Ints
     weight: Ints
@@ -48,6 +53,7 @@ class Reassign:
     between: Ints
     group: Ints
     group_weight: int
+    is_compiled: bool = False
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -70,8 +76,6 @@ class ReassignGoal:
         self._capacity: Floats = np.ascontiguousarray(problem.capacity.T, dtype=np.float64)
         self._between = costs.between.astype(np.float64)
         self._cost = problem.cost.astype(np.float64)
-
-    is_smooth = True
 
     def value(self, assignment: Ints) -> Value:
         """The cost, exactly."""
@@ -127,6 +131,20 @@ class ReassignGoal:
 
     def tidy(self, placement: Placement) -> None:
         """Nothing: each move pays for itself."""
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealer:
+        """By arrays, or compiled where that is asked for and the rules are known to the kernel."""
+        if not self._costs.is_compiled or not can_compile(self._problem.rules):
+            return Annealing(placement, self, rng)
+        parts = [(part.per, part.wanted, part.target, part.weight) for part in self._costs.proportions]
+        state = make_state(
+            placement,
+            safety=self._costs.safety,
+            weight=self._costs.weight,
+            proportions=np.array(parts, np.float64).reshape(-1, 4),
+            between=self._costs.between,
+        )
+        return CompiledAnnealing(placement, self, state, rng)
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""
