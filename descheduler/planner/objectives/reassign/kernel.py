@@ -62,7 +62,7 @@ class State(NamedTuple):
 def _draw(random: Ints) -> float:
     """From 0 to 1, exclusive."""
     random[0] = random[0] * _FACTOR % _MODULUS
-    return random[0] / _MODULUS
+    return float(random[0] / _MODULUS)
 
 
 def _may_go(s: State, pod: int, node: int) -> bool:
