@@ -23,9 +23,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="processes that search")
     parser.add_argument("--best", type=int, help="the best cost known, for the normalised gap")
     parser.add_argument("--order", action="store_true", help="put the moves in waves with both ends held, too")
-    parser.add_argument("--compiled", action="store_true", help="anneal by the loop that numba compiles")
     options = parser.parse_args()
-    instance = read_instance(options.instance.parent, options.instance.name, is_compiled=options.compiled)
+    instance = read_instance(options.instance.parent, options.instance.name)
     prepared = instance.objective.prepare(instance.problem)
     before = prepared.value(instance.problem.assignment)[0]
     found = find_assignment(

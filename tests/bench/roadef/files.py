@@ -23,7 +23,7 @@ class Instance:
     objective: Reassign
 
 
-def read_instance(folder: Path, name: str, *, is_compiled: bool = False) -> Instance:
+def read_instance(folder: Path, name: str) -> Instance:
     """The instance of `model_NAME.txt` and `assignment_NAME.txt` (or .gz). Raises ValueError where they end early."""
     cursor = _Cursor(_read_integers(folder / f"model_{name}.txt"))
     assignment = _read_integers(folder / f"assignment_{name}.txt")
@@ -55,7 +55,6 @@ def read_instance(folder: Path, name: str, *, is_compiled: bool = False) -> Inst
         between=nodes[:, 2 + 2 * num_resources :] * machine_weight,
         group=service,
         group_weight=service_weight,
-        is_compiled=is_compiled,
     )
     return Instance(problem, objective)
 

@@ -18,9 +18,8 @@ import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.local_search.annealing import Annealing
-from descheduler.planner.objective import Annealer, Model, Neighbourhood, Value, away
+from descheduler.planner.objective import Model, Neighbourhood, Value, away
 from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
-from descheduler.planner.objectives.reassign.compiled_annealing import CompiledAnnealing, can_compile, make_state
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -42,10 +41,7 @@ class Proportion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reassign:
-    """safety: int64[N, R]; weight: int64[R]; between: int64[N, N]; group: int64[P] (-1: none).
-
-    is_compiled: anneal by a loop that numba compiles (the extra `planner-compiled`), which takes some seconds at first.
-    """
+    """safety: int64[N, R]; weight: int64[R]; between: int64[N, N]; group: int64[P] (-1: none)."""
 
     safety: Ints
     weight: Ints
@@ -53,7 +49,6 @@ class Reassign:
     between: Ints
     group: Ints
     group_weight: int
-    is_compiled: bool = False
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -132,19 +127,9 @@ class ReassignGoal:
     def tidy(self, placement: Placement) -> None:
         """Nothing: each move pays for itself."""
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealer:
-        """By arrays, or compiled where that is asked for and the rules are known to the kernel."""
-        if not self._costs.is_compiled or not can_compile(self._problem.rules):
-            return Annealing(placement, self, rng)
-        parts = [(part.per, part.wanted, part.target, part.weight) for part in self._costs.proportions]
-        state = make_state(
-            placement,
-            safety=self._costs.safety,
-            weight=self._costs.weight,
-            proportions=np.array(parts, np.float64).reshape(-1, 4),
-            between=self._costs.between,
-        )
-        return CompiledAnnealing(placement, self, state, rng)
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealing:
+        """By the guide, which is the cost but for what groups cost together."""
+        return Annealing(placement, self, rng)
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""
