@@ -12,10 +12,10 @@ SAMPLE_low-node-load := load
 DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
 NOW ?= $(if $(SAMPLE_$(PROFILE)),2026-06-30T12:00:00Z,2026-01-15T12:00:00Z)
 
-.PHONY: help setup run test e2e e2e-peers image render lint format schema bench bench-peer clean
+.PHONY: help setup run test e2e e2e-peers image render lint format schema bench bench-peer bench-migrations clean
 
 help: ## Show this list.
-	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.installed ## Make the virtual environment.
 
@@ -68,6 +68,9 @@ bench: setup ## Measure speed and memory; prints figures and ratios.
 
 bench-peer: setup ## Measure beside the upstream program on a real API server (builds both with Go once).
 	$(BIN)/python -m tests.bench.peer $(PEER_ARGS)
+
+bench-migrations: setup ## Measure 500 migrations on a real control plane.
+	$(BIN)/python -m tests.bench.migrations $(MIGRATIONS_ARGS)
 
 clean: ## Remove the virtual environment and all caches.
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

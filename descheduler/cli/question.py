@@ -25,10 +25,16 @@ _SHORT = {
     "cronjob": ("cj",),
     "plugin": (),
     "elasticquota": ("eq", "eqs"),
+    "reservation": (),
+    "podgroup": ("pg", "pgs"),
+    "device": (),
+    "podmigrationjob": ("pmj",),
 }
 TYPES: Mapping[str, str] = {word: name for name, short in _SHORT.items() for word in (name, f"{name}s", *short)}
 """What a type may be called → its name here. The groups of the API may follow, as in `deployment.apps`."""
-_WITHOUT_NAMESPACE = frozenset({"node", "namespace", "plugin", "elasticquota"})
+_WITHOUT_NAMESPACE = frozenset(
+    {"node", "namespace", "plugin", "elasticquota", "reservation", "device", "podmigrationjob"}
+)
 _DEFAULT_NAMESPACE = "default"
 _HOW = "write TYPE NAME or TYPE/NAME, for example pod/web-1 -n shop, deploy/web -n shop or node/worker-3"
 

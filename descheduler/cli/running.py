@@ -210,4 +210,4 @@ def _show_outcome(result: RunResult, flags: RunFlags, record: RunRecord, watch: 
             _logger.error("Outcome not written", extra=fields(err="standard output was closed by its reader"))
     if result.guard:
         return stopped_exit_code(result.signal_number)
-    return outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)
+    return outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode, is_partial=result.is_partial)

@@ -178,7 +178,7 @@ def _speaker(refusal: Refusal) -> tuple[PodIdentity, str, str]:
 
 
 def _verdict(limit: ReachedLimit) -> Verdict:
-    return limit_reached(limit.limit, limit.value, limit.scope)
+    return limit_reached(limit)
 
 
 class _StoppingLimits:

@@ -21,6 +21,7 @@ from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
+from descheduler.eviction.limit_notes import limit_notes
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
@@ -63,6 +64,7 @@ def decide(
     most_assessed: int = MOST_ASSESSED,
     most_proved: int = MOST_PROVED,
     chosen: Sequence[ChosenMove] | None = None,
+    evicted_before: Sequence[PriorMove] = (),
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
@@ -72,8 +74,9 @@ def decide(
     run of a plugin. `memory` is what the run before left. Pods out of `scope` stay, and count for the plugins as ever;
     `checks` are asked of every request, in this order. Landings of the first `most_assessed` evictions that no plugin
     verifies are looked up for the report, and up to `most_proved` evictions are judged together, which changes no
-    decision. `chosen` are asked for in place of what the plugins select, which do not run then. Raises PolicyError
-    when a PriorityClass that the policy names does not exist.
+    decision. `chosen` are asked for in place of what the plugins select, which do not run then. `evicted_before`
+    is what this run has evicted before `snapshot` was taken, which counts against limits. Raises PolicyError when a
+    PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
@@ -87,8 +90,15 @@ def decide(
         scope=scope,
         checks=checks,
         recent_moves=recent_moves,
+        evicted_before=evicted_before,
     )
-    notes = (*migration_notes(policy), *move_notes, *verification_notes(policy), *scope.note_on(snapshot))
+    notes = (
+        *migration_notes(policy),
+        *limit_notes(policy, snapshot),
+        *move_notes,
+        *verification_notes(policy),
+        *scope.note_on(snapshot),
+    )
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:

@@ -64,7 +64,8 @@ class RunResult(msgspec.Struct, frozen=True):
     """What a live run decided and did; no outcomes in a dry run. `guard` says what stopped it early, else it is "".
 
     `signal_number` is that of the signal that did, None when it was something else. `cluster_uid` is that of the
-    namespace kube-system, where that was asked for and can be read.
+    namespace kube-system, where that was asked for and can be read. `is_partial` says that moves of the plan that was
+    applied have been left out, because they had changed.
     """
 
     decisions: Decisions
@@ -72,3 +73,4 @@ class RunResult(msgspec.Struct, frozen=True):
     guard: str = ""
     signal_number: int | None = None
     cluster_uid: str = ""
+    is_partial: bool = False

@@ -6,8 +6,11 @@ from typing import Any
 
 from descheduler.eviction.default_evictor import default_evictor
 from descheduler.eviction.migration_controller import args as migration_args
+from descheduler.eviction.migration_controller.args_checks import validate_args as validate_migration_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.placement_verification import placement_verification
+from descheduler.migration_planner import args as migration_planner_args
+from descheduler.migration_planner.migration_planner import MigrationPlanner
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages
 from descheduler.strategies import (
@@ -55,7 +58,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         args_type=migration_args.MigrationControllerArgs,
         extension_points=frozenset({"filter", "preEvictionFilter", "evict"}),
         factory=MigrationController,
-        validate=migration_args.validate_args,
+        validate=validate_migration_args,
         needs=migration_args.needs,
         defaults=migration_args.default_args,
         native=True,
@@ -175,6 +178,14 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         needs=low_node_load.needs,
         remembers=True,
         native=True,
+    ),
+    PluginSpec(
+        name="MigrationPlanner",
+        args_type=migration_planner_args.MigrationPlannerArgs,
+        extension_points=_BALANCE,
+        factory=MigrationPlanner,
+        validate=migration_planner_args.validate_args,
+        needs=migration_planner_args.needs,
     ),
     PluginSpec(
         name="CustomPriority",

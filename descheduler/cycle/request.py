@@ -17,6 +17,7 @@ from descheduler.policy.types import Policy
 
 __all__ = ["Landings", "dumped_annotations", "snapshot_request"]
 
+_JOB_KIND = "PodMigrationJob.scheduling.koordinator.sh"
 _ALWAYS_READ = frozenset({"Node", "Pod"})
 
 
@@ -54,7 +55,7 @@ _WANTED: Mapping[Landings, Callable[[], Needs]] = {
     Landings.ASSESSED: lambda: landing_needs(owners=False) | Needs(pod_templates=True),
     Landings.EXPLAINED: lambda: (
         landing_needs(owners=True)
-        | Needs(frozenset({"PodDisruptionBudget.policy", NODE_METRIC_KIND}), pod_templates=True)
+        | Needs(frozenset({"PodDisruptionBudget.policy", NODE_METRIC_KIND, _JOB_KIND}), pod_templates=True)
     ),
 }
 

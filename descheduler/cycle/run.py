@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,14 +15,13 @@ from msgspec.structs import replace
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
-from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
+from descheduler.cycle.guards import decide_in_time, find_guard, take_lease
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
 from descheduler.cycle.recent_moves import with_moves
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import Answers
-from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
@@ -30,22 +29,17 @@ from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
+    from descheduler.cycle.live.live_run import LiveRun
     from descheduler.cycle.remembering import KeptMemory
     from descheduler.kube.client import KubeClient
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.held_lease import HeldLease
-    from descheduler.migration.rounds import Decide
-    from descheduler.migration.settings import ExecutorSettings
 
 __all__ = ["run_live", "run_with"]
-
-_ETCD_ALLOWANCE_SECONDS = 10.0
-"""What a server that has given a call up may still do: a write that waits in etcd, whose own limit is 7 s."""
 
 
 def run_live(
@@ -97,29 +91,28 @@ def run_with(
 ) -> RunResult:
     """What `run_live` does, over a client that is there; raises as that."""
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry, watch.clock())
-    with _lease(run) as lease, run.observer.cycle():
+    with _lease(run) as lease, run.observer.cycle(), ExitStack() as at_end:
         server = _discover(run)
         uid = _identify(run)
-        live = None if run.is_dry else _Live(run, lease, server)
+        live = None if run.is_dry else at_end.enter_context(closing(_live(run, lease, server)))
         if live is not None:
             live.take_up()
         snapshot = _read(run, server)
         if live is not None and live.carry_out_users(snapshot):
             snapshot = _read(run, server)  # what was decided on is no more
-        notes = () if live is None else live.notes
         kept = _recall(run)
-        rounds = _Rounds(run, snapshot, kept.memory)
-        notes = (*notes, *rounds.choose())
+        rounds = _Rounds(run, snapshot, kept.memory, () if live is None else live.evicted_for_users)
+        left_out = rounds.choose()
         decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
-        notes = (*notes, *kept.notes)
+        notes = (*(() if live is None else live.notes), *left_out, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(run, kept, result, lease))
-        taken_up = NOTHING_TAKEN_UP if live is None else live.taken_up
-        notes = (*notes, *_keep_status(run, result, lease, taken_up, watch.clock() - run.began))
+        notes = notes if live is None else (*notes, *_keep_status(run, result, lease, live))
     guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     is_chosen = options.apply is not None
     decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
-    result = replace(result, cluster_uid=uid, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
+    decisions = replace(decisions, notes=(*decisions.notes, *notes))
+    result = replace(result, cluster_uid=uid, is_partial=bool(left_out), decisions=decisions)
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
@@ -159,6 +152,15 @@ def _lease(run: _Run) -> AbstractContextManager[HeldLease | None]:
 
     settings = lease_settings(run.policy, run.options.lease)
     return nullcontext() if settings is None else take_lease(run.client, settings, run.watch)
+
+
+def _live(run: _Run, lease: HeldLease | None, server: ServerFacts) -> LiveRun:
+    """What the run does to the cluster."""
+    # Dry runs must not pay for what evicts.
+    from descheduler.cycle.live.live_run import LiveRun
+
+    parts = run.client, run.policy, run.options, run.watch, run.observer, lease, server
+    return LiveRun(*parts, now=run.now, at=run.began)
 
 
 def _discover(run: _Run) -> ServerFacts:
@@ -226,14 +228,12 @@ def _keep(run: _Run, kept: KeptMemory, result: RunResult, lease: HeldLease) -> t
     return kept.keep(memory, run.watch, why_not=lease.why_not_current)
 
 
-def _keep_status(
-    run: _Run, result: RunResult, lease: HeldLease | None, taken_up: TakenUp, seconds: float
-) -> tuple[str, ...]:
-    """Leaves a summary of the run beside its Lease; what went wrong with that. A dry run writes nothing."""
-    if run.is_dry or run.options.lease is None:
+def _keep_status(run: _Run, result: RunResult, lease: HeldLease | None, live: LiveRun) -> tuple[str, ...]:
+    """Leaves a summary of the run beside its Lease; what went wrong with that."""
+    if run.options.lease is None:
         return ()
     # Dry runs on a dump must not pay for the edge to the API server.
-    from descheduler.cycle.status_keeping import keep_status, status_store
+    from descheduler.cycle.live.status_keeping import keep_status, status_store
     from descheduler.report.status import make_summary
 
     guard = find_guard(lease, run.watch, result.outcomes)
@@ -242,8 +242,9 @@ def _keep_status(
         result.decisions,
         result.outcomes,
         stopped_by="" if guard is None else guard.cause,
-        taken_up=taken_up,
-        seconds=seconds,
+        taken_up=live.taken_up,
+        num_unused=live.num_unused,
+        seconds=run.watch.clock() - run.began,
         num_api_calls=run.client.num_calls,
     )
     store = status_store(run.client, run.policy, run.options.lease)
@@ -259,7 +260,7 @@ def _request(run: _Run) -> SnapshotRequest:
 class _Rounds:
     """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
 
-    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory) -> None:
+    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory, evicted_before: Sequence[PriorMove]) -> None:
         # See `_load_deciding`.
         from descheduler.cycle.decide import decide
 
@@ -274,6 +275,7 @@ class _Rounds:
             registry=run.registry,
             scope=options.scope,
             memory=memory,
+            evicted_before=evicted_before,
         )
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""
@@ -313,75 +315,3 @@ def _with_beyond(decisions: Decisions, rounds: _Rounds, watch: Watch) -> Decisio
         note = f"could not plan beyond the limits: internal error ({type(error).__name__})"
         beyond = replace(decisions.beyond, is_whole=False)
         return replace(decisions, beyond=beyond, notes=(*decisions.notes, note))
-
-
-class _Live:
-    """What a run does to the cluster. Imports what evicts when it is made: dry runs must not pay for it."""
-
-    def __init__(self, run: _Run, lease: HeldLease | None, server: ServerFacts) -> None:
-        from descheduler.cycle.carrying_out import Carrier
-        from descheduler.cycle.jobs import plan_jobs
-        from descheduler.migration.guards.setup import make_watchman
-        from descheduler.migration.lease_settings import lease_settings
-        from descheduler.migration.open_calls import OpenCalls
-
-        client, policy, watch = run.client, run.policy, run.watch
-        self._watch = watch
-        self.taken_up = NOTHING_TAKEN_UP
-        self.notes: tuple[str, ...] = ()
-        """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
-        self._settings = _executor_settings(policy, run.options, watch.deadline, client.request_timeout_seconds)
-        self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
-        self._may_call = (lambda: "") if lease is None else lease.why_not_current
-        guard_open_calls(self._open_calls, lease, watch)
-        settings = None if run.options.lease is None else lease_settings(policy, run.options.lease)
-        find_jobs = partial(plan_jobs, policy, client, server, settings)
-        self._jobs = watch.call("looking for what holds room", find_jobs)
-        self._watchman = make_watchman(policy, client, watch.clock)
-        announces_failures = policy.eviction_failure_event_notification
-        self._carrier = Carrier(
-            client, run.observer, watch, server.policy_version, announces_failures, self._jobs, self._watchman
-        )
-
-    @property
-    def tripped(self) -> str:
-        """What a guard has found, "" where none has."""
-        return "" if self._watchman is None else self._watchman.tripped
-
-    def take_up(self) -> None:
-        """Finishes or undoes what earlier runs left."""
-        from descheduler.cycle.jobs import take_up_notes, taken_up
-
-        adopted = self._carrier.take_up(self._settings, self._open_calls, self._may_call)
-        self.taken_up = taken_up(adopted)
-        self.notes = (*self._jobs.notes, *(() if adopted is None else take_up_notes(adopted)))
-
-    def carry_out_users(self, snapshot: Snapshot) -> bool:
-        """Carries out what users have asked for; whether the cluster may have changed by that."""
-        from descheduler.cycle.jobs import users_notes
-
-        users = self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
-        self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
-        self.notes = (*self.notes, *users_notes(users))
-        return users.num_started > 0
-
-    def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
-        """Decides over `snapshot` and evicts, in rounds."""
-        return self._carrier.carry_out(decide_with, snapshot, self._settings, self._open_calls, self._may_call)
-
-
-def _executor_settings(
-    policy: Policy, options: RunOptions, deadline: float | None, request_timeout_seconds: float
-) -> ExecutorSettings:
-    """How evictions are paced and bounded. `deadline` is of the run's clock; None when it has none."""
-    from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
-    from descheduler.migration.policy_settings import PaceFlags, executor_settings
-
-    return executor_settings(
-        policy,
-        PaceFlags(options.qps, options.burst),
-        limits=limits_of(policy),
-        evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
-        effect_seconds=request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
-        deadline=deadline,
-    )

@@ -12,6 +12,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.recent_moves import NO_MOVES, RecentMoves
 
 __all__ = ["make_evictor"]
@@ -25,14 +26,16 @@ def make_evictor(
     scope: Scope = EVERYWHERE,
     checks: Sequence[MakeCheck] = REQUEST_CHECKS,
     recent_moves: RecentMoves = NO_MOVES,
+    evicted_before: Sequence[PriorMove] = (),
 ) -> Evictor:
     """The evictor of one run of the handle's policy, which asks `checks` in this order.
 
-    `answers` are refusals of the eviction API that are known beforehand, `recent_moves` the moves of earlier runs.
+    `answers` are refusals of the eviction API that are known beforehand, `recent_moves` the moves of earlier runs,
+    `evicted_before` what this run has evicted before its snapshot was taken.
     Raises PolicyError for a scheduler's configuration that makes no sense in the version of the cluster.
     """
     view, snapshot = handle.view, handle.view.snapshot
     landings = LandingBook(snapshot, scheduling_by_profile(handle.policy, snapshot.kube_version))
     background = BackgroundEvictions(snapshot, answers, is_enabled=evictions_in_background)
-    context = CheckContext(handle, scope, background, landings, recent_moves)
+    context = CheckContext(handle, scope, background, landings, recent_moves, evicted_before)
     return Evictor(view, [make(context) for make in checks], background=background, landings=landings)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.groups import explain_group
+from descheduler.explanation.koordinator.devices import explain_device
+from descheduler.explanation.koordinator.migration_jobs import explain_migration_job
+from descheduler.explanation.koordinator.pod_groups import explain_pod_group
+from descheduler.explanation.koordinator.reservations import explain_reservation
+from descheduler.explanation.koordinator.scheduling import Scheduling
 from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.nodes import explain_node, explain_node_after, pods_of
 from descheduler.explanation.plugins import explain_plugin
@@ -19,7 +26,7 @@ from descheduler.explanation.watching.watched_run import RunOptions, WatchedRun,
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.policy.types import Policy
-from descheduler.report.document import API_VERSION
+from descheduler.report.document import API_VERSION, Fields
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.explanation.group import GroupExplanation
 from descheduler.report.explanation.node import NodeExplanation
@@ -33,6 +40,10 @@ Subject = Literal[
     "node",
     "plugin",
     "elasticquota",
+    "reservation",
+    "podgroup",
+    "device",
+    "podmigrationjob",
     "namespace",
     "deployment",
     "statefulset",
@@ -60,53 +71,96 @@ def explain(
     Pods and workloads are called `namespace/name`; a name alone will do where no other namespace has it. Raises
     UnknownSubjectError when there is none of that name, PolicyError as `decide` does.
     """
-    warnings: tuple[str, ...] = ()
-    pod, node, plugin, group, quota = None, None, None, None, None
     asked = _Asked(snapshot, policy, settings, now, options)
-    match subject:
-        case "pod":
-            pod, warnings = _pod(name, asked)
-        case "node":
-            node, warnings = _node(name, asked)
-        case "plugin":
-            run = asked.run(())
-            plugin = explain_plugin(name, policy=policy, scheduling=configuration_of(settings), run=run)
-        case "elasticquota":
-            quota = explain_quota(name, ShadowCluster(snapshot, version=settings.version), settings)
-        case _:
-            group, warnings = _group(GROUP_KINDS[subject], name, asked)
-    return Explanation(
+    answer = _answer(subject, name, asked)
+    about = Explanation(
         api_version=API_VERSION,
         kind="Explanation",
         now=now,
         policy=None if policy is None else policy_identity(policy),
         snapshot=snapshot_identity(snapshot, now),
-        pod=pod,
-        node=node,
-        plugin=plugin,
-        group=group,
-        quota=quota,
-        warnings=(*_policy_warnings(policy), *snapshot.warnings, *warnings),
+        warnings=(*_policy_warnings(policy), *snapshot.warnings, *answer.warnings),
+        **_NOTHING,
     )
+    return msgspec.structs.replace(about, **{answer.field: answer.explanation})
 
 
 def explain_plugin_alone(
     name: str, *, policy: Policy | None, settings: SchedulingSettings, now: datetime
 ) -> Explanation:
     """What the plugin called `name` is, without looking at any cluster. Raises UnknownSubjectError."""
-    return Explanation(
+    about = Explanation(
         api_version=API_VERSION,
         kind="Explanation",
         now=now,
         policy=None if policy is None else policy_identity(policy),
         snapshot=None,
-        pod=None,
-        node=None,
-        plugin=explain_plugin(name, policy=policy, scheduling=configuration_of(settings)),
-        group=None,
-        quota=None,
         warnings=_policy_warnings(policy),
+        **_NOTHING,
     )
+    plugin = explain_plugin(name, policy=policy, scheduling=configuration_of(settings))
+    return msgspec.structs.replace(about, plugin=plugin)
+
+
+class _NoSubject(TypedDict):
+    """The fields of the subjects, of which one is set."""
+
+    pod: None
+    node: None
+    plugin: None
+    group: None
+    quota: None
+    reservation: None
+    pod_group: None
+    device: None
+    migration_job: None
+
+
+_NOTHING: _NoSubject = {
+    "pod": None,
+    "node": None,
+    "plugin": None,
+    "group": None,
+    "quota": None,
+    "reservation": None,
+    "pod_group": None,
+    "device": None,
+    "migration_job": None,
+}
+
+
+class _Answer(NamedTuple):
+    """The field of the document that is set, what it holds, and warnings."""
+
+    field: str
+    explanation: Fields
+    warnings: tuple[str, ...] = ()
+
+
+def _answer(subject: Subject, name: str, asked: _Asked) -> _Answer:
+    match subject:
+        case "pod":
+            return _Answer("pod", *_pod(name, asked))
+        case "node":
+            return _Answer("node", *_node(name, asked))
+        case "plugin":
+            scheduling = configuration_of(asked.settings)
+            return _Answer(
+                "plugin", explain_plugin(name, policy=asked.policy, scheduling=scheduling, run=asked.run(()))
+            )
+        case "elasticquota":
+            cluster = ShadowCluster(asked.snapshot, version=asked.settings.version)
+            return _Answer("quota", explain_quota(name, cluster, asked.settings))
+        case "reservation":
+            return _Answer("reservation", explain_reservation(name, asked.snapshot, asked.scheduling()))
+        case "podgroup":
+            return _Answer("pod_group", explain_pod_group(name, asked.snapshot, asked.scheduling()))
+        case "device":
+            return _Answer("device", explain_device(name, asked.snapshot, asked.scheduling()))
+        case "podmigrationjob":
+            return _Answer("migration_job", explain_migration_job(name, asked.snapshot, asked.now))
+        case _:
+            return _Answer("group", *_group(GROUP_KINDS[subject], name, asked))
 
 
 class _Asked(NamedTuple):
@@ -117,6 +171,10 @@ class _Asked(NamedTuple):
     settings: SchedulingSettings
     now: datetime
     options: RunOptions | None
+
+    def scheduling(self) -> Scheduling:
+        """The cluster as it is, and its schedulers."""
+        return Scheduling.of(self.snapshot, self.settings)
 
     def run(self, pods: Iterable[Pod]) -> WatchedRun | None:
         """One run that watches `pods`; None without a policy."""

@@ -1,4 +1,4 @@
-"""The gang of a pod, as the snapshot has it."""
+"""Gangs, as the snapshot has them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from descheduler.model.koordinator.gangs import Gangs
 from descheduler.model.pod import Pod
 from descheduler.report.explanation.pod import GangFacts
 
-__all__ = ["gang_facts"]
+__all__ = ["facts_of_gang", "gang_facts"]
 
 
 def gang_facts(pod: Pod, snapshot: Snapshot) -> GangFacts | None:
     """What is known of the gang of `pod`; None for a pod without one."""
     gang_id = gang_id_of(pod)
-    if not gang_id:
-        return None
-    gangs = Gangs(snapshot.pods, snapshot.pod_groups)
+    return facts_of_gang(gang_id, Gangs(snapshot.pods, snapshot.pod_groups)) if gang_id else None
+
+
+def facts_of_gang(gang_id: str, gangs: Gangs) -> GangFacts:
+    """What is known of the gang of this id."""
     settings = gangs.settings(gang_id)
-    members = [each for each in gangs.members[gang_id] if not (each.is_terminal or each.is_terminating)]
+    members = [each for each in gangs.members.get(gang_id, ()) if not (each.is_terminal or each.is_terminating)]
     num_running = sum(bool(each.node_name) for each in members)
     num_missing = 0 if settings is None else max(0, settings.min_available - len(members))
     return GangFacts(

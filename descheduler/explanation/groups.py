@@ -15,7 +15,7 @@ from descheduler.explanation.watching.watched_run import WatchedRun
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing
 from descheduler.report.explanation.group import ExplainedPod, GroupExplanation, LandingCount
-from descheduler.report.explanation.pod import PodDecision, Verdict
+from descheduler.report.explanation.pod import PluginAnswer, PodDecision, Verdict
 from descheduler.report.landings import landing_causes
 
 __all__ = ["count_landings", "explain_group", "verdict_word"]
@@ -69,24 +69,23 @@ def _landings_in(run: WatchedRun, pods: Iterable[Pod], moved: MovedCluster) -> d
 
 def _explained(pod: Pod, run: WatchedRun | None, landing: Landing | None) -> ExplainedPod:
     decision = None if run is None else run.decision_about(pod)
-    plugin, reason, code, message = _answer(decision)
+    answer = _decisive(decision)
     return ExplainedPod(
         pod=reference(pod),
         node=pod.node_name or None,
         outcome=None if decision is None else decision.outcome,
-        plugin=plugin,
-        reason=reason,
-        code=code,
-        message=message,
+        plugin="" if answer is None else answer.plugin,
+        reason="" if answer is None else answer.reason,
+        code="" if answer is None else answer.code,
+        message="" if answer is None else answer.message,
+        subject="" if answer is None else answer.subject,
         landing=None if landing is None else verdict_word(landing),
         to_node=None if landing is None else landing.node,
         landing_message="" if landing is None else landing_message(landing),
     )
 
 
-def _answer(decision: PodDecision | None) -> tuple[str, str, str, str]:
-    """The plugin, its reason, and the code and the message of what blocks it: of the answer that decides."""
-    if decision is None or not decision.answers:
-        return "", "", "", ""
-    decisive = next((answer for answer in decision.answers if answer.result == "evicted"), decision.answers[0])
-    return decisive.plugin, decisive.reason, decisive.code, decisive.message
+def _decisive(decision: PodDecision | None) -> PluginAnswer | None:
+    """The answer that evicts the pod, else the first one, which says what blocks it."""
+    answers = () if decision is None else decision.answers
+    return next((answer for answer in answers if answer.result == "evicted"), answers[0] if answers else None)

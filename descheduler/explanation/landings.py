@@ -8,6 +8,7 @@ from descheduler.report.landings import planned_allocations
 
 __all__ = ["explained_landing", "landing_message"]
 
+_OPEN = "some scores are not modelled, such as that of NodeNUMAResource for nodes with a NUMA topology policy"
 _NOTHING_BACK = "no replacement pod is created"
 
 
@@ -32,7 +33,7 @@ def explained_landing(landing: Landing) -> ExplainedLanding:
         message=landing.message,
         cause=landing.cause,
         allocations=planned_allocations(landing),
-        notes=replacement.notes,
+        notes=(*replacement.notes, *([_OPEN] if landing.is_open else [])),
     )
 
 
@@ -60,7 +61,8 @@ def _landed(landing: Landing, *, is_likely: bool) -> str:
     parts = [f"the replacement pod {'is likely' if is_likely else 'can be'} scheduled onto {landing.node}{again}"]
     if len(landing.ties) > 1:
         others = len(landing.ties) - 1
-        parts.append(f"or on {'another node' if others == 1 else f'{others} other nodes'} of equal score")
+        rank = "that may have the higher score" if landing.is_open else "of equal score"
+        parts.append(f"or on {'another node' if others == 1 else f'{others} other nodes'} {rank}")
     if landing.cold is LandingVerdict.NO:
         parts.append("but only once the pod is gone")
     if landing.conditions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
@@ -10,7 +10,16 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 
-__all__ = ["GROUP_KINDS", "Group", "UnknownSubjectError", "find_group", "find_node", "find_plugin", "find_pod"]
+__all__ = [
+    "GROUP_KINDS",
+    "Group",
+    "UnknownSubjectError",
+    "find_group",
+    "find_key",
+    "find_node",
+    "find_plugin",
+    "find_pod",
+]
 
 _MOST_NAMED = 5
 GROUP_KINDS: Mapping[str, str] = {
@@ -65,10 +74,7 @@ def find_pod(snapshot: Snapshot, name: str) -> Pod:
 def find_node(snapshot: Snapshot, name: str) -> Node:
     """The node called `name`. Raises UnknownSubjectError."""
     known = {node.name: node for node in snapshot.nodes}
-    if name in known:
-        return known[name]
-    hint = did_you_mean(name, known)
-    raise UnknownSubjectError(f"no node {shown(name)} in {snapshot.source or 'the snapshot'}{hint}")
+    return known[find_key("node", snapshot, name, known)]
 
 
 def find_plugin(known: Iterable[str], name: str) -> str:
@@ -91,14 +97,25 @@ def find_group(snapshot: Snapshot, kind: str, name: str) -> Group:
         groups = _grouped(pods, lambda pod: pod.namespace)
     else:
         groups = _grouped(pods, lambda pod: _workload_key(snapshot, kind, pod))
-    matching = [name] if "/" in name or kind == "Namespace" else _named(groups, name)
-    if len(matching) == 1 and (found := groups.get(matching[0])) is not None:
-        namespace, _, bare = matching[0].rpartition("/")
-        return Group(kind, namespace, bare, tuple(found))
-    if len(matching) > 1:
+    key = find_key(f"pods of {kind}", snapshot, name, groups)
+    namespace, _, bare = key.rpartition("/")
+    return Group(kind, namespace, bare, tuple(groups[key]))
+
+
+def find_key(what: str, snapshot: Snapshot, name: str, known: Collection[str]) -> str:
+    """The one of `known`, keys `namespace/name` or names of what is in no namespace, that `name` is, or ends.
+
+    Raises UnknownSubjectError, whose message calls them `what`.
+    """
+    if name in known:
+        return name
+    matching = _named(known, name.rpartition("/")[2])
+    if len(matching) == 1 and "/" not in name:
+        return matching[0]
+    if matching and "/" not in name:
         raise UnknownSubjectError(f"{shown(name)} is in several namespaces; write {_listed(matching)}")
-    hint = _elsewhere(_named(groups, name.rpartition("/")[2])) or did_you_mean(name, groups)
-    raise UnknownSubjectError(f"no pods of {kind} {shown(name)} in {snapshot.source or 'the snapshot'}{hint}")
+    hint = _elsewhere(matching) or did_you_mean(name, known)
+    raise UnknownSubjectError(f"no {what} {shown(name)} in {snapshot.source or 'the snapshot'}{hint}")
 
 
 def _grouped(pods: Iterable[Pod], key: Callable[[Pod], str]) -> dict[str, list[Pod]]:

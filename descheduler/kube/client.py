@@ -140,6 +140,7 @@ class KubeClient:
         *,
         query: Mapping[str, str] | None = None,
         max_bytes: int = OBJECT_BYTES,
+        accept: str = "application/json",
     ) -> T:
         """What `decode` makes of the body of a successful GET; faults and overload are retried.
 
@@ -147,7 +148,7 @@ class KubeClient:
         Raises ApiError for a refusal, TransportError when no usable answer came within the retry policy, KubeError for
         a success other than 200 (parts of an answer, or none), and AnswerTooLarge beyond `max_bytes`.
         """
-        return self.retry.call(lambda: self._fetch_once(path, decode, query, max_bytes))
+        return self.retry.call(lambda: self._fetch_once(path, decode, query, max_bytes, accept))
 
     def list_pages(
         self,
@@ -208,9 +209,9 @@ class KubeClient:
         raise self._fault("GET", path, response)
 
     def _fetch_once(
-        self, path: str, decode: Callable[[bytes], T], query: Mapping[str, str] | None, max_bytes: int
+        self, path: str, decode: Callable[[bytes], T], query: Mapping[str, str] | None, max_bytes: int, accept: str
     ) -> T:
-        response = self.send("GET", path, query=query, max_bytes=max_bytes)
+        response = self.send("GET", path, query=query, max_bytes=max_bytes, accept=accept)
         if response.status_code != _OK:
             raise self._fault("GET", path, response)
         try:

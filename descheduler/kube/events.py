@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, wait
@@ -19,6 +20,8 @@ from descheduler.kube.http.status import RawResponse, decode_status
 __all__ = ["EventRecorder", "EventTotals", "PodEvent"]
 
 _CONTROLLER = "sigs.k8s.io.descheduler"
+_OF_CLUSTER = "default"
+"""Where the API wants events about objects without a namespace."""
 # Limits of the events.k8s.io/v1 API; longer values would have the whole event refused.
 _MAX_NOTE_BYTES = 1024
 _MAX_NAME_PREFIX = 200
@@ -26,7 +29,10 @@ _MAX_REASON_BYTES = 128
 
 
 class PodEvent(msgspec.Struct, frozen=True):
-    """One event: what it regards, by default a pod, its type, `reason` and `action` in CamelCase, and a sentence."""
+    """One event: what it regards, by default a pod, its type, `reason` and `action` in CamelCase, and a sentence.
+
+    `namespace` is "" for an object of the cluster.
+    """
 
     namespace: str
     name: str
@@ -83,7 +89,7 @@ class _Event(msgspec.Struct, rename="camel"):
 
 
 class EventRecorder:
-    """Writes events with one daemon thread. For one calling thread; `now` gives aware UTC times.
+    """Writes events with one daemon thread. Any thread may `record`; `now` gives aware UTC times.
 
     At most `max_queued` events wait; further ones are dropped and counted, so that a slow API server costs memory
     and time in bounds.
@@ -106,24 +112,30 @@ class EventRecorder:
         self._faults: list[str] = []
         self._num_written = 0
         self._num_dropped = 0
+        self._is_closed = False
+        self._lock = threading.Lock()
 
     def record(self, event: PodEvent) -> None:
-        """Queues the event and returns at once."""
-        self._count_finished()
-        if len(self._waiting) >= self._max_queued:
-            self._num_dropped += 1
-            return
-        self._waiting.append(self._calls.submit(partial(self._write, event, self._now())))
+        """Queues the event and returns at once; after the end it is dropped."""
+        with self._lock:
+            self._count_finished()
+            if self._is_closed or len(self._waiting) >= self._max_queued:
+                self._num_dropped += 1
+                return
+            self._waiting.append(self._calls.submit(partial(self._write, event, self._now())))
 
     def is_idle(self) -> bool:
         """Whether every queued event is written or refused."""
-        return all(future.done() for future in self._waiting)
+        with self._lock:
+            return all(future.done() for future in self._waiting)
 
     def flush(self, timeout_seconds: float) -> EventTotals:
         """Totals after waiting for queued events, for `timeout_seconds` at most; what is left then is given up."""
-        wait(self._waiting, timeout=timeout_seconds)
-        self._count_finished()
-        self._calls.close()
+        with self._lock:
+            self._is_closed = True
+            wait(self._waiting, timeout=timeout_seconds)
+            self._count_finished()
+            self._calls.close()
         return EventTotals(
             num_written=self._num_written,
             num_failed=len(self._faults) + len(self._waiting),
@@ -142,7 +154,7 @@ class EventRecorder:
                 self._faults.append(fault)
 
     def _write(self, event: PodEvent, at: datetime) -> str | None:
-        path = f"/apis/events.k8s.io/v1/namespaces/{event.namespace}/events"
+        path = f"/apis/events.k8s.io/v1/namespaces/{event.namespace or _OF_CLUSTER}/events"
         try:
             answer = self._client.send("POST", path, body=msgspec.json.encode(self._document(event, at)))
         except KubeError as error:
@@ -153,7 +165,7 @@ class EventRecorder:
         return _Event(
             api_version="events.k8s.io/v1",
             kind="Event",
-            metadata=_ObjectMeta(_event_name(event.name, at), event.namespace),
+            metadata=_ObjectMeta(_event_name(event.name, at), event.namespace or _OF_CLUSTER),
             event_time=at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             type=event.type,
             reason=event.reason[:_MAX_REASON_BYTES],

@@ -21,6 +21,7 @@ _METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,
 
 _MERGE_PATCH = "application/merge-patch+json"
 _POD_KINDS = {"Pod", "PartialObjectMetadata"}
+_ANSWERED_KINDS = _POD_KINDS | {"Scale"}
 
 _FAIRNESS_HEADER = "x-kubernetes-pf-flowschema-uid"
 """On every answer of a server with priority and fairness; a balancer that answers by itself does not know it."""
@@ -96,6 +97,7 @@ class _Preconditions(msgspec.Struct):
 class _DeleteOptions(msgspec.Struct, omit_defaults=True, rename="camel"):
     grace_period_seconds: int | None = None
     preconditions: _Preconditions | None = None
+    dry_run: tuple[str, ...] = ()
 
 
 class _Eviction(msgspec.Struct, rename="camel"):
@@ -152,9 +154,20 @@ class EvictionClient:
         """
         options = _DeleteOptions(grace_period_seconds, _Preconditions(uid))
         annotations = {"reason": annotations_reason, "requested-by": _REQUESTED_BY}
-        eviction = _Eviction(self._policy_version, "Eviction", _ObjectMeta(name, namespace, annotations), options)
-        path = f"{_pod_path(namespace, name)}/eviction"
-        return self._asked("POST", path, eviction, may_send)
+        return self._evict(_ObjectMeta(name, namespace, annotations), options, may_send)
+
+    def try_evict(
+        self, namespace: str, name: str, *, uid: str, may_send: Callable[[], bool] = lambda: True
+    ) -> EvictionResponse | None:
+        """As `evict`, and judged by the API server in the same way, budgets included, but without effect."""
+        options = _DeleteOptions(preconditions=_Preconditions(uid), dry_run=("All",))
+        return self._evict(_ObjectMeta(name, namespace, {"requested-by": _REQUESTED_BY}), options, may_send)
+
+    def _evict(
+        self, pod: _ObjectMeta, options: _DeleteOptions, may_send: Callable[[], bool]
+    ) -> EvictionResponse | None:
+        eviction = _Eviction(self._policy_version, "Eviction", pod, options)
+        return self._asked("POST", f"{_pod_path(pod.namespace, pod.name)}/eviction", eviction, may_send)
 
     def delete(
         self,
@@ -182,6 +195,12 @@ class EvictionClient:
         patch = {"metadata": {"uid": uid, "annotations": annotations}}
         return self._asked("PATCH", _pod_path(namespace, name), patch, may_send, content_type=_MERGE_PATCH)
 
+    def scale(
+        self, path: str, patch: Mapping[str, object], *, manager: str, may_send: Callable[[], bool] = lambda: True
+    ) -> EvictionResponse | None:
+        """The response to one patch of a subresource `scale` in the name of `manager`, which has a pod leave."""
+        return self._asked("PATCH", path, patch, may_send, content_type=_MERGE_PATCH, query={"fieldManager": manager})
+
     def _asked(
         self,
         method: str,
@@ -190,11 +209,13 @@ class EvictionClient:
         may_send: Callable[[], bool],
         *,
         content_type: str = "application/json",
+        query: Mapping[str, str] | None = None,
     ) -> EvictionResponse | None:
         encoded = msgspec.json.encode(body)
+        query = {**self._query, **(query or {})}
         try:
             answer = self._client.send(
-                method, path, query=self._query, body=encoded, content_type=content_type, may_send=may_send
+                method, path, query=query, body=encoded, content_type=content_type, may_send=may_send
             )
         except Withheld:
             return None
@@ -203,7 +224,7 @@ class EvictionClient:
         except TransportError as error:
             return EvictionResponse(0, message=str(error))
         status = decode_status(answer)
-        is_done = status.is_done if method == "POST" else status.is_done or _is_pod(answer)
+        is_done = status.is_done if method == "POST" else status.is_done or _is_object(answer)
         return EvictionResponse(
             status_code=answer.status_code,
             reason=status.reason,
@@ -227,10 +248,10 @@ class EvictionClient:
         return _pod_state(answer, namespace, name, uid) if answer.status_code == 200 else PodState.UNKNOWN
 
 
-def _is_pod(answer: RawResponse) -> bool:
-    """Whether the answer is the pod as it is after a call, which an API server tells and no proxy."""
+def _is_object(answer: RawResponse) -> bool:
+    """Whether the answer is the object as it is after a call, which an API server tells and no proxy."""
     try:
-        return msgspec.json.decode(answer.body, type=_PodHead).kind in _POD_KINDS
+        return msgspec.json.decode(answer.body, type=_PodHead).kind in _ANSWERED_KINDS
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

@@ -89,9 +89,16 @@ class ObjectCalls:
             raise error
         return self._decoded("POST", list_path, response, decode)
 
-    def patch(self, path: str, patch: Mapping[str, Any], decode: Callable[[bytes], T]) -> T | None:
+    def patch(
+        self,
+        path: str,
+        patch: Mapping[str, Any],
+        decode: Callable[[bytes], T],
+        *,
+        query: Mapping[str, str] | None = None,
+    ) -> T | None:
         """The object after a JSON merge patch (RFC 7396); None when it is gone, or has another resource version."""
-        response = self._send("PATCH", path, msgspec.json.encode(patch), content_type=_MERGE_PATCH)
+        response = self._send("PATCH", path, msgspec.json.encode(patch), content_type=_MERGE_PATCH, query=query)
         if self._has_passed(response):
             return None
         return self._decoded("PATCH", path, response, decode)
@@ -110,8 +117,18 @@ class ObjectCalls:
             raise self._refusal("DELETE", path, response)
         return True
 
-    def _send(self, method: str, path: str, body: bytes, *, content_type: str = "application/json") -> RawResponse:
-        return self._client.send(method, path, body=body, max_bytes=OBJECT_BYTES, content_type=content_type)
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        *,
+        content_type: str = "application/json",
+        query: Mapping[str, str] | None = None,
+    ) -> RawResponse:
+        return self._client.send(
+            method, path, query=query, body=body, max_bytes=OBJECT_BYTES, content_type=content_type
+        )
 
     def _refusal(self, method: str, path: str, response: RawResponse) -> ApiError:
         return _explained(self._client.refusal(method, path, response), method, path)

@@ -14,6 +14,13 @@ from descheduler.plan.planned import PlannedEviction
 __all__ = ["EvictionTask"]
 
 
+_LEAST_BLIND_LOOKS = 3
+"""Looks in a row that say nothing, before the fate of a pod is given up as unknown."""
+
+_LONGEST_BLINDNESS_SECONDS = 8.0
+"""The longest wait between two such looks."""
+
+
 @dataclass(order=True, slots=True)
 class EvictionTask:
     """One planned eviction, compared by when its next step is due, then by its place in the plan.
@@ -105,6 +112,14 @@ class EvictionTask:
             self.num_blind_looks = 0
         else:
             self.num_blind_looks += 1
+
+    def is_given_up(self, now: float) -> bool:
+        """Whether looks that say nothing have gone on for long enough."""
+        return self.num_blind_looks >= _LEAST_BLIND_LOOKS and now >= self.settles_at
+
+    def blind_wait_seconds(self, first_seconds: float) -> float:
+        """How long to wait after a look that said nothing, ever longer."""
+        return float(min(first_seconds * 2 ** (self.num_blind_looks - 1), _LONGEST_BLINDNESS_SECONDS))
 
     @property
     def ending(self) -> Judgement:

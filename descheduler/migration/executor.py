@@ -32,12 +32,6 @@ __all__ = ["execute"]
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
-_LEAST_BLIND_LOOKS = 3
-"""Looks in a row that say nothing, before the fate of a pod is given up as unknown."""
-
-_LONGEST_BLINDNESS_SECONDS = 8.0
-"""The longest wait between two such looks."""
-
 _Answer = EvictionResponse | tuple[PodState, float] | None
 """What a call brought, None when the run was halted before it was sent; or what a look found, and when it began."""
 
@@ -201,13 +195,23 @@ class _Execution:
             return OutcomeCode.DRY_RUN, f"profile {eviction.profile} is a dry run (MigrationController dryRun: true)"
         if eviction.uid in self._requested:
             return OutcomeCode.REPEATED, "requested before in this run"
+        if why := self._settings.why_closed(eviction.profile, self._now()):
+            return OutcomeCode.WINDOW_CLOSED, why
         if not eviction.uid:
             return OutcomeCode.NO_UID, "the pod has no UID; a later pod of the same name could be evicted instead"
         return self._bundles.never_sent(eviction)
 
+    def _ended(self, eviction: PlannedEviction) -> tuple[OutcomeCode, str] | None:
+        """Why no call may be made for it any more, None while one may."""
+        if (halted := self._halted()) is not None:
+            return halted, HALTED[halted]
+        why = self._settings.why_closed(eviction.profile, self._now())
+        return (OutcomeCode.WINDOW_CLOSED, why) if why else None
+
     def _call(self, eviction: PlannedEviction) -> _Answer:
         """Runs on a thread of the pool; nothing is sent when the run was halted since the decision."""
-        if not self._may_send():
+        may_send = partial(self._may_send, eviction)
+        if not may_send():
             return None
         return self._port.evict(
             eviction.namespace,
@@ -215,12 +219,12 @@ class _Execution:
             uid=eviction.uid,
             grace_period_seconds=eviction.grace_period_seconds,
             annotations_reason=eviction.annotation,
-            may_send=self._may_send,
+            may_send=may_send,
         )
 
-    def _may_send(self) -> bool:
+    def _may_send(self, eviction: PlannedEviction) -> bool:
         """Whether the run is still on; asked before each call, and again when all is ready to send it."""
-        if self._halted() is not None:
+        if self._ended(eviction) is not None:
             return False
         if self._may_call():
             self._is_fenced = True
@@ -278,8 +282,7 @@ class _Execution:
         task.num_calls -= 1
         self._note_open(task)
         if task.judgement is None:
-            halted = self._halted() or OutcomeCode.STOPPED
-            self._leave_out(task, halted, HALTED[halted])
+            self._leave_out(task, *(self._ended(task.eviction) or (OutcomeCode.STOPPED, HALTED[OutcomeCode.STOPPED])))
         else:
             self._wind_up_task(task)
 
@@ -323,7 +326,7 @@ class _Execution:
             self._is_overload_lasting = True
         if task.is_decided:
             self._finish(task, task.ending)
-        elif self._halted() is not None:
+        elif self._ended(task.eviction) is not None:
             self._wind_up_task(task)
         elif task.num_blind_looks:
             self._look_later(task)
@@ -338,11 +341,11 @@ class _Execution:
 
     def _look_later(self, task: EvictionTask) -> None:
         """After a look that said nothing: another one, ever later, until the pod's fate is given up as unknown."""
-        wait_seconds = self._settings.fault_wait_seconds * 2 ** (task.num_blind_looks - 1)
-        if task.num_blind_looks >= _LEAST_BLIND_LOOKS and self._now() >= task.settles_at:
+        if task.is_given_up(self._now()):
             self._finish(task, task.ending)
         else:
-            self._schedule(task, self._now() + min(wait_seconds, _LONGEST_BLINDNESS_SECONDS), wants_look=True)
+            wait_seconds = task.blind_wait_seconds(self._settings.fault_wait_seconds)
+            self._schedule(task, self._now() + wait_seconds, wants_look=True)
 
     def _schedule(self, task: EvictionTask, at: float, *, wants_look: bool) -> None:
         task.ready_at = at

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from enum import Enum
 
 from descheduler.eviction.checks.limits import EvictionLimits
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import ReachedLimit
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["LimitLedger", "Room"]
+
+_Scope = tuple[str, str]
+"""What a limit counts: nodes or namespaces, and the name of one; empty texts for the whole run."""
 
 
 class Room(Enum):
@@ -33,8 +35,8 @@ class LimitLedger:
 
     def __init__(self, limits: EvictionLimits) -> None:
         self._limits = limits
-        self._in_flight: Counter[tuple[str, str]] = Counter()
-        self._counted: Counter[tuple[str, str]] = Counter()
+        self._in_flight: Counter[_Scope] = Counter()
+        self._counted: Counter[_Scope] = Counter()
 
     def room_for(self, eviction: PlannedEviction) -> tuple[Room, str]:
         """Whether it may start, and a sentence on the limit that stands against it.
@@ -42,34 +44,28 @@ class LimitLedger:
         Of several limits the first is named, whichever call of those in flight ends first.
         """
         awaited = ""
-        for scope, limit, text in self._scopes(eviction):
-            if self._counted[scope] >= limit:
-                return (Room.AWAITED, awaited) if awaited else (Room.FULL, text)
-            if self._counted[scope] + self._in_flight[scope] >= limit:
-                awaited = awaited or text
+        for limit in self._limits.of(eviction.node, eviction.namespace):
+            scope = _scope(limit)
+            if self._counted[scope] >= limit.value:
+                return (Room.AWAITED, awaited) if awaited else (Room.FULL, limit.message)
+            if self._counted[scope] + self._in_flight[scope] >= limit.value:
+                awaited = awaited or limit.message
         return (Room.AWAITED, awaited) if awaited else (Room.FREE, "")
 
     def book(self, eviction: PlannedEviction) -> None:
         """Counts the eviction as in flight, from its first call until it is settled."""
-        self._in_flight.update(scope for scope, _, _ in self._scopes(eviction))
+        self._in_flight.update(self._scopes(eviction))
 
     def settle(self, eviction: PlannedEviction, *, counts: bool) -> None:
         """Ends a booking; `counts` says whether it uses the limits up."""
-        scopes = [scope for scope, _, _ in self._scopes(eviction)]
+        scopes = self._scopes(eviction)
         self._in_flight.subtract(scopes)
         if counts:
             self._counted.update(scopes)
 
-    def _scopes(self, eviction: PlannedEviction) -> Iterator[tuple[tuple[str, str], int, str]]:
-        limits = self._limits
-        if limits.total is not None:
-            yield _scope(EvictionLimit.TOTAL, limits.total)
-        if limits.per_node is not None and eviction.node:
-            yield _scope(EvictionLimit.NODE, limits.per_node, eviction.node)
-        if limits.per_namespace is not None:
-            yield _scope(EvictionLimit.NAMESPACE, limits.per_namespace, eviction.namespace)
+    def _scopes(self, eviction: PlannedEviction) -> list[_Scope]:
+        return [_scope(limit) for limit in self._limits.of(eviction.node, eviction.namespace)]
 
 
-def _scope(limit: EvictionLimit, value: int, scope: str = "") -> tuple[tuple[str, str], int, str]:
-    """What is counted for the limit, its value, and the sentence that says that it is reached."""
-    return (limit.scope_kind, scope), value, ReachedLimit(limit, value, scope).message
+def _scope(limit: ReachedLimit) -> _Scope:
+    return limit.limit.scope_kind, limit.scope

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 import msgspec
 
-from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import migration_controllers
-from descheduler.migration.settings import EvictionTerms, ExecutorSettings, Pace
+from descheduler.eviction.migration_controller.schedules import closings
+from descheduler.migration.settings import Closing, EvictionTerms, ExecutorSettings, Pace
 from descheduler.policy.types import Policy
 
 __all__ = ["PaceFlags", "executor_settings"]
@@ -28,12 +29,17 @@ def executor_settings(
     policy: Policy,
     flags: PaceFlags,
     *,
-    limits: EvictionLimits,
     evictions_in_background: bool,
     effect_seconds: float,
     deadline: float | None,
+    now: datetime,
+    at: float,
 ) -> ExecutorSettings:
     """How the evictions of `policy` are carried out; `deadline` and `effect_seconds` as in `ExecutorSettings`.
+
+    The run's clock is `at` when it is `now`, as profiles with windows or blackouts need to know.
+
+    Without its limits, which a snapshot decides where they are percentages.
 
     The flags have the last word: a rate given there is that of the whole run. Else every MigrationController has its
     own pace, as each of Koordinator's has, and the other profiles share one.
@@ -43,22 +49,28 @@ def executor_settings(
         burst=flags.burst or (_least_burst(policy) if flags.qps else None) or policy.client_burst or _DEFAULT.burst,
         grace_period_seconds=policy.grace_period_seconds,
         evictions_in_background=evictions_in_background,
-        limits=limits,
         effect_seconds=effect_seconds,
         deadline=deadline,
-        terms=_terms(policy, flags),
+        terms=_terms(policy, flags, _closings(policy, now, at)),
     )
 
 
-def _terms(policy: Policy, flags: PaceFlags) -> Mapping[str, EvictionTerms]:
+def _terms(policy: Policy, flags: PaceFlags, closings: Mapping[str, Closing]) -> Mapping[str, EvictionTerms]:
     return {
         profile: EvictionTerms(
             grace_period_seconds=_grace_period(args),
             is_dry=args.dry_run,
             pace=None if flags.qps else _pace(policy, args, flags),
+            closing=closings.get(profile),
         )
         for profile, args in migration_controllers(policy).items()
     }
+
+
+def _closings(policy: Policy, now: datetime, at: float) -> Mapping[str, Closing]:
+    """When the profiles that may evict now may no longer, on the run's clock."""
+    found = closings(policy, now).items()
+    return {name: Closing(at + (each.at - now).total_seconds(), each.why) for name, each in found}
 
 
 def _least_burst(policy: Policy) -> int | None:

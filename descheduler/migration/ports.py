@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EvictPort", "JobExecutor", "OutcomeSink"]
+__all__ = ["EvictPort", "JobExecutor", "OutcomeSink", "RemovalPort"]
 
 
 class EvictPort(Protocol):
@@ -32,6 +32,42 @@ class EvictPort(Protocol):
 
     def look(self, namespace: str, name: str, *, uid: str) -> PodState:
         """What became of the pod with this uid, by one look."""
+
+
+class RemovalPort(EvictPort, Protocol):
+    """What an evicting client can do beside evicting; `descheduler.kube.evict.EvictionClient` is the real one."""
+
+    def delete(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_period_seconds: int | None,
+        may_send: Callable[[], bool] = lambda: True,
+    ) -> EvictionResponse | None:
+        """As `evict`, past disruption budgets."""
+
+    def annotate(
+        self,
+        namespace: str,
+        name: str,
+        annotations: Mapping[str, str],
+        *,
+        uid: str,
+        may_send: Callable[[], bool] = lambda: True,
+    ) -> EvictionResponse | None:
+        """As `evict`, with nothing but annotations changed."""
+
+    def try_evict(
+        self, namespace: str, name: str, *, uid: str, may_send: Callable[[], bool] = lambda: True
+    ) -> EvictionResponse | None:
+        """As `evict`, without effect: whether the API server would let the pod go."""
+
+    def scale(
+        self, path: str, patch: Mapping[str, object], *, manager: str, may_send: Callable[[], bool] = lambda: True
+    ) -> EvictionResponse | None:
+        """As `evict`, by other replicas of its workload, set in the name of `manager`."""
 
 
 class JobExecutor(Protocol):

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
+import threading
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 
 import msgspec
 
 from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import decode_pod, pods_path
+from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Replacements", "Successors", "successors_of"]
+__all__ = ["Replacements", "Successors", "came_after", "successors_of"]
 
 _LABELS_OF_ONE_POD = frozenset(
     {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
 )
+
+
+_OUR_CLOCK_MAY_BE_WRONG = timedelta(seconds=15)
+"""After so long without a pod that is newer than the eviction, those that seem older count too."""
 
 
 class Successors(msgspec.Struct, frozen=True):
@@ -48,27 +55,69 @@ def successors_of(eviction: PlannedEviction) -> Successors | None:
 
 
 class Replacements:
-    """Looks for replacements. Safe to use from several threads; raises KubeError."""
+    """Looks for replacements. Safe to use from several threads; raises KubeError.
+
+    A pod that has come for one job has not come for another, whose pod has left the same workload.
+    """
 
     def __init__(self, objects: ObjectCalls) -> None:
         self._objects = objects
+        self._job_of: dict[str, str] = {}
+        self._lock = threading.Lock()
 
-    def find(self, successors: Successors, *, of_uid: str, since: datetime | None) -> Pod | None:
-        """The pod that came for that of `of_uid`, created at `since` or later by the server's clock.
+    def find(
+        self,
+        successors: Successors,
+        job: MigrationJob,
+        now: datetime,
+        may_be: Callable[[Pod], bool] = lambda pod: True,
+    ) -> Pod | None:
+        """The pod that came for the one of `job`, which was asked to leave; None when none has come yet.
 
-        Of several, one with a node goes before one without, then the oldest. None when none has come yet.
+        It was created after that, and `may_be` agrees. Of several, the one that the job knows goes first, then one with
+        the name of the pod that left, one on the node of the room, the oldest, one without a node: the room of a pod
+        that is pending is not given up for one that is not.
         """
         selector = ",".join(f"{key}={value}" for key, value in sorted(successors.labels.items()))
         found = self._objects.list(pods_path(successors.namespace), decode_pod, label_selector=selector or None)
-        candidates = [pod for pod in found if _may_be(pod, successors, of_uid, since)]
-        return min(candidates, key=_preference, default=None)
+        with self._lock:
+            candidates = [pod for pod in found if self._may_be(pod, successors, job) and may_be(pod)]
+            newer = [pod for pod in candidates if came_after(pod, job)]
+            chosen = min(newer or _older(candidates, job, now), key=lambda pod: _preference(pod, job), default=None)
+            if chosen is not None and chosen.node_name:
+                self._job_of[chosen.uid] = job.uid
+        return chosen
+
+    def _may_be(self, pod: Pod, successors: Successors, job: MigrationJob) -> bool:
+        is_owned = pod.controller is not None and pod.controller.uid == successors.owner
+        is_free = self._job_of.get(pod.uid, job.uid) == job.uid
+        is_another = pod.uid != job.pod_uid and pod.deleted_at is None
+        return is_owned and is_free and is_another and _is_since(pod, job.created_at)
 
 
-def _may_be(pod: Pod, successors: Successors, of_uid: str, since: datetime | None) -> bool:
-    is_owned = pod.controller is not None and pod.controller.uid == successors.owner
-    is_new = since is None or pod.created_at is None or pod.created_at >= since
-    return is_owned and is_new and pod.uid != of_uid and pod.deleted_at is None
+def came_after(pod: Pod, job: MigrationJob) -> bool:
+    """Whether `pod` was created after that of `job` was asked to leave; true where nobody knows when that was.
+
+    The one time is of the server's clock, the other of this machine's. The replacement of a surge comes before.
+    """
+    eviction = job.found(JobConditionType.EVICTION)
+    return is_surged(job) or eviction is None or _is_since(pod, eviction.probed_at)
 
 
-def _preference(pod: Pod) -> tuple[bool, float, str]:
-    return not pod.node_name, pod.created_at.timestamp() if pod.created_at else 0.0, pod.name
+def _older(candidates: list[Pod], job: MigrationJob, now: datetime) -> list[Pod]:
+    """Pods that seem older than the eviction, when no newer one has come for so long that a clock may be wrong."""
+    eviction = job.found(JobConditionType.EVICTION)
+    is_late = eviction is None or eviction.probed_at is None or now - eviction.probed_at >= _OUR_CLOCK_MAY_BE_WRONG
+    return candidates if is_late else []
+
+
+def _is_since(pod: Pod, since: datetime | None) -> bool:
+    """Whether it was created then or later, in whole seconds."""
+    return since is None or pod.created_at is None or pod.created_at >= since.replace(microsecond=0)
+
+
+def _preference(pod: Pod, job: MigrationJob) -> tuple[bool, bool, bool, float, bool, str]:
+    is_known = job.replacement is not None and job.replacement.uid == pod.uid
+    is_there = bool(pod.node_name) and pod.node_name == job.node_name
+    created = pod.created_at.timestamp() if pod.created_at else 0.0
+    return not is_known, pod.name != job.pod_name, not is_there, created, bool(pod.node_name), pod.name

@@ -51,15 +51,17 @@ def carry_out(
     open_calls: OpenCalls | None = None,
     may_call: Callable[[], str] = lambda: "",
     tripped: Callable[[], str] = lambda: "",
+    paces: Paces | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every planned eviction of all rounds, one a pod.
 
     All rounds share one pace. What `jobs` takes is carried out by it, after the rest of its round. `open_calls`,
-    `may_call`, `tripped`, `clock` and `sleep` as `execute` takes them. Raises what the first call of `decide` raises.
+    `may_call`, `tripped`, `paces`, `clock` and `sleep` as `execute` takes them. Raises what the first call of `decide`
+    raises.
     """
-    paces = Paces(settings, now=clock)
+    paces = paces or Paces(settings, now=clock)
     decisions = decide({}, ())
     outcomes: dict[str, Outcome] = {}
     made: dict[str, PriorMove] = {}

@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.eviction.checks.limits import EvictionLimits
 
-__all__ = ["EvictionTerms", "ExecutorSettings", "Pace"]
+__all__ = ["Closing", "EvictionTerms", "ExecutorSettings", "Pace"]
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -24,15 +24,23 @@ class Pace(msgspec.Struct, frozen=True):
             raise ValueError(f"burst is {self.burst}, at least 1 is needed")
 
 
+class Closing(msgspec.Struct, frozen=True):
+    """From `at`, in seconds of the run's monotonic clock, a profile evicts nothing more; `why` says so."""
+
+    at: float
+    why: str
+
+
 class EvictionTerms(msgspec.Struct, frozen=True):
     """What holds for the evictions of one profile; None is what holds for the whole run.
 
-    Those of a dry profile are not sent.
+    Those of a dry profile are not sent, nor those that are left at its `closing`.
     """
 
     grace_period_seconds: int | None = None
     is_dry: bool = False
     pace: Pace | None = None
+    closing: Closing | None = None
 
 
 class ExecutorSettings(msgspec.Struct, frozen=True):
@@ -70,6 +78,11 @@ class ExecutorSettings(msgspec.Struct, frozen=True):
     def terms_of(self, profile: str) -> EvictionTerms:
         """What holds for the evictions of a profile."""
         return self.terms.get(profile) or EvictionTerms()
+
+    def why_closed(self, profile: str, now: float) -> str:
+        """Why evictions of a profile may not be made any more at `now` of the run's clock; "" while they may."""
+        closing = self.terms_of(profile).closing
+        return closing.why if closing is not None and now >= closing.at else ""
 
     def __post_init__(self) -> None:
         Pace(self.qps, self.burst)  # raises what is to be said of both

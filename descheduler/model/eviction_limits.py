@@ -6,6 +6,9 @@ from enum import Enum
 
 import msgspec
 
+from descheduler.model.text.counted import counted
+from descheduler.model.text.int_or_percent import share_of
+
 __all__ = ["EvictionLimit", "ReachedLimit"]
 
 
@@ -29,14 +32,27 @@ class EvictionLimit(Enum):
 
 
 class ReachedLimit(msgspec.Struct, frozen=True, gc=False):
-    """A limit of `value` evictions that is used up for the node or namespace `scope`; "" where there is no one such."""
+    """A limit of `value` evictions that is used up for the node or namespace `scope`; "" where there is no one such.
+
+    A limit that is a `percentage` in the policy, such as `10%`, is one of `num_pods`; "" where it is a number there.
+    """
 
     limit: EvictionLimit
     value: int
     scope: str = ""
+    percentage: str = ""
+    num_pods: int = 0
+
+    @classmethod
+    def of(cls, limit: EvictionLimit, written: int | str, scope: str = "", *, num_pods: int = 0) -> ReachedLimit:
+        """The limit as `written` in the policy: a number, or a percentage of `num_pods`."""
+        if isinstance(written, int):
+            return cls(limit, written, scope)
+        return cls(limit, share_of(written, num_pods), scope, written, num_pods)
 
     @property
     def message(self) -> str:
-        """Such as `maxNoOfPodsToEvictPerNode (5) reached for node a`."""
-        said = f"{self.limit.value} ({self.value}) reached"
+        """Such as `maxNoOfPodsToEvictPerNode (5) reached for node a`; with a percentage `(10%: 3 of 30 pods)`."""
+        value = f"{self.percentage}: {self.value} of {counted(self.num_pods, 'pod')}" if self.percentage else self.value
+        said = f"{self.limit.value} ({value}) reached"
         return f"{said} for {self.limit.scope_kind} {self.scope}" if self.scope else said

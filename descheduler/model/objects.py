@@ -63,7 +63,8 @@ class PriorityClass(msgspec.Struct, frozen=True):
 class DisruptionBudget(msgspec.Struct, frozen=True):
     """A PodDisruptionBudget. `disruptions_allowed` is None while its controller has not reported for this generation.
 
-    A budget whose selector is malformed has `selector_error` set and covers nothing.
+    A budget whose selector is malformed has `selector_error` set and covers nothing. `min_available` is None where the
+    budget states a percentage or `maxUnavailable`.
     """
 
     namespace: str
@@ -74,6 +75,7 @@ class DisruptionBudget(msgspec.Struct, frozen=True):
     current_healthy: int = 0
     desired_healthy: int = 0
     unhealthy_policy: str = ""
+    min_available: int | None = None
 
 
 class Workload(msgspec.Struct, frozen=True):

@@ -133,7 +133,6 @@ def refuse(reason: Reason, message: str, subject: str = "") -> Verdict:
     return Verdict(reason, message, subject)
 
 
-def limit_reached(limit: EvictionLimit, value: int, scope: str = "") -> Verdict:
-    """A refusal by `limit`, whose `value` evictions are used up for the node or namespace `scope`."""
-    reached = ReachedLimit(limit, value, scope)
-    return Verdict(Reason.LIMIT_REACHED, reached.message, scope, reached)
+def limit_reached(reached: ReachedLimit) -> Verdict:
+    """A refusal by a limit that is used up."""
+    return Verdict(Reason.LIMIT_REACHED, reached.message, reached.scope, reached)

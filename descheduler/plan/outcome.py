@@ -51,8 +51,20 @@ class OutcomeCode(Enum):
     """Evicted: no clear answer came, and the pod was found terminating, gone or replaced."""
     NOT_REPLACED = "not-replaced"
     """Evicted, and the replacement was not seen ready in the time of the job or the run; `message` says why."""
+    MISSED_ROOM = "missed-room"
+    """Evicted, and the replacement is ready on another node than its Reservation or placeholder; `message`
+    says on which."""
+    ROOM_TAKEN = "room-taken"
+    """Evicted, and another pod of the workload used the Reservation; the replacement is ready without it."""
+    RESERVATION_UNUSED = "reservation-unused"
+    """Evicted, and the replacement is ready on the node of its Reservation without using it: the scheduler's profile
+    does not enable the plugin Reservation under `reserve`. The Reservation was deleted."""
     NO_ROOM = "no-room"
     """No room could be held for the replacement in time, or it was lost; nothing was evicted."""
+    NOT_SURGED = "not-surged"
+    """The pod is the only replica of its workload, and no second one could serve before it leaves
+    (`singleReplicas: Surge`); `message` says why. Nothing was evicted, and the workload has 1 replica again, unless
+    another client has scaled it."""
     CHANGED = "changed"
     """The cluster has changed since the plan, and the move no longer holds; `message` says what. Nothing was evicted,
     and the next run decides again."""
@@ -100,6 +112,9 @@ class OutcomeCode(Enum):
     """The Lease was lost; another run may be active (exit code 4)."""
     GUARD = "guard"
     """A guard of MigrationController stopped the run (exit code 4); the report says which."""
+    WINDOW_CLOSED = "window-closed"
+    """The windows of the profile closed during the run, or a blackout began; `message` says from when on later runs
+    decide again. The exit code stays 0."""
     LIMIT = "limit"
     """A limit on evictions was reached; `message` names its key in the policy."""
 
@@ -153,4 +168,5 @@ class Outcome(msgspec.Struct, frozen=True):
         """Whether more time would have changed nothing: evicted for certain, or not to be asked for in this run."""
         if self.kind.uses_limits:
             return not self.is_unconfirmed
-        return self.code.is_never_meant or self.code in {OutcomeCode.NO_UID, OutcomeCode.LIMIT, OutcomeCode.BUNDLE}
+        settled = {OutcomeCode.NO_UID, OutcomeCode.LIMIT, OutcomeCode.BUNDLE, OutcomeCode.WINDOW_CLOSED}
+        return self.code.is_never_meant or self.code in settled

@@ -11,9 +11,10 @@ from descheduler.documents.decode import Decoder, Path
 from descheduler.documents.document import Document, Node, find
 from descheduler.documents.problems import Problem, did_you_mean, shown
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile, scheduler_file_reader
+from descheduler.policy.shared_args import int_or_percent_fault
 from descheduler.policy.types import COMPATIBILITIES, Compatibility
 
-__all__ = ["Checks", "compatibility_of"]
+__all__ = ["Checks", "check_eviction_limits", "compatibility_of"]
 
 
 class Checks(msgspec.Struct, frozen=True):
@@ -73,6 +74,14 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def _covers(field: str, other: str) -> bool:
     return field == other or bool(field and other.startswith((f"{field}.", f"{field}[")))
+
+
+def check_eviction_limits(checks: Checks, section: msgspec.Struct) -> None:
+    """Records limits on evictions of a document that are texts and no percentages."""
+    for field in msgspec.structs.fields(section):
+        fault = int_or_percent_fault(getattr(section, field.name)) if field.name.startswith("max_no_of_pods") else ""
+        if fault:
+            checks.fail_load((field.encode_name,), fault)
 
 
 def compatibility_of(checks: Checks, text: str, default: Compatibility) -> Compatibility:

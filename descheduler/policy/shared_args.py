@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
 
+from descheduler.documents.problems import shown
 from descheduler.model.labels import LabelError, LabelSelector, selector_from_object
+from descheduler.model.text.int_or_percent import PERCENTAGE_PATTERN, is_percentage
 from descheduler.policy.plugin import ArgsProblem
 
 __all__ = [
     "Args",
     "Int32",
+    "Int32OrPercent",
     "Int64",
     "LabelExpression",
     "LabelSelectorArg",
     "Namespaces",
     "Percent",
+    "Percentage",
     "PriorityThreshold",
     "UInt",
+    "UIntOrPercent",
     "check_exclude_only",
     "check_in",
+    "check_int_or_percent",
     "check_namespaces",
     "check_percentages",
     "check_pod_selectors",
     "check_selector",
     "compile_selector",
+    "int_or_percent_fault",
     "one_of",
 ]
 
@@ -34,6 +42,11 @@ UInt = Annotated[int, msgspec.Meta(ge=0)]
 """Go's `uint`: 0 to 2^64-1."""
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+Percentage = Annotated[str, msgspec.Meta(pattern=PERCENTAGE_PATTERN)]
+"""A text such as `10%`; the pattern is for schemas, `check_int_or_percent` enforces it."""
+UIntOrPercent = UInt | Percentage
+Int32OrPercent = Int32 | Percentage
+_NUMBER_PERCENT = re.compile(r"[+-]?[0-9.]+%\Z")
 Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
 """The bounds are for schemas; `check_percentages` enforces them."""
 
@@ -135,6 +148,21 @@ def check_in(field: str, values: Sequence[str], allowed: Iterable[str]) -> list[
         for index, value in enumerate(values)
         if value not in known
     ]
+
+
+def int_or_percent_fault(limit: int | str | None) -> str:
+    """What is wrong with a text in the place of a limit; "" for a number, for None, and from 1% to 100%."""
+    if not isinstance(limit, str) or is_percentage(limit):
+        return ""
+    if _NUMBER_PERCENT.match(limit):
+        return f"{shown(limit)} is not a percentage from 1% to 100%"
+    return f"{shown(limit)} is neither a number nor a percentage such as '10%'"
+
+
+def check_int_or_percent(path: tuple[str | int, ...], limit: int | str | None) -> list[ArgsProblem]:
+    """The problem of a text at `path` that is no percentage from 1% to 100%."""
+    fault = int_or_percent_fault(limit)
+    return [ArgsProblem(path, fault)] if fault else []
 
 
 def check_percentages(field: str, percent_by_resource: Mapping[str, float]) -> list[ArgsProblem]:

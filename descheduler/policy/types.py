@@ -108,10 +108,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes handed to the plugins; None means all."""
     node_selector_spec: str | LabelSelectorArg | None = None
     """`node_selector` as written: a string in a DeschedulerPolicy, an object in a DeschedulerConfiguration."""
-    max_evictions_per_node: int | None = None
-    """Per cycle; None is unlimited and 0 forbids all, here and in the next two."""
-    max_evictions_per_namespace: int | None = None
-    max_evictions_total: int | None = None
+    max_evictions_per_node: int | str | None = None
+    """Per cycle, a number or a percentage of pods; None is unlimited and 0 forbids all, here and in the next two."""
+    max_evictions_per_namespace: int | str | None = None
+    max_evictions_total: int | str | None = None
     eviction_failure_event_notification: bool = False
     grace_period_seconds: int | None = None
     """Passed on with every eviction, negative values too; None means the pod's own grace period."""

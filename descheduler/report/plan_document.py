@@ -11,6 +11,7 @@ import msgspec
 from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
 from descheduler.report.facts import PluginFacts
 from descheduler.report.figures import Figures
+from descheduler.report.goal import PlannedGoal
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
 """The verdicts, from the best to the worst."""
@@ -71,7 +72,8 @@ class PlannedLanding(Fields, frozen=True):
     passes on `to`, and some check of the scheduler is not modelled), `unknown` or `no`; `message` says why for the last
     three. `cause` names, for likely and unknown, what was not checked, in the words of `LandingTotals.causes`; it is
     empty otherwise. `cold` is the verdict while the evicted pod is terminating, `settled` once it is deleted. `nodes`
-    are those that the scheduler ranks first together with `to`; `margin` is their lead over the next one, null without
+    are those that the scheduler ranks first together with `to`, or may rank first where some scores are not modelled;
+    `margin` is their lead over the next one, null without
     any. `returns_to_source` is set when it would be scheduled onto the same node again. `allocations` are what it gets
     on `to`.
     """
@@ -198,12 +200,14 @@ class ReachedLimit(Fields, frozen=True):
     """A limit of `value` evictions that is reached, and how many entries of `refusals` it blocks.
 
     `limit` is its key in the policy, or in the arguments of a plugin. `scope` is the node or namespace that it is
-    reached for, empty for the run.
+    reached for, empty for the run. `percentage` is what the policy says where that is not a number, such as `10%`, and
+    empty otherwise.
     """
 
     limit: str
     value: int
     scope: str
+    percentage: str
     num_pods: int = msgspec.field(name="pods")
 
 
@@ -233,9 +237,10 @@ class Failure(Fields, frozen=True):
 class Plan(Fields, frozen=True):
     """Everything one cycle decided. `now` is the instant that all ages were taken at.
 
-    `skipped` says why no plugin ran, and is empty when they did. `num_background` counts the evictions in
-    `background` and those that other controllers had begun before. `num_more_matching` counts the entries of `refusals`
-    that a limit blocks; with `is_lower_bound` more pods match, which were not looked for.
+    `skipped` says why no plugin ran, and is empty when they did. `goal` is null where no planner ran.
+    `num_background` counts the evictions in `background` and those that other controllers had begun before.
+    `num_more_matching` counts the entries of `refusals` that a limit blocks; with `is_lower_bound` more pods match,
+    which were not looked for.
     """
 
     api_version: ApiVersion
@@ -246,6 +251,7 @@ class Plan(Fields, frozen=True):
     skipped: str
     moves: tuple[Move, ...]
     repeated_requests: tuple[RepeatedRequest, ...]
+    goal: PlannedGoal | None
     landings: LandingTotals
     background: tuple[BackgroundEviction, ...]
     num_background: int

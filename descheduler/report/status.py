@@ -25,10 +25,14 @@ def make_summary(
     *,
     stopped_by: str,
     taken_up: TakenUp,
+    num_unused: int,
     seconds: float,
     num_api_calls: int,
 ) -> RunSummary:
-    """The summary of a run that decided this and came to these outcomes in `seconds`."""
+    """The summary of a run that decided this and came to these outcomes in `seconds`.
+
+    `num_unused` Reservations were not used by the replacements that came to their nodes.
+    """
     policy = decisions.policy
     return RunSummary(
         at=decisions.now,
@@ -40,6 +44,7 @@ def make_summary(
         plugins=tuple(_plugins(outcomes))[:MOST_PLUGINS],
         predictions=make_predictions(outcomes),
         taken_up=taken_up,
+        reservations_unused=num_unused,
         stopped_by=stopped_by[:_LONGEST_TEXT],
         skipped=decisions.skipped[:_LONGEST_TEXT],
         seconds=round(seconds, 1),

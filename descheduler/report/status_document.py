@@ -43,7 +43,9 @@ class RunSummary(Fields, frozen=True):
     """One run. `at` is the time that its ages were computed at, `version` that of the program.
 
     `counts` are planned evictions by result, and `plugins` the same for each plugin that had any.
-    `stopped_by` is what ended the run early, `skipped` why no plugin ran; both are "" otherwise.
+    `reservations_unused` were not used by the replacements on their nodes: the scheduler's profile does not enable the
+    plugin Reservation under `reserve`. `stopped_by` is what ended the run early, `skipped` why no plugin ran; both are
+    "" otherwise.
     """
 
     at: datetime
@@ -55,6 +57,7 @@ class RunSummary(Fields, frozen=True):
     plugins: tuple[PluginResults, ...]
     predictions: Predictions
     taken_up: TakenUp
+    reservations_unused: int
     stopped_by: str
     skipped: str
     seconds: float

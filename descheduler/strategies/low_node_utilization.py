@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from descheduler.eviction.pod_counts import pods_for
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -16,8 +17,9 @@ from descheduler.policy.shared_args import (
     Int64,
     Namespaces,
     Percent,
-    UInt,
+    UIntOrPercent,
     check_exclude_only,
+    check_int_or_percent,
     check_percentages,
 )
 from descheduler.strategies.framework import StrategyError
@@ -81,8 +83,9 @@ class MetricsUtilization(Args, frozen=True):
 class EvictionLimits(Args, frozen=True):
     """Bounds of one run of the plugin."""
 
-    node: UInt | None = None
-    """Pods that can be evicted from one node."""
+    node: UIntOrPercent | None = None
+    """Pods that can be evicted from one node; a percentage such as `10%` is one of the pods of the node that have not
+    finished, rounded down, and at least 1."""
 
 
 class LowNodeUtilizationArgs(Args, frozen=True):
@@ -116,7 +119,7 @@ def needs(args: LowNodeUtilizationArgs) -> Needs:
 
 
 def validate_args(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:
-    """Problems of the namespaces, both threshold maps and how they go together, and the usage source."""
+    """Problems of the namespaces, both threshold maps and how they go together, the limit, and the usage source."""
     percentages = [
         *check_percentages("thresholds", args.thresholds),
         *check_percentages("targetThresholds", args.target_thresholds),
@@ -124,6 +127,7 @@ def validate_args(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:
     return [
         *check_exclude_only("evictableNamespaces", args.evictable_namespaces),
         *(percentages or _check_threshold_pairs(args)),
+        *check_int_or_percent(("evictionLimits", "node"), args.eviction_limits.node if args.eviction_limits else None),
         *(_check_metrics(args.metrics_utilization) if args.metrics_utilization else ()),
     ]
 
@@ -194,6 +198,7 @@ class LowNodeUtilization:
         if self._stop is not None:
             return
         limits = self._args.eviction_limits
+        node_limit = limits.node if limits else None
         namespaces = self._args.evictable_namespaces
         relief = self._relief = NodeRelief(
             self._handle.evictor,
@@ -203,7 +208,8 @@ class LowNodeUtilization:
                 free_resources(underused, high.percent),
                 counts_tolerations=self._handle.policy.compatibility == "upstream",
             ),
-            node_limit=limits.node if limits else None,
+            node_limit=node_limit,
+            num_pods=pods_for((node_limit,), self._handle.view.snapshot).by_node,
             spared_namespaces=frozenset(namespaces.exclude if namespaces else ()),
         )
         relief.charge_departed(load for load in loads if load.node.name not in takers)

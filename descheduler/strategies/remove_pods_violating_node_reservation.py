@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from typing import Annotated
 
 import msgspec
@@ -26,7 +27,7 @@ from descheduler.policy.shared_args import (
     one_of,
 )
 from descheduler.strategies.node_reservation.held_by_reservations import held_by_reservations
-from descheduler.strategies.node_reservation.observations import Observations
+from descheduler.strategies.node_reservation.observations import Observations, Required
 from descheduler.strategies.node_reservation.relief import postpone, relieve
 from descheduler.strategies.node_reservation.reserving_node import ClosedCpus, ReservingNode
 from descheduler.strategies.node_reservation.shortage import Shortage
@@ -42,6 +43,7 @@ _RESERVED_CPUS = "ReservedCPUs"
 _VIOLATIONS = (_AMOUNT, _RESERVED_CPUS)
 _OBSERVATIONS = 2
 """The least that tells a state from an editing error (Koordinator's reference, reserved-resource eviction)."""
+_LONGEST_AGE = 10 * 365 * 24 * 3600
 _A_RESERVATION = f"a valid annotation {NODE_RESERVATION_ANNOTATION}"
 
 
@@ -61,7 +63,13 @@ class RemovePodsViolatingNodeReservationArgs(Args, frozen=True):
     consecutive_observations: int | None = None
     """In how many runs in a row, this one included, pods must occupy what a node reserves, under the same reservation,
     before they are evicted. The default is 2, as people edit reservations and correct themselves; 1 evicts at once.
-    Runs less than `deschedulingInterval` apart count once. Above 1, runs that remember nothing evict nothing."""
+    Runs less than `deschedulingInterval` apart count once. Above 1, runs that remember nothing evict nothing. No number
+    is enough when it is not set and `minReservationAgeSeconds` is."""
+    min_reservation_age_seconds: int | None = None
+    """For how long each run must have seen that pods occupy what a node reserves, under the same reservation, before
+    they are evicted. Together with `consecutiveObservations` either of the two is enough. Off when it is not set. The
+    time counts from the first run that saw it, as nodes do not say when their annotations were changed; runs that
+    remember nothing evict nothing."""
 
 
 def validate_args(args: RemovePodsViolatingNodeReservationArgs) -> list[ArgsProblem]:
@@ -72,12 +80,18 @@ def validate_args(args: RemovePodsViolatingNodeReservationArgs) -> list[ArgsProb
         problems.append(ArgsProblem(("resources",), f"has no effect without {_AMOUNT} in violations"))
     if args.consecutive_observations is not None and args.consecutive_observations < 1:
         problems.append(ArgsProblem(("consecutiveObservations",), f"{args.consecutive_observations} is below 1"))
+    age = args.min_reservation_age_seconds
+    if age is not None and not 1 <= age <= _LONGEST_AGE:
+        limit = "below 1" if age < 1 else f"above {_LONGEST_AGE} (10 years)"
+        problems.append(ArgsProblem(("minReservationAgeSeconds",), f"{age} is {limit}"))
+    elif age is not None and args.consecutive_observations == 1:
+        problems.append(ArgsProblem(("minReservationAgeSeconds",), "has no effect with consecutiveObservations: 1"))
     return problems
 
 
 def default_args(args: RemovePodsViolatingNodeReservationArgs) -> RemovePodsViolatingNodeReservationArgs:
     """The arguments with what they leave open."""
-    if args.consecutive_observations is not None:
+    if args.consecutive_observations is not None or args.min_reservation_age_seconds is not None:
         return args
     return msgspec.structs.replace(args, consecutive_observations=_OBSERVATIONS)
 
@@ -164,7 +178,8 @@ class RemovePodsViolatingNodeReservation:
         return relief.limit is not EvictionLimit.TOTAL or self._observations.waits(node.name)
 
     def _remembered(self) -> Observations:
-        handle, required = self._handle, self._args.consecutive_observations or _OBSERVATIONS
+        handle, age = self._handle, self._args.min_reservation_age_seconds
+        required = Required(self._args.consecutive_observations, None if age is None else timedelta(seconds=age))
         return Observations(handle.memory, handle.now, handle.policy.descheduling_interval, required)
 
     def _pods_on(self, node: Node) -> list[Pod]:

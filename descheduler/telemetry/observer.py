@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from descheduler.telemetry.job_stages import JobStages
 from descheduler.telemetry.live_lines import log_doubt, log_eviction, log_missing_events, log_overload, log_skipped
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class RunObserver:
         self.plugin_runs: list[PluginRun] = []
         self.progress: EvictionProgress | None = None
         """Shows how far the evictions are; None where nobody looks."""
+        self.jobs = JobStages(clock)
+        """How far migration jobs came."""
         self._has_seen_overload = False
 
     @contextmanager
@@ -138,6 +141,11 @@ class RunObserver:
         log_eviction(outcome)
         if self.progress is not None:
             self.progress.record(outcome)
+
+    def record_for_user(self, outcome: Outcome) -> None:
+        """Takes note of how an eviction ended that no plugin has asked for, and logs it."""
+        self._spans.record(outcome)
+        log_eviction(outcome)
 
     def doubted(self, eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:
         """Logs that the run waits for the fate of a pod."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.telemetry.metrics.table import LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, MetricSpec
+from descheduler.telemetry.metrics.table import JOB_BUCKETS, LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, MetricSpec
 from docs.generator.markdown import page, table, wrapped
 
 __all__ = ["make_page"]
@@ -44,6 +44,7 @@ def _lines() -> Iterator[str]:
     yield "## Of this program"
     yield ""
     yield from _table(is_upstream=False)
+    yield from wrapped(f"Upper bounds of the histogram of migration stages in seconds: {_bounds(JOB_BUCKETS)}.")
 
 
 def _table(*, is_upstream: bool) -> Iterator[str]:

@@ -40,6 +40,7 @@ def completed(line: str) -> list[str]:
         pytest.param("descheduler schema p", ["plain,plan", "plain,policy"], id="a document"),
         pytest.param("descheduler explain plugin PodL", ["plain,PodLifeTime"], id="a plugin of policies"),
         pytest.param("descheduler explain plugin nodep", ["plain,NodePorts"], id="a plugin of the scheduler"),
+        pytest.param("descheduler explain res", ["plain,reservation"], id="a type of Koordinator"),
         pytest.param("descheduler explain pod sho", [], id="a pod, which only the cluster knows"),
         pytest.param("descheduler validate pol", ["file,pol"], id="a file"),
         pytest.param("descheduler --policy-config-file pol", ["file,pol"], id="a file of a flag without a command"),

@@ -54,6 +54,10 @@ CHANGES_NO_DECISION = frozenset(
         pytest.param(["ns/shop"], {"namespace": "other"}, ("namespace", "shop"), id="a namespace is in none"),
         pytest.param(["no", "worker-3"], {}, ("node", "worker-3"), id="a node"),
         pytest.param(["plugin/PodLifeTime"], {}, ("plugin", "PodLifeTime"), id="a plugin"),
+        pytest.param(["pg/train"], {"namespace": "ai"}, ("podgroup", "ai/train"), id="a gang"),
+        pytest.param(["reservation", "room"], {"namespace": "ai"}, ("reservation", "room"), id="a Reservation"),
+        pytest.param(["devices/gpu-1"], {}, ("device", "gpu-1"), id="the devices of a node"),
+        pytest.param(["pmj/move"], {}, ("podmigrationjob", "move"), id="a PodMigrationJob"),
     ],
 )
 def test_questions_are_read_as_kubectl_users_type_them(

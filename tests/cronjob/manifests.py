@@ -11,6 +11,7 @@ import yaml
 __all__ = [
     "BASE",
     "CHART",
+    "COMPONENTS",
     "CRONJOB",
     "OVERLAYS",
     "REPOSITORY",
@@ -28,6 +29,7 @@ REPOSITORY = Path(__file__).parents[2]
 CRONJOB = REPOSITORY / "cronjob"
 BASE = CRONJOB / "base"
 OVERLAYS = CRONJOB / "overlays"
+COMPONENTS = CRONJOB / "components"
 CHART = CRONJOB / "chart"
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "LIST_ALL",
     "PLACEHOLDERS",
     "PLACEHOLDER_CLASS",
+    "SURGES",
     "Grant",
     "grants_of",
     "job_map_grants",
@@ -71,6 +72,14 @@ PLACEHOLDERS = {
     Grant("get", "scheduling.k8s.io", "priorityclasses", PLACEHOLDER_CLASS),
 }
 """What holding room by placeholder pods takes besides."""
+
+SURGES = {
+    *(Grant("get", "apps", kind) for kind in ("deployments", "replicasets")),
+    *(Grant("patch", "apps", f"{kind}/scale") for kind in ("deployments", "replicasets")),
+    Grant("list", "autoscaling", "horizontalpodautoscalers"),
+    Grant("patch", "", "pods"),
+}
+"""What surging workloads with one replica takes besides."""
 
 
 def lease_grants(name: str) -> set[Grant]:

@@ -28,6 +28,7 @@ from tests.cronjob.rbac import (
     LIST_ALL,
     PLACEHOLDER_CLASS,
     PLACEHOLDERS,
+    SURGES,
     Grant,
     grants_of,
     job_map_grants,
@@ -163,6 +164,16 @@ def test_class_of_placeholders_can_be_left_to_another_release(helm: Helm) -> Non
     assert granted(manifests, "ClusterRole") >= PLACEHOLDERS
 
 
+def test_rights_for_surges_come_with_a_policy_that_asks_for_them(helm: Helm) -> None:
+    placeholder = "reservationProvider: placeholder"
+    without, manifests = (
+        helm.template(moving(placeholder)),
+        helm.template(moving(f"{placeholder}, singleReplicas: Surge")),
+    )
+
+    assert granted(manifests, "ClusterRole") - granted(without, "ClusterRole") == SURGES
+
+
 @pytest.mark.parametrize(("policy", "verb"), [("Delete", "delete"), ("SoftEviction", "patch")])
 def test_way_in_which_pods_leave_comes_with_its_right(helm: Helm, policy: str, verb: str) -> None:
     without, manifests = helm.template(KOORDINATOR), helm.template(moving(f"evictionPolicy: {policy}"))
@@ -172,9 +183,11 @@ def test_way_in_which_pods_leave_comes_with_its_right(helm: Helm, policy: str, v
 
 @pytest.mark.parametrize("kind", ["ClusterRole", "Role", "PriorityClass"])
 def test_dry_run_moves_nothing(helm: Helm, kind: str) -> None:
-    values = moving("reservationProvider: placeholder") + "cmdOptions: {dry-run: null}\n"
+    values = moving("reservationProvider: placeholder, singleReplicas: Surge") + "cmdOptions: {dry-run: null}\n"
 
-    assert not [each for each in named(helm.template(values), kind) if each.endswith(("-jobs", "-placeholder"))]
+    assert not [
+        each for each in named(helm.template(values), kind) if each.endswith(("-jobs", "-placeholder", "-surge"))
+    ]
 
 
 def test_only_the_secret_that_the_policy_names_may_be_read(helm: Helm) -> None:

@@ -10,12 +10,13 @@ import pytest
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.policy.load import load_policy
-from tests.cronjob.manifests import BASE, CRONJOB, OVERLAYS, Manifest, base_documents, named, only, pod_spec
+from tests.cronjob.manifests import BASE, COMPONENTS, CRONJOB, OVERLAYS, Manifest, base_documents, named, only, pod_spec
 from tests.cronjob.rbac import (
     EVICT,
     JOBS,
     LIST_ALL,
     PLACEHOLDERS,
+    SURGES,
     grants_of,
     job_map_grants,
     lease_grants,
@@ -27,7 +28,7 @@ from tests.cronjob.workloads import deadline_problems, flags, pod_security_probl
 pytestmark = pytest.mark.render
 
 PLAIN = list(base_documents())
-FOLDERS = sorted(file.parent for file in CRONJOB.rglob("kustomization.yaml"))
+FOLDERS = [BASE, *sorted(file.parent for file in OVERLAYS.rglob("kustomization.yaml"))]
 
 
 def place(folder: Path) -> str:
@@ -153,6 +154,23 @@ def test_class_of_placeholders_is_the_one_they_name_and_the_lowest(kustomize: Ku
 
     assert found["metadata"]["name"] == PlaceholderSettings().priority_class
     assert (found["value"], found["preemptionPolicy"], found["globalDefault"]) == (-1_000_000_000, "Never", False)
+
+
+@pytest.mark.parametrize("folder", [BASE, OVERLAYS / "placeholder"], ids=place)
+def test_surge_adds_its_rights_to_any_folder(kustomize: Kustomize, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cronjob").symlink_to(CRONJOB)
+    overlay = tmp_path / "mine"
+    overlay.mkdir()
+    (overlay / "kustomization.yaml").write_text(
+        f"namespace: elsewhere\nresources: [../cronjob/{place(folder)}]\n"
+        f"components: [../cronjob/{place(COMPONENTS / 'surge')}]\n"
+    )
+
+    without, manifests = kustomize.build(folder), kustomize.build(overlay)
+
+    assert cluster_grants(manifests) == grants_of(named(without, "ClusterRole").values()) | SURGES
+    binding = named(manifests, "ClusterRoleBinding")["descheduler-surge"]
+    assert binding["subjects"][0]["namespace"] == "elsewhere"
 
 
 def test_another_namespace_is_a_matter_of_one_line(kustomize: Kustomize, tmp_path: Path) -> None:

@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from descheduler.kube.discovery import discover
+from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
 from descheduler.migration.setup.offer import find_offer
 from descheduler.plan.outcome import OutcomeCode
-from tests.cronjob.manifests import OVERLAYS, documents
+from tests.cronjob.manifests import COMPONENTS, OVERLAYS, Manifest, documents
 from tests.cronjob.rbac import (
     EVICT,
     JOBS,
     LIST_ALL,
     PLACEHOLDER_CLASS,
     PLACEHOLDERS,
+    SURGES,
     Grant,
     grants_of,
     job_map_grants,
@@ -55,10 +57,26 @@ def test_placeholders_and_jobs_in_config_maps_take_exactly_what_the_overlay_adds
     assert asked(cluster) - LIST_ALL - EVICT == granted
 
 
-def shop(scheduler: str) -> LivingCluster:
-    """Two pods on one node of three."""
+def test_surges_take_exactly_what_their_component_adds() -> None:
+    cluster = shop("default-scheduler", replicas=1)
+
+    move_and_clean_up(Play(cluster, provider="placeholder", keeps_objects=False, surge=Surge(is_required=True)))
+    of_a_replica_set_of_its_own = grants_of(granted_for_surges()) & {Grant("patch", "apps", "replicasets/scale")}
+
+    assert grants_of(granted_for_surges()) == SURGES
+    assert asked(cluster) - LIST_ALL - EVICT - PLACEHOLDERS - job_map_grants() == SURGES - of_a_replica_set_of_its_own
+
+
+def granted_for_surges() -> list[Manifest]:
+    """The roles of the component."""
+    component = documents((COMPONENTS / "surge" / "rbac.yaml").read_text())
+    return [each for each in component if each["kind"].endswith("Role")]
+
+
+def shop(scheduler: str, replicas: int = 2) -> LivingCluster:
+    """Pods of one workload, all of them on one node of three."""
     lowest = priority_class(PLACEHOLDER_CLASS, -1_000_000_000)
-    return living_cluster(3, [deployment("web", 2, on=["n1", "n1"], scheduler=scheduler)], [lowest])
+    return living_cluster(3, [deployment("web", replicas, on=["n1"] * replicas, scheduler=scheduler)], [lowest])
 
 
 def move_and_clean_up(play: Play) -> None:
@@ -71,7 +89,7 @@ def move_and_clean_up(play: Play) -> None:
     cluster.clock.sleep(LONG)
     play.take_up()
 
-    assert outcome.message == ""
+    assert outcome.landed_on, outcome.message
     assert play.jobs() == ()
 
 

@@ -10,7 +10,8 @@ from urllib.request import urlopen
 STAGES_FOLDER = Path(__file__).parent / "stages"
 
 _API_QPS = ["--kube-api-qps=500", "--kube-api-burst=1000"]  # at the defaults a few hundred pods take minutes
-_LEASE_SECONDS = 40
+_GRACE_SECONDS = 10
+"""How much longer than the lease of a node lasts its controller waits; the defaults differ by as much."""
 
 
 def etcd(binary: Path, *, data: Path, client_port: int, peer_port: int) -> list[str]:
@@ -56,13 +57,16 @@ def kube_apiserver(binary: Path, *, folder: Path, port: int, etcd_url: str) -> l
     ]
 
 
-def kube_controller_manager(binary: Path, *, folder: Path, port: int, kubeconfig: Path) -> list[str]:
-    """All controllers of a default installation."""
+def kube_controller_manager(
+    binary: Path, *, folder: Path, port: int, kubeconfig: Path, lease_seconds: int
+) -> list[str]:
+    """All controllers of a default installation; nodes have leases of `lease_seconds`."""
     return [
         str(binary),
         *_delegating(kubeconfig, port),
         f"--service-account-private-key-file={folder / 'signing-key.pem'}",
         "--use-service-account-credentials=false",
+        f"--node-monitor-grace-period={lease_seconds + _GRACE_SECONDS}s",
         *_API_QPS,
     ]
 
@@ -72,13 +76,13 @@ def kube_scheduler(binary: Path, *, port: int, kubeconfig: Path) -> list[str]:
     return [str(binary), *_delegating(kubeconfig, port), *_API_QPS]
 
 
-def kwok(binary: Path, *, port: int, kubeconfig: Path) -> list[str]:
-    """Plays the stages of this folder on all nodes and their pods, and renews the nodes' leases."""
+def kwok(binary: Path, *, port: int, kubeconfig: Path, lease_seconds: int) -> list[str]:
+    """Plays the stages of this folder on all nodes and their pods, and renews the nodes' leases of `lease_seconds`."""
     return [
         str(binary),
         f"--kubeconfig={kubeconfig}",
         "--manage-all-nodes=true",
-        f"--node-lease-duration-seconds={_LEASE_SECONDS}",
+        f"--node-lease-duration-seconds={lease_seconds}",
         f"--server-address=127.0.0.1:{port}",
         *(f"--config={file}" for file in sorted(STAGES_FOLDER.glob("*.yaml"))),
     ]

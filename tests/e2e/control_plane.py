@@ -21,6 +21,9 @@ STORE = ("etcd", "kube-apiserver")
 """Parts of a cluster in which nothing moves by itself, for reading large snapshots."""
 ALL_PARTS = (*STORE, "kube-controller-manager", "kube-scheduler", "kwok")
 
+LEASE_SECONDS = 40
+"""How long the lease of a node lasts by default."""
+
 _START_SECONDS = 300.0  # an API server over 150,000 pods takes most of a minute on two idle cores
 
 
@@ -28,9 +31,12 @@ class ControlPlane:
     """The parts of one cluster, with ports, certificates and data of their own below `folder`.
 
     `parts` are names of `ALL_PARTS`. Further components (`add`) are stopped before those that they talk to.
+    `lease_seconds` is for the leases of nodes, which are renewed four times as often.
     """
 
-    def __init__(self, folder: Path, binaries: Binaries, *, parts: Sequence[str] = ALL_PARTS) -> None:
+    def __init__(
+        self, folder: Path, binaries: Binaries, *, parts: Sequence[str] = ALL_PARTS, lease_seconds: int = LEASE_SECONDS
+    ) -> None:
         self.folder = folder
         self.binaries = binaries
         self.kubeconfig = folder / "admin.kubeconfig"
@@ -38,6 +44,7 @@ class ControlPlane:
         self._ca_file = folder / "certificates" / "apiserver.crt"
         self._api_port = free_port()
         self._parts = parts
+        self._lease_seconds = lease_seconds
         self._components: dict[str, Component] = {}
         token = secrets.token_hex(16)
         folder.mkdir(parents=True, exist_ok=True)
@@ -135,14 +142,20 @@ class ControlPlane:
                 return self._component(name, command, self._api_is_ready)
             case "kube-controller-manager":
                 command = commands.kube_controller_manager(
-                    binary, folder=self.folder, port=port, kubeconfig=self.kubeconfig
+                    binary,
+                    folder=self.folder,
+                    port=port,
+                    kubeconfig=self.kubeconfig,
+                    lease_seconds=self._lease_seconds,
                 )
                 return self._component(name, command, commands.answers(f"https://127.0.0.1:{port}/healthz"))
             case "kube-scheduler":
                 command = commands.kube_scheduler(binary, port=port, kubeconfig=self.kubeconfig)
                 return self._component(name, command, commands.answers(f"https://127.0.0.1:{port}/readyz"))
             case "kwok":
-                command = commands.kwok(binary, port=port, kubeconfig=self.kubeconfig)
+                command = commands.kwok(
+                    binary, port=port, kubeconfig=self.kubeconfig, lease_seconds=self._lease_seconds
+                )
                 return self._component(name, command, commands.answers(f"http://127.0.0.1:{port}/healthz"))
             case _:
                 raise ValueError(f"part {name!r} is none of {', '.join(ALL_PARTS)}")
@@ -162,9 +175,10 @@ def running(
     *,
     parts: Sequence[str] = ALL_PARTS,
     fill_etcd: Callable[[str], None] | None = None,
+    lease_seconds: int = LEASE_SECONDS,
 ) -> Iterator[ControlPlane]:
     """A control plane in `folder` that is stopped at the end, whatever happens; logs stay, its data is removed."""
-    plane = ControlPlane(folder, binaries, parts=parts)
+    plane = ControlPlane(folder, binaries, parts=parts, lease_seconds=lease_seconds)
     try:
         plane.start(fill_etcd)
         yield plane

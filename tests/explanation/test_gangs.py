@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL
 from descheduler.report.explanation.pod import GangFacts
+from descheduler.report.explanation.tables.pod import pod_table
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.questions import pod_explanation, policy_of
 
@@ -119,3 +123,19 @@ def test_replacement_that_waits_for_its_gang_is_told_so() -> None:
     assert landing is not None
     assert landing.verdict == "no"
     assert "too few pods of gang default/train (1 of 2) can be scheduled together" in landing.message
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        pytest.param('["", "default/train"]', "scheduled together with '' (an empty name in the group)", id="empty"),
+        pytest.param('["default/train", "default/train"]', "0 missing", id="its own name alone"),
+        pytest.param(str([f"a/{n:02}" for n in range(12)]).replace("'", '"'), "a/09, 2 more", id="many"),
+    ],
+)
+def test_gangs_of_the_same_group_are_named(groups: str, expected: str) -> None:
+    explanation = pod_explanation("m0", [*NODES, gang_of(1, groups=groups), member("m0")])
+
+    (gang,) = (line for line in pod_table(explanation, TableStyle()) if line.startswith("Gang:"))
+
+    assert gang.rstrip().endswith(expected)

@@ -44,6 +44,7 @@ from tests.integration.faults import (
     Truncate,
     failure,
 )
+from tests.living.api.tables import node_table
 
 __all__ = ["FakeApi", "Request", "api_version"]
 
@@ -265,6 +266,8 @@ class FakeApi:
                 more = str(metadata.get("continue", ""))
                 body = proto_list(item_kind, items[start:end], version=version, more=more)
                 return Answer(200, body, {"Content-Type": _PROTOBUF})
+        if "as=Table;" in request.headers.get("accept", "") and kind == "NodeList":
+            return Answer(200, node_table(items[start:end], metadata))
         return Answer(200, {**stated, "metadata": metadata, "items": items[start:end]})
 
     def _evict(self, namespace: str, name: str, body: dict[str, Any]) -> Answer:

@@ -131,6 +131,25 @@ def test_changed_pod_refuses_the_plan_or_is_left_out(
 
 
 @pytest.mark.parametrize(
+    ("is_changed", "flags", "expected"),
+    [
+        pytest.param(True, ("--detailed-exitcode",), 3, id="with a move left out it is incomplete"),
+        pytest.param(True, (), 0, id="which only details tell"),
+        pytest.param(False, ("--detailed-exitcode",), 0, id="with all moves made it is done"),
+    ],
+)
+def test_exit_code_of_a_plan_that_may_be_applied_in_part(
+    fake_api: FakeApi, cli: Cli, file: Path, is_changed: bool, flags: tuple[str, ...], expected: int
+) -> None:
+    if is_changed:
+        fake_api.objects[PODS].remove(named(fake_api, PODS, "cart"))
+
+    code, _, err = cli.run(str(file), "--allow-partial", *flags, command="apply")
+
+    assert code == expected, err
+
+
+@pytest.mark.parametrize(
     ("node", "change", "said"),
     [
         pytest.param("free", {"unschedulable": True}, "node free is now cordoned", id="target cordoned"),

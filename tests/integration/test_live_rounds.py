@@ -39,6 +39,17 @@ def test_node_limit_of_the_plugin_holds_over_all_rounds(fake_api: FakeApi, clien
     assert asked_for(fake_api) == ["b", "y"]
 
 
+def test_share_of_the_pods_holds_over_all_rounds(fake_api: FakeApi, client: KubeClient) -> None:
+    """20% of the five pods are one: when b is refused, one of the others goes, and no more."""
+    serve(fake_api, *overused_nodes(n2_stays="1800m"))
+    fake_api.on_eviction("b", budget_refusal("b"), namespace="shared")
+
+    result = run(client, balancing(f"{{{HALF_FULL}}}", "maxNoOfPodsToEvictTotal: 20%"))
+
+    assert list(codes(result).values()) == [OutcomeCode.BUDGET, OutcomeCode.DONE]
+    assert len(asked_for(fake_api)) == 2
+
+
 def test_node_that_was_relieved_to_its_target_gives_no_more(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, *overused_nodes())
     fake_api.on_eviction("b", budget_refusal("b"), namespace="shared")

@@ -170,7 +170,7 @@ class FaultyWay(Passage):
     def _touch(self, call: Call) -> None:
         """Somebody else sets an annotation of the object that the call is about to write."""
         if call.request.method in ("PUT", "PATCH"):
-            path = call.request.path.removesuffix("/status")
+            path = call.request.path.removesuffix("/status").removesuffix("/scale")
             store = self._api.store
             *_, plural, name = path.split("/")
             namespace = path.split("/namespaces/")[1].split("/")[0] if "/namespaces/" in path else ""

@@ -62,6 +62,7 @@ _TABLE = (
     Resource("apps/v1", "statefulsets", "StatefulSet", has_status=True),
     Resource("apps/v1", "daemonsets", "DaemonSet", has_status=True),
     Resource("batch/v1", "jobs", "Job", has_status=True),
+    Resource("autoscaling/v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", has_status=True),
     Resource("policy/v1", "poddisruptionbudgets", "PodDisruptionBudget", has_status=True),
     Resource("events.k8s.io/v1", "events", "Event"),
     Resource("coordination.k8s.io/v1", "leases", "Lease"),

@@ -118,7 +118,7 @@ OUTER_FIELDS = [
     ),
     pytest.param(
         upstream("maxNoOfPodsToEvictTotal: '5'\n"),
-        ":3:26: maxNoOfPodsToEvictTotal: expected a whole number, found the string '5'",
+        ":3:26: maxNoOfPodsToEvictTotal: '5' is neither a number nor a percentage such as '10%'",
         id="a limit in quotes",
     ),
     pytest.param(

@@ -57,7 +57,7 @@ def test_long_value_is_cut_in_its_message() -> None:
     found = messages(upstream(f"maxNoOfPodsToEvictTotal: {'x' * 3_000_000}\n"))
 
     assert found == [
-        f"policy.yaml:3:26: maxNoOfPodsToEvictTotal: expected a whole number, found the string '{'x' * 80}...'"
+        f"policy.yaml:3:26: maxNoOfPodsToEvictTotal: '{'x' * 80}...' is neither a number nor a percentage such as '10%'"
     ]
 
 

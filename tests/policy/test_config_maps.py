@@ -54,7 +54,7 @@ def test_places_of_problems_are_those_of_the_file() -> None:
     found = messages(config_map(policy_yaml=BAD))
 
     assert found == [
-        "policy.yaml:8:30: maxNoOfPodsToEvictTotal: expected a whole number, found the string 'many'",
+        "policy.yaml:8:30: maxNoOfPodsToEvictTotal: 'many' is neither a number nor a percentage such as '10%'",
     ]
 
 

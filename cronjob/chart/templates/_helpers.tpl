@@ -148,6 +148,11 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- if and (include "descheduler.usesJobs" .) (regexMatch `"reservationProvider":"placeholder"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
+{{- /* Not empty when workloads with one replica are scaled up while their pod moves. */ -}}
+{{- define "descheduler.surges" -}}
+{{- if and (include "descheduler.usesJobs" .) (regexMatch `"singleReplicas":"Surge"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- end -}}
+
 {{- /* Not empty when evictions are refused whose pods would not land again. */ -}}
 {{- define "descheduler.verifiesPlacement" -}}
 {{- if or (include "descheduler.readsWorkloads" .) (regexMatch "PlacementVerification" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}

@@ -23,10 +23,11 @@ class ExitCode(IntEnum):
     INVALID = 2
     """Wrong usage, an invalid policy or a dump that cannot be read."""
     INCOMPLETE = 3
-    """Finished, with evictions refused, failed or unknown; only with --detailed-exitcode. For a dry run: nothing is
-    planned, and the pods that plugins selected are not evicted."""
+    """Finished, with evictions refused, failed or unknown, or moves left out (--allow-partial); only with
+    --detailed-exitcode. For a dry run: nothing is planned, and the pods that plugins selected are not evicted."""
     STOPPED = 4
-    """Stopped before everything was done: by the deadline, the loss of the Lease or an overloaded API server."""
+    """Stopped before everything was done: by the deadline, the loss of the Lease, a guard of MigrationController or an
+    overloaded API server."""
     PLANNED = 5
     """Dry run finished, and evictions are planned; only with --detailed-exitcode."""
     INTERRUPTED = 130
@@ -51,8 +52,8 @@ def plan_exit_code(plan: Plan, *, is_detailed: bool) -> ExitCode:
     return ExitCode.INCOMPLETE if _has_refused_requests(plan) else ExitCode.DONE
 
 
-def outcome_exit_code(outcome: Outcome, *, is_detailed: bool) -> ExitCode:
-    """The end of a run that evicted.
+def outcome_exit_code(outcome: Outcome, *, is_detailed: bool, is_partial: bool = False) -> ExitCode:
+    """The end of a run that evicted; `is_partial` when moves of a plan from a file were left out.
 
     A fault counts as failure only if certainly nothing was evicted: a Job is started again after a failure, and would
     evict once more up to all limits.
@@ -64,6 +65,7 @@ def outcome_exit_code(outcome: Outcome, *, is_detailed: bool) -> ExitCode:
         return ExitCode.FAILED
     is_incomplete = (
         has_failed
+        or is_partial
         or outcome.unconfirmed > 0
         or _has_refused_requests(outcome.plan)
         or any(map(_was_left_out, outcome.results))

@@ -97,8 +97,8 @@ def takes_gates(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--detailed-exitcode/--no-detailed-exitcode",
         default=False,
-        help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown, and "
-        f"with {ExitCode.PLANNED} when a dry run plans evictions.",
+        help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown, or "
+        f"left out (--allow-partial), and with {ExitCode.PLANNED} when a dry run plans evictions.",
     )
     @wraps(command)
     def flagged(*args: object, **flags: object) -> object:

@@ -97,7 +97,8 @@ def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], 
     """Explain what a run decides about a pod, workload, node or plugin, and why. Nothing is evicted or written.
 
     TYPE is written as for kubectl: pod (po), deployment (deploy), statefulset (sts), daemonset (ds), replicaset (rs),
-    job, cronjob (cj), namespace (ns), node (no), elasticquota (eq), and plugin.
+    job, cronjob (cj), namespace (ns), node (no), plugin, and elasticquota (eq), reservation, podgroup (pg), device and
+    podmigrationjob (pmj) of Koordinator.
 
     pod/NAME -n NAMESPACE, or NAMESPACE/NAME: what the run decides about the pod and why, where its replacement would be
     scheduled, and why not on other nodes. For a pending pod: why it is pending.
@@ -108,6 +109,14 @@ def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], 
     what blocks draining it.
 
     elasticquota/NAME: what an elastic quota of Koordinator may use, what its pods use and request, and its children.
+
+    reservation/NAME: what a Reservation holds, which pods may use it and which do, and which pods wait for it.
+
+    podgroup/NAME -n NAMESPACE: what a gang needs, its pods, and why pending ones are not scheduled.
+
+    device/NODE: the devices of a node, which pods have them, and why pending pods do not fit.
+
+    podmigrationjob/NAME: which pod moves, how far that has come, and what is in its way.
 
     plugin/NAME: what a plugin of a policy or of the scheduler does, its arguments, and which profiles run it; with a
     policy and with --snapshot, --kubeconfig or --context also what it decided.

@@ -66,9 +66,9 @@ def run(
     Exit codes: 0 finished, nothing to do or another run is active (single evictions can have failed, see
     --detailed-exitcode), 1 failed and certainly nothing was evicted, 2 wrong usage or an invalid policy, 3 finished,
     with evictions refused, failed or unknown (only with --detailed-exitcode), 4 stopped by the deadline, the loss of
-    the Lease or an overloaded API server, 5 a dry run that plans evictions (only with --detailed-exitcode), 130 and 143
-    stopped by SIGINT (Ctrl-C) or SIGTERM. With 4, 130 and 143 pods can have been evicted, and the outcome says which
-    were and which were not attempted: a Job must not repeat such a run.
+    the Lease, a guard or an overloaded API server, 5 a dry run that plans evictions (only with --detailed-exitcode),
+    130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM. With 4, 130 and 143 pods can have been evicted, and the outcome
+    says which were and which were not attempted: a Job must not repeat such a run.
     """
     from descheduler.cycle.guards import NOTHING_EVICTED
 

@@ -54,7 +54,7 @@ def status(
 
     Exit codes: 0 shown, 1 no run has left a status or it cannot be read, 2 wrong usage or an invalid policy.
     """
-    from descheduler.cycle.status_keeping import find_status
+    from descheduler.cycle.live.status_keeping import find_status
 
     watch = ctx.ensure_object(Watch)
     options = lease()

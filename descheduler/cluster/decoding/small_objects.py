@@ -41,6 +41,7 @@ class _LimitWire(Wire):
 class _Spec(Wire):
     selector: msgspec.Raw = ABSENT
     unhealthy_pod_eviction_policy: str | None = None
+    min_available: int | str | None = None
     hard: msgspec.Raw = ABSENT
     limits: list[_LimitWire] | None = None
 
@@ -120,6 +121,7 @@ def decode_budget(block: bytes) -> DisruptionBudget:
         current_healthy=status.current_healthy or 0,
         desired_healthy=status.desired_healthy or 0,
         unhealthy_policy=spec.unhealthy_pod_eviction_policy or "",
+        min_available=spec.min_available if isinstance(spec.min_available, int) else None,
     )
 
 

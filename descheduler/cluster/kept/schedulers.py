@@ -17,7 +17,16 @@ __all__ = [
 ]
 
 MIGRATION_JOB = an_object(
-    spec={**scalars("paused", "ttl", "mode"), "podRef": scalars("namespace", "name", "uid")}, status=scalars("phase")
+    spec={
+        **scalars("paused", "ttl", "mode"),
+        "podRef": scalars("namespace", "name", "uid"),
+        "reservationOptions": {"reservationRef": scalars("name")},
+    },
+    status={
+        **scalars("phase", "status", "reason", "nodeName"),
+        "conditions": scalars("type", "status", "reason", "lastTransitionTime"),
+        "podRef": scalars("namespace", "name", "uid"),
+    },
 )
 RESERVATION = an_object(
     spec={

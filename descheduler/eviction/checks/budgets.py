@@ -7,11 +7,12 @@ would answer with 429 or 500 is known while another pod can still be chosen.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
-from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.migration_controller.surging_pods import SurgingPods
+from descheduler.eviction.request_check import Allowance, PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.objects import DisruptionBudget
 from descheduler.model.pod import Pod
@@ -31,8 +32,12 @@ class BudgetLedger:
         self._snapshot = snapshot
         self._charged: Counter[tuple[str, str]] = Counter()
 
-    def verdict(self, pod: Pod) -> Verdict:
-        """Whether the eviction API would let `pod` go after everything charged so far."""
+    def verdict(self, pod: Pod, *, is_surged: bool = False) -> Verdict:
+        """Whether the eviction API would let `pod` go after everything charged so far.
+
+        Where `is_surged` its workload has one pod more by then. That helps with a budget of so many pods; one of so
+        many that may be missing, or of a share, needs that pod too.
+        """
         if pod.phase in _WITHOUT_BUDGET or pod.is_terminating:
             return ACCEPTED
         budgets = self._snapshot.budgets_of(pod)
@@ -43,7 +48,8 @@ class BudgetLedger:
             names = ", ".join(budget.name for budget in budgets)
             return refuse(Reason.SEVERAL_BUDGETS, f"more than one PodDisruptionBudget covers the pod: {names}", names)
         budget = known[0]
-        if _spares_unready(pod, budget) or self._remaining(budget) > 0:
+        num_more = 1 if is_surged and budget.min_available is not None else 0
+        if _spares_unready(pod, budget) or self._remaining(budget, num_more) > 0:
             return ACCEPTED
         message = (
             f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {_allowance(budget)} "
@@ -63,12 +69,27 @@ class BudgetLedger:
         self._charge(budgets, 1)
         return (lambda: self._charge(budgets, -1)) if budgets else NOTHING_DONE
 
+    def allowance(self) -> Allowance:
+        """What is left of the budgets; pods that their budget lets go uncharged do not count."""
+        left: dict[Hashable, int] = {_key(budget): self._remaining(budget, 0) for budget in self._snapshot.budgets}
+        return Allowance(self._charged_budget, lambda key: left[key])
+
+    def _charged_budget(self, pod: Pod) -> Hashable | None:
+        """Which budget the eviction of `pod` is charged to, if any."""
+        if pod.phase in _WITHOUT_BUDGET or pod.is_terminating:
+            return None
+        known = (budget for budget in self._snapshot.budgets_of(pod) if budget.disruptions_allowed is not None)
+        return next((_key(budget) for budget in known if not _spares_unready(pod, budget)), None)
+
     def _charge(self, budgets: Iterable[DisruptionBudget], number: int) -> None:
         for budget in budgets:
             self._charged[_key(budget)] += number
 
-    def _remaining(self, budget: DisruptionBudget) -> int:
-        return (budget.disruptions_allowed or 0) - self._charged[_key(budget)]
+    def _remaining(self, budget: DisruptionBudget, num_more: int) -> int:
+        allowed = budget.disruptions_allowed or 0
+        if num_more:  # what is allowed is never told to be below 0
+            allowed = budget.current_healthy + num_more - budget.desired_healthy
+        return allowed - self._charged[_key(budget)]
 
 
 class BudgetCheck(PodByPod):
@@ -77,20 +98,29 @@ class BudgetCheck(PodByPod):
     What another controller evicts is charged when that one asks.
     """
 
-    def __init__(self, snapshot: Snapshot, background: BackgroundEvictions) -> None:
+    def __init__(self, snapshot: Snapshot, background: BackgroundEvictions, surging: SurgingPods | None = None) -> None:
         self._ledger = BudgetLedger(snapshot)
         self._background = background
+        self._surging = surging
         self._charged: set[str] = set()
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether the budget of a pod that is not charged yet has a disruption left."""
-        del bundle
-        return self._ledger.verdict(candidate.pod) if self._is_new(candidate.pod) else ACCEPTED
+        pod = candidate.pod
+        if not self._is_new(pod):
+            return ACCEPTED
+        is_surged = self._surging is not None and self._surging.has(pod, bundle.profile_index)
+        return self._ledger.verdict(pod, is_surged=is_surged)
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Charges the budget of the pod."""
         del bundle
         return self._charge(candidate.pod)
+
+    def allowances(self, profile_index: int) -> Sequence[Allowance]:
+        """What is left of every budget."""
+        del profile_index
+        return (self._ledger.allowance(),)
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Charges what earlier rounds have evicted."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import msgspec
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
-from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.pod_counts import NO_PODS, PodCounts, pods_for
+from descheduler.eviction.request_check import Allowance, PodByPod, allowance_by_pod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict, limit_reached
 from descheduler.plan.bundles import Bundle, Candidate
@@ -21,16 +24,32 @@ __all__ = ["EvictionCounters", "EvictionLimits", "LimitCheck", "limits_of"]
 
 
 class EvictionLimits(msgspec.Struct, frozen=True):
-    """Upper bounds of one run over all profiles; None is unlimited, 0 forbids."""
+    """Upper bounds of one run over all profiles; None is unlimited, 0 forbids, a percentage is one of `pods`."""
 
-    per_node: int | None = None
-    per_namespace: int | None = None
-    total: int | None = None
+    per_node: int | str | None = None
+    per_namespace: int | str | None = None
+    total: int | str | None = None
+    pods: PodCounts = NO_PODS
+
+    def of(self, node: str, namespace: str) -> Iterator[ReachedLimit]:
+        """The limits on evictions from there, as they are once reached, in upstream's order: total, node, namespace.
+
+        Those of a node only where `node` is not "".
+        """
+        pods = self.pods
+        if self.total is not None:
+            yield ReachedLimit.of(EvictionLimit.TOTAL, self.total, num_pods=pods.total)
+        if node and self.per_node is not None:
+            yield ReachedLimit.of(EvictionLimit.NODE, self.per_node, node, num_pods=pods.by_node.get(node, 0))
+        if self.per_namespace is not None:
+            num_pods = pods.by_namespace.get(namespace, 0)
+            yield ReachedLimit.of(EvictionLimit.NAMESPACE, self.per_namespace, namespace, num_pods=num_pods)
 
 
-def limits_of(policy: Policy) -> EvictionLimits:
-    """What a cycle of the policy may evict at most."""
-    return EvictionLimits(policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total)
+def limits_of(policy: Policy, snapshot: Snapshot) -> EvictionLimits:
+    """What a cycle of the policy over `snapshot` may evict at most."""
+    limits = policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total
+    return EvictionLimits(*limits, pods_for(limits, snapshot))
 
 
 class EvictionCounters(msgspec.Struct):
@@ -42,22 +61,35 @@ class EvictionCounters(msgspec.Struct):
     total: int = 0
 
     def verdict(self, pod: Pod) -> Verdict:
-        """Whether one more eviction stays within the limits; asked in upstream's order: total, node, namespace."""
-        limits = self.limits
-        if limits.total is not None and self.total + 1 > limits.total:
-            return limit_reached(EvictionLimit.TOTAL, limits.total)
-        node = pod.node_name
-        if node and limits.per_node is not None and self.per_node[node] + 1 > limits.per_node:
-            return limit_reached(EvictionLimit.NODE, limits.per_node, node)
-        namespace = pod.namespace
-        if limits.per_namespace is not None and self.per_namespace[namespace] + 1 > limits.per_namespace:
-            return limit_reached(EvictionLimit.NAMESPACE, limits.per_namespace, namespace)
-        return ACCEPTED
+        """Whether one more eviction stays within the limits; the first one that it would exceed is told."""
+        reached = (each for each in self.limits.of(pod.node_name, pod.namespace) if self._num(each) >= each.value)
+        return next(map(limit_reached, reached), ACCEPTED)
+
+    def _num(self, limit: ReachedLimit) -> int:
+        """How many evictions count against `limit`."""
+        match limit.limit:
+            case EvictionLimit.NODE:
+                return self.per_node[limit.scope]
+            case EvictionLimit.NAMESPACE:
+                return self.per_namespace[limit.scope]
+            case _:
+                return self.total
 
     def count(self, pod: Pod) -> Undo:
         """Charges one eviction of `pod`."""
         self._add(pod, 1)
         return lambda: self._add(pod, -1)
+
+    def allowances(self) -> list[Allowance]:
+        """What is left of each limit."""
+        return [allowance_by_pod(partial(self._limit_on, limit), self._left) for limit in EvictionLimit]
+
+    def _limit_on(self, limit: EvictionLimit, pod: Pod) -> ReachedLimit | None:
+        return next((each for each in self.limits.of(pod.node_name, pod.namespace) if each.limit is limit), None)
+
+    def _left(self, limit: ReachedLimit, pod: Pod) -> int:
+        del pod
+        return limit.value - self._num(limit)
 
     def _add(self, pod: Pod, number: int) -> None:
         if pod.node_name:
@@ -84,6 +116,11 @@ class LimitCheck(PodByPod):
         """Counts the eviction."""
         del bundle
         return NOTHING_DONE if self._background.have_begun(candidate.pod) else self._count(candidate.pod)
+
+    def allowances(self, profile_index: int) -> Sequence[Allowance]:
+        """What is left of the limits of the run."""
+        del profile_index
+        return self.counters.allowances()
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Counts what earlier rounds have evicted or handed over."""

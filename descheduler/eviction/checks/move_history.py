@@ -10,6 +10,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import MoveHistoryArgs
 from descheduler.eviction.migration_controller.profiles import history_args
 from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
+from descheduler.eviction.migration_controller.workloads import Workloads
 from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
 from descheduler.eviction.placement_verification.placement_verification import REFUSE, verification_args
 from descheduler.eviction.request_check import PodByPod
@@ -17,6 +18,7 @@ from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.duration import format_duration
+from descheduler.model.text.int_or_percent import share_of
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
@@ -36,6 +38,7 @@ class MoveHistoryCheck(PodByPod):
     def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot, history: RecentMoves, now: datetime) -> None:
         self._args = {index: args for index, profile in enumerate(profiles) if (args := history_args(profile))}
         self._ids = WorkloadIds(snapshot)
+        self._workloads = Workloads(snapshot)
         self._history = history
         self._now = now
         self._moved: Counter[str] = Counter()
@@ -49,11 +52,12 @@ class MoveHistoryCheck(PodByPod):
         moves = self._history.of(workload, since=self._now - args.window)
         if moves and (verdict := self._cooling(args, moves[-1])) is not None:
             return verdict
-        num_moves, most = len(moves) + self._moved[workload.key], args.max_moves_per_window
-        if most is None or num_moves < most:
+        num_moves, written = len(moves) + self._moved[workload.key], args.max_moves_per_window
+        if written is None or num_moves < (most := share_of(written, self._replicas(candidate.pod))):
             return ACCEPTED
+        shown = most if isinstance(written, int) else f"{written}: {most}"
         message = (
-            f"maxMovesPerWindow ({most}) reached for {workload}: {counted(num_moves, 'move')}"
+            f"maxMovesPerWindow ({shown}) reached for {workload}: {counted(num_moves, 'move')}"
             f" within {format_duration(args.window)} (window)"
         )
         return refuse(Reason.MOVES_PER_WINDOW, message, str(workload))
@@ -67,6 +71,11 @@ class MoveHistoryCheck(PodByPod):
         """Counts what earlier rounds have moved."""
         for move in moves:
             self._count(move.pod)
+
+    def _replicas(self, pod: Pod) -> int:
+        """Those of the workload of `pod`, 0 where it is not known."""
+        workload = self._workloads.of(pod)
+        return 0 if workload is None else workload.replicas
 
     def _cooling(self, args: MoveHistoryArgs, last: RecentMove) -> Verdict | None:
         ends = last.at + args.cooldown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -18,9 +18,11 @@ from descheduler.eviction.checks.time_windows import TimeWindowCheck
 from descheduler.eviction.checks.too_large import TooLargeCheck
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.gate import MigrationGate
+from descheduler.eviction.migration_controller.surging_pods import SurgingPods
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.landing_check import LandingCheck
 from descheduler.eviction.request_check import RequestCheck
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.recent_moves import NO_MOVES, RecentMoves
 
 __all__ = ["REQUEST_CHECKS", "CheckContext", "MakeCheck"]
@@ -35,23 +37,36 @@ class CheckContext(msgspec.Struct, frozen=True):
     landings: LandingBook
     recent_moves: RecentMoves = NO_MOVES
     """What earlier runs have moved."""
+    evicted_before: Sequence[PriorMove] = ()
+    """What this run has evicted before its snapshot was taken, for jobs of users: only limits have to know of it."""
 
 
 MakeCheck = Callable[[CheckContext], RequestCheck]
 """A row: makes the check for one run."""
 
+
+def _charged(check: RequestCheck, run: CheckContext) -> RequestCheck:
+    """`check`, which has counted what was evicted before the snapshot."""
+    check.adopt(run.evicted_before)
+    return check
+
+
 REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: ScopeCheck(run.scope),
     lambda run: TimeWindowCheck(run.handle.policy.profiles, run.handle.now),
-    lambda run: MigrationGate(run.handle.policy.profiles, run.handle),
-    lambda run: MoveHistoryCheck(
-        run.handle.policy.profiles, run.handle.view.snapshot, run.recent_moves, run.handle.now
+    lambda run: _charged(MigrationGate(run.handle.policy.profiles, run.handle), run),
+    lambda run: _charged(
+        MoveHistoryCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.recent_moves, run.handle.now), run
     ),
     lambda run: TooLargeCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: StoredPodCheck(),
-    lambda run: LimitCheck(limits_of(run.handle.policy), run.background),
+    lambda run: _charged(LimitCheck(limits_of(run.handle.policy, run.handle.view.snapshot), run.background), run),
     lambda run: KnownAnswerCheck(run.background),
-    lambda run: BudgetCheck(run.handle.view.snapshot, run.background),
+    lambda run: BudgetCheck(
+        run.handle.view.snapshot,
+        run.background,
+        SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot),
+    ),
     lambda run: GangCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
     lambda run: LandingCheck(run.handle.policy.profiles, run.landings, run.background),
     lambda run: ReturnCheck(

@@ -1,35 +1,31 @@
-"""Arguments of MigrationController."""
+"""Arguments of MigrationController; `args_checks` says what is wrong with them."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 
-from descheduler.eviction.migration_controller.zones import zone_named
-from descheduler.model.cron import parse_cron
-from descheduler.model.time_windows import LONGEST_WINDOW
-from descheduler.policy.plugin import ArgsProblem, Needs
+from descheduler.policy.plugin import Needs
 from descheduler.policy.shared_args import (
     Args,
     Int32,
+    Int32OrPercent,
     Int64,
     LabelSelectorArg,
     Namespaces,
     PriorityThreshold,
-    check_in,
-    check_namespaces,
-    check_selector,
     one_of,
 )
 
 __all__ = [
     "EVICTION_GATES",
     "EVICTION_POLICIES",
+    "JOB_MODES",
+    "RESERVATION_PROVIDERS",
+    "SINGLE_REPLICAS",
     "ArbitrationArgs",
     "DeleteOptions",
     "GuardArgs",
@@ -40,8 +36,9 @@ __all__ = [
     "TimeWindowArgs",
     "default_args",
     "needs",
-    "validate_args",
 ]
+
+T = TypeVar("T")
 
 EVICTION_GATES = (
     "MaxUnavailablePerWorkload",
@@ -60,14 +57,11 @@ EVICTION_GATES = (
     "NodeFit",
 )
 """Checks that `skipEvictionGates` can remove."""
-_JOB_MODES = ("ReservationFirst", "EvictDirectly")
+JOB_MODES = ("ReservationFirst", "EvictDirectly")
 EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
 """How Koordinator evicts; a label of the pod decides before `evictionPolicy`."""
-_RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
-_LIMITED_OBJECTS = ("workload", "namespace")
-_LONGEST_WINDOW = timedelta(days=7)
-"""As long as the memory of runs keeps a note."""
-_PERCENT = re.compile(r"[+-]?[0-9]{1,9}%\Z")
+RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
+SINGLE_REPLICAS = ("Evict", "Surge")
 
 
 class Preconditions(Args, frozen=True):
@@ -101,8 +95,9 @@ class MigrationObjectLimiter(Args, frozen=True):
     """Zero switches the limiter off."""
     max_migrating: int | str | None = None
     """A number, or a percentage of the replicas such as `10%`; automatic when unset."""
-    burst: Int32 = 0
-    """Migrations that one run may start for each workload or namespace; 1 when unset."""
+    burst: Int32OrPercent = 0
+    """Migrations that one run may start for each workload or namespace; 1 when unset. A percentage is one of the
+    replicas of the workload, or of the pods of the namespace."""
 
 
 class MoveHistoryArgs(Args, frozen=True):
@@ -113,8 +108,9 @@ class MoveHistoryArgs(Args, frozen=True):
     cooldown: timedelta = timedelta(minutes=10)
     """How long after an eviction later runs evict no pod of the same workload; 0 switches it off, and it is not longer
     than `window`. Evictions of the same run do not start it."""
-    max_moves_per_window: Int32 | None = None
-    """Pods of one workload that may be evicted within `window`, those of the same run included; no limit when unset."""
+    max_moves_per_window: Int32OrPercent | None = None
+    """Pods of one workload that may be evicted within `window`, those of the same run included; no limit when unset. A
+    percentage is one of the replicas."""
     refuse_return: bool = True
     """Whether a pod is not evicted whose replacement would be scheduled onto the node that a pod of its workload was
     evicted from within `window`, when that pod's replacement came to the node of this one; it takes
@@ -147,8 +143,8 @@ class ArbitrationArgs(Args, frozen=True):
 class GuardArgs(Args, frozen=True):
     """When a live run stops, with exit code 4. All are this program's own."""
 
-    max_pending_pods_increase: Int32 = 10
-    """Unschedulable pods that there may be more than before the first eviction."""
+    max_pending_pods_increase: Int32OrPercent = 10
+    """Unschedulable pods that there may be more than before the first eviction; a percentage is one of all pods."""
     max_not_ready_nodes: int | str = "20%"
     """Nodes that may be NotReady, a number or a percentage of all nodes."""
     max_api_error_rate: str = msgspec.field(name="maxAPIErrorRate", default="50%")
@@ -161,7 +157,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Arguments of MigrationController.
 
     Source: koordinator-sh/koordinator 1.8 `pkg/descheduler/apis/config/v1alpha2/types_pluginargs.go`;
-    `reservationProvider`, `moveHistory`, `windows` and `blackouts` are this program's own.
+    `reservationProvider`, `singleReplicas`, `moveHistory`, `windows` and `blackouts` are this program's own.
     """
 
     dry_run: bool = False
@@ -190,12 +186,13 @@ class MigrationControllerArgs(Args, frozen=True):
     """Nodes that `nodeFit` considers."""
     skip_eviction_gates: tuple[Annotated[str, one_of(EVICTION_GATES)], ...] = ()
     """Checks to leave out, such as `ExpectedReplicas`, `NodeFit` or `PVC`."""
-    max_migrating_globally: Int32 | None = None
-    """Pods that can migrate at the same time; 0 means unlimited, here and in the next two."""
-    max_migrating_per_node: Int32 | None = None
-    """Pods of one node that can migrate at the same time."""
-    max_migrating_per_namespace: Int32 | None = None
-    """Pods of one namespace that can migrate at the same time."""
+    max_migrating_globally: Int32OrPercent | None = None
+    """Pods that can migrate at the same time; 0 means unlimited, here and in the next two. A percentage such as `10%`
+    is one of all pods that have not finished, rounded down, and at least 1."""
+    max_migrating_per_node: Int32OrPercent | None = None
+    """Pods of one node that can migrate at the same time; a percentage is one of the pods of the node."""
+    max_migrating_per_namespace: Int32OrPercent | None = None
+    """Pods of one namespace that can migrate at the same time; a percentage is one of the pods of the namespace."""
     max_migrating_per_workload: int | str | None = None
     """Pods of one workload that can migrate at the same time; automatic when unset, else a number or percentage."""
     max_unavailable_per_workload: int | str | None = None
@@ -204,7 +201,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Whether pods of workloads so small that all replicas could be away at once can be evicted."""
     object_limiters: Mapping[str, MigrationObjectLimiter] = msgspec.field(default_factory=dict)
     """Limits of how many migrations start, by `workload` and by `namespace`."""
-    default_job_mode: Annotated[str, one_of(_JOB_MODES)] = ""
+    default_job_mode: Annotated[str, one_of(JOB_MODES)] = ""
     """`ReservationFirst` or `EvictDirectly`."""
     default_job_ttl: timedelta | None = msgspec.field(name="defaultJobTTL", default=None)
     """How long a job may take, from its creation; 0 means no time limit."""
@@ -221,9 +218,12 @@ class MigrationControllerArgs(Args, frozen=True):
     """Options of the eviction call."""
     arbitration_args: ArbitrationArgs | None = None
     """How waiting migrations are put in order."""
-    reservation_provider: Annotated[str, one_of(_RESERVATION_PROVIDERS)] = ""
+    reservation_provider: Annotated[str, one_of(RESERVATION_PROVIDERS)] = ""
     """How room is held: `koordinator` (Reservations), `placeholder` (a pause pod) or `none`; unset, by Reservations
     where the cluster has them."""
+    single_replicas: Annotated[str, one_of(SINGLE_REPLICAS)] = ""
+    """How the only pod of a Deployment or ReplicaSet is moved: `Evict` (default, as all others) or `Surge` (the
+    workload is scaled to 2 replicas until a second pod is available, and then back to 1)."""
     move_history: MoveHistoryArgs | None = None
     """Leaves workloads alone that runs have moved a short while ago; unset, earlier runs do not matter. `{}` takes the
     defaults."""
@@ -233,6 +233,11 @@ class MigrationControllerArgs(Args, frozen=True):
     """When the profile evicts nothing, also inside `windows`."""
     guards: GuardArgs = GuardArgs()
     """When a live run stops."""
+
+    @property
+    def surges(self) -> bool:
+        """Whether workloads with one replica are scaled up while their pod moves."""
+        return self.single_replicas == SINGLE_REPLICAS[1]
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
@@ -255,7 +260,7 @@ def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
     )
 
 
-def _or(value: int | None, default: int) -> int:
+def _or(value: T | None, default: T) -> T:
     return default if value is None else value
 
 
@@ -269,122 +274,3 @@ def needs(_args: MigrationControllerArgs) -> Needs:
         "CloneSet.apps.kruise.io",
     )
     return Needs(frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads)))
-
-
-def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
-    """Problems of `args` as they are after `default_args`."""
-    return [
-        *check_namespaces(args.namespaces),
-        *check_selector("labelSelector", args.label_selector),
-        *check_in("skipEvictionGates", args.skip_eviction_gates, EVICTION_GATES),
-        *_check_counts(args),
-        *_check_pace(args),
-        *_check_choice("defaultJobMode", args.default_job_mode, _JOB_MODES),
-        *_check_choice("evictionPolicy", args.eviction_policy, EVICTION_POLICIES),
-        *_check_choice("reservationProvider", args.reservation_provider, ("", *_RESERVATION_PROVIDERS)),
-        *_check_limiters(args.object_limiters),
-        *_check_history(args.move_history),
-        *_check_times("windows", args.windows),
-        *_check_times("blackouts", args.blackouts),
-        *_check_guards(args.guards),
-    ]
-
-
-def _check_guards(guards: GuardArgs) -> list[ArgsProblem]:
-    problems = [
-        *_check_share(("guards", "maxNotReadyNodes"), guards.max_not_ready_nodes),
-        *_check_share(("guards", "maxAPIErrorRate"), guards.max_api_error_rate),
-    ]
-    if guards.max_pending_pods_increase < 0:
-        problems.append(ArgsProblem(("guards", "maxPendingPodsIncrease"), "is below 0"))
-    if guards.interval < timedelta(seconds=1):
-        problems.append(ArgsProblem(("guards", "interval"), "is below 1s"))
-    return problems
-
-
-def _check_choice(field: str, value: str, allowed: tuple[str, ...]) -> list[ArgsProblem]:
-    return [] if value in allowed else [ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")]
-
-
-def _check_counts(args: MigrationControllerArgs) -> list[ArgsProblem]:
-    least = {
-        "maxMigratingGlobally": (args.max_migrating_globally, 0),
-        "maxMigratingPerNode": (args.max_migrating_per_node, 0),
-        "maxMigratingPerNamespace": (args.max_migrating_per_namespace, 0),
-        "maxConcurrentReconciles": (args.max_concurrent_reconciles, 1),
-        "evictBurst": (args.evict_burst, 1),
-    }
-    return [
-        *(
-            ArgsProblem((field,), f"{count} is below {bound}")
-            for field, (count, bound) in least.items()
-            if count is not None and count < bound
-        ),
-        *_check_share(("maxMigratingPerWorkload",), args.max_migrating_per_workload),
-        *_check_share(("maxUnavailablePerWorkload",), args.max_unavailable_per_workload),
-    ]
-
-
-def _check_share(path: tuple[str, ...], share: int | str | None) -> list[ArgsProblem]:
-    """Problems of a count or percentage; Kubernetes' `intstr` wants the percent sign in every string."""
-    if share is None:
-        return []
-    if isinstance(share, str) and not _PERCENT.match(share):
-        return [ArgsProblem(path, f"{share!r} is neither a number nor a percentage such as '10%'")]
-    number = int(share.removesuffix("%")) if isinstance(share, str) else share
-    return [ArgsProblem(path, f"{share} is below 0")] if number < 0 else []
-
-
-def _check_pace(args: MigrationControllerArgs) -> list[ArgsProblem]:
-    problems = []
-    if args.evict_qps is not None:
-        try:
-            rate = float(args.evict_qps)
-        except ValueError:
-            rate = math.nan
-        if not 0 < rate < math.inf:
-            message = f"{args.evict_qps!r} is not a number above 0 (evictions per second)"
-            problems.append(ArgsProblem(("evictQPS",), message))
-    if args.default_job_ttl is not None and args.default_job_ttl < timedelta(0):
-        problems.append(ArgsProblem(("defaultJobTTL",), "is negative; use 0 for no time limit"))
-    return problems
-
-
-def _check_limiters(limiters: Mapping[str, MigrationObjectLimiter]) -> list[ArgsProblem]:
-    problems = []
-    for name, limiter in sorted(limiters.items()):
-        path = ("objectLimiters", name)
-        if name not in _LIMITED_OBJECTS:
-            problems.append(ArgsProblem(path, f"{name!r} is not one of {', '.join(_LIMITED_OBJECTS)}"))
-        problems += _check_share((*path, "maxMigrating"), limiter.max_migrating)
-    return problems
-
-
-def _check_history(history: MoveHistoryArgs | None) -> list[ArgsProblem]:
-    if history is None:
-        return []
-    problems = []
-    if not timedelta(0) < history.window <= _LONGEST_WINDOW:
-        problems.append(ArgsProblem(("moveHistory", "window"), "is not above 0 and at most 168h"))
-    elif not timedelta(0) <= history.cooldown <= history.window:
-        problems.append(ArgsProblem(("moveHistory", "cooldown"), "is below 0 or longer than window"))
-    if history.max_moves_per_window is not None and history.max_moves_per_window < 1:
-        message = f"{history.max_moves_per_window} is below 1; leave it out for no limit"
-        problems.append(ArgsProblem(("moveHistory", "maxMovesPerWindow"), message))
-    return problems
-
-
-def _check_times(field: str, windows: Sequence[TimeWindowArgs]) -> Iterator[ArgsProblem]:
-    for index, window in enumerate(windows):
-        yield from _check_text((field, index, "cron"), parse_cron, window.cron)
-        yield from _check_text((field, index, "timeZone"), zone_named, window.time_zone)
-        if not timedelta(0) < window.duration <= LONGEST_WINDOW:
-            yield ArgsProblem((field, index, "duration"), "is not above 0 and at most 168h")
-
-
-def _check_text(path: tuple[str | int, ...], parse: Callable[[str], object], text: str) -> Iterator[ArgsProblem]:
-    """The problem of a text that cannot be read."""
-    try:
-        parse(text)
-    except ValueError as error:
-        yield ArgsProblem(path, str(error))

@@ -5,14 +5,22 @@ Mirrors the limits in koordinator-sh/koordinator 1.8 `pkg/descheduler/controller
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.default_evictor.protections import Check
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
+from descheduler.eviction.migration_controller.surging_pods import can_be_surged
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
+from descheduler.eviction.pod_counts import pods_for
+from descheduler.eviction.request_check import Allowance, allowance_by_pod
+from descheduler.model.objects import Workload
 from descheduler.model.pod import Owner, Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.text.int_or_percent import share_of
 from descheduler.model.verdict import Reason, Verdict, refuse
 
 __all__ = ["MigrationLimits"]
@@ -26,6 +34,8 @@ class MigrationLimits:
         self._workloads = Workloads(snapshot)
         self._migrating = migrating
         self._has_spare_replicas: dict[int, bool] = {}
+        counts = (args.max_migrating_globally, args.max_migrating_per_node, args.max_migrating_per_namespace)
+        self._pods = pods_for(counts, snapshot)
 
     def non_retryable_checks(self) -> Iterator[Check]:
         """What the size of a workload forbids, whatever moves."""
@@ -46,6 +56,50 @@ class MigrationLimits:
             if limit and gate not in args.skip_eviction_gates:
                 yield check
 
+    def allowances(self) -> Iterator[Allowance]:
+        """How many more pods may be on the move by each of these limits."""
+        args = self._args
+        counted_by: tuple[tuple[str, object, Callable[[Pod], str | None], Callable[[str, Pod], int]], ...] = (
+            ("MaxMigratingGlobally", args.max_migrating_globally, lambda pod: "", self._left_globally),
+            ("MaxMigratingPerNode", args.max_migrating_per_node, lambda pod: pod.node_name or None, self._left_on_node),
+            ("MaxMigratingPerNamespace", args.max_migrating_per_namespace, lambda pod: pod.namespace, self._left_in),
+            ("MaxMigratingPerWorkload", True, _controller_uid, self._left_to_migrate),
+            ("MaxUnavailablePerWorkload", True, _controller_uid, self._left_to_be_unavailable),
+        )
+        for gate, limit, key_of, left in counted_by:
+            if limit and gate not in args.skip_eviction_gates:
+                yield allowance_by_pod(key_of, left)
+
+    def _left_globally(self, key: str, pod: Pod) -> int:
+        del key
+        return share_of(self._args.max_migrating_globally or 0, self._pods.total) - self._migrating.others(pod)
+
+    def _left_on_node(self, node: str, pod: Pod) -> int:
+        limit = share_of(self._args.max_migrating_per_node or 0, self._pods.by_node.get(node, 0))
+        return limit - self._migrating.others_on_node(pod)
+
+    def _left_in(self, namespace: str, pod: Pod) -> int:
+        limit = share_of(self._args.max_migrating_per_namespace or 0, self._pods.by_namespace.get(namespace, 0))
+        return limit - self._migrating.others_in_namespace(pod)
+
+    def _left_to_migrate(self, uid: str, pod: Pod) -> int:
+        workload = self._workloads.of(pod)
+        limit = 0 if workload is None else self._max_migrating(workload.replicas)
+        # One pod may always be on the move.
+        return max(limit, 1) - len(self._migrating.others_of_controller(pod, uid))
+
+    def _left_to_be_unavailable(self, uid: str, pod: Pod) -> int:
+        workload = self._workloads.of(pod)
+        if workload is None:
+            return 0
+        return self._max_unavailable(workload.replicas) - self._num_away(workload, uid, pod)
+
+    def _num_away(self, workload: Workload, uid: str, pod: Pod) -> int:
+        """How many other pods of a workload are not ready or on the move."""
+        unavailable = self._workloads.unavailable(workload)
+        moving = self._migrating.others_of_controller(pod, uid)
+        return len(unavailable) + len(moving - unavailable) if moving else len(unavailable)
+
     def _check_expected_replicas(self, pod: Pod) -> Verdict | None:
         """A workload that is gone wants 0 replicas; of one that cannot be looked up nothing is known, flag or not."""
         controller = pod.controller
@@ -56,7 +110,7 @@ class MigrationLimits:
         if workload is None:
             return None if is_skipped and can_look_up(controller) else _unknown(controller)
         replicas = workload.replicas
-        if is_skipped or self._can_spare(replicas):
+        if is_skipped or self._can_spare(replicas) or (self._args.surges and can_be_surged(pod, workload)):
             return None
         subject = f"{workload.kind} {workload.namespace}/{workload.name}"
         message = f"all {replicas} replicas of {subject} could be away at once (skipCheckExpectedReplicas: false)"
@@ -70,19 +124,20 @@ class MigrationLimits:
         return known
 
     def _check_global_count(self, pod: Pod) -> Verdict | None:
-        return _limited(self._migrating.others(pod), self._args.max_migrating_globally, "maxMigratingGlobally")
+        limit = _Limit("maxMigratingGlobally", self._args.max_migrating_globally, self._pods.total)
+        return limit.verdict(self._migrating.others(pod))
 
     def _check_node_count(self, pod: Pod) -> Verdict | None:
         if not pod.node_name:
             return None
-        count = self._migrating.others_on_node(pod)
-        return _limited(count, self._args.max_migrating_per_node, "maxMigratingPerNode", f"node {pod.node_name}")
+        num_pods = self._pods.by_node.get(pod.node_name, 0)
+        limit = _Limit("maxMigratingPerNode", self._args.max_migrating_per_node, num_pods, f"node {pod.node_name}")
+        return limit.verdict(self._migrating.others_on_node(pod))
 
     def _check_namespace_count(self, pod: Pod) -> Verdict | None:
-        count = self._migrating.others_in_namespace(pod)
-        return _limited(
-            count, self._args.max_migrating_per_namespace, "maxMigratingPerNamespace", f"namespace {pod.namespace}"
-        )
+        written, num_pods = self._args.max_migrating_per_namespace, self._pods.by_namespace.get(pod.namespace, 0)
+        limit = _Limit("maxMigratingPerNamespace", written, num_pods, f"namespace {pod.namespace}")
+        return limit.verdict(self._migrating.others_in_namespace(pod))
 
     def _check_migrating_of_workload(self, pod: Pod) -> Verdict | None:
         controller = pod.controller
@@ -95,7 +150,8 @@ class MigrationLimits:
         if not num_moving:
             return None
         limit = self._max_migrating(workload.replicas) if workload is not None else 0
-        return _limited(num_moving, limit, "maxMigratingPerWorkload", f"{controller.kind} {controller.name}")
+        scope = f"{controller.kind} {controller.name}"
+        return _Limit("maxMigratingPerWorkload", limit, scope=scope).verdict(num_moving)
 
     def _check_unavailable_of_workload(self, pod: Pod) -> Verdict | None:
         """Pods that are not ready count, the candidate among them."""
@@ -105,9 +161,7 @@ class MigrationLimits:
         workload = self._workloads.of(pod)
         if workload is None:
             return _unknown(controller)
-        unavailable = self._workloads.unavailable(workload)
-        moving = self._migrating.others_of_controller(pod, controller.uid)
-        num_away = len(unavailable) + len(moving - unavailable) if moving else len(unavailable)
+        num_away = self._num_away(workload, controller.uid, pod)
         limit = self._max_unavailable(workload.replicas)
         if num_away < limit:
             return None
@@ -125,12 +179,27 @@ class MigrationLimits:
         return allowed_at_once(replicas, self._args.max_unavailable_per_workload)
 
 
-def _limited(num_others: int, limit: int | None, key: str, scope: str = "") -> Verdict | None:
-    if limit is None or num_others < limit:
-        return None
-    others = "1 other pod is" if num_others == 1 else f"{num_others} other pods are"
-    message = f"{key} ({limit}) reached{f' for {scope}' if scope else ''}: {others} being migrated"
-    return refuse(Reason.MIGRATING_LIMIT, message, scope)
+class _Limit(msgspec.Struct, frozen=True, gc=False):
+    """How many pods may be on the move, a number or a percentage of `num_pods`; `key` and `scope` name it."""
+
+    key: str
+    written: int | str | None
+    num_pods: int = 0
+    scope: str = ""
+
+    def verdict(self, num_others: int) -> Verdict | None:
+        """The refusal of a pod beside which so many others move; None while there may be one more."""
+        if self.written is None or num_others < (limit := share_of(self.written, self.num_pods)):
+            return None
+        is_number = isinstance(self.written, int)
+        shown = limit if is_number else f"{self.written}: {limit} of {counted(self.num_pods, 'pod')}"
+        others = "1 other pod is" if num_others == 1 else f"{num_others} other pods are"
+        message = f"{self.key} ({shown}) reached{f' for {self.scope}' if self.scope else ''}: {others} being migrated"
+        return refuse(Reason.MIGRATING_LIMIT, message, self.scope)
+
+
+def _controller_uid(pod: Pod) -> str | None:
+    return None if pod.controller is None else pod.controller.uid
 
 
 def _unknown(controller: Owner) -> Verdict:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, MigrationObjectLimiter
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once
+from descheduler.eviction.pod_counts import pods_for
+from descheduler.eviction.request_check import Allowance, allowance_by_pod
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
+from descheduler.model.text.int_or_percent import share_of
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.prior_moves import PriorMove
 
@@ -31,6 +35,8 @@ class ObjectLimiter:
         self._per_namespace = _active(args.object_limiters.get("namespace"))
         self._share = args.max_migrating_per_workload
         self._workloads = Workloads(snapshot)
+        bursts = (limiter.burst for limiter in (self._per_workload, self._per_namespace) if limiter is not None)
+        self._pods = pods_for(bursts, snapshot)
         self._started: Counter[tuple[str, str]] = Counter()
 
     def verdict(self, pod: Pod) -> Verdict:
@@ -47,6 +53,16 @@ class ObjectLimiter:
         self._started.update(keys)
         return lambda: self._started.subtract(keys)
 
+    def allowances(self) -> list[Allowance]:
+        """What the run may still start, by workload and by namespace."""
+        return [allowance_by_pod(partial(self._key, scope), self._left) for scope in ("workload", "namespace")]
+
+    def _key(self, scope: str, pod: Pod) -> tuple[str, str] | None:
+        return next((key for key, _, _ in self._limits(pod) if key[0] == scope), None)
+
+    def _left(self, key: tuple[str, str], pod: Pod) -> int:
+        return next(burst for found, burst, _ in self._limits(pod) if found == key) - self._started[key]
+
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Charges what earlier rounds of the run have started."""
         for move in moves:
@@ -57,19 +73,25 @@ class ObjectLimiter:
         workload, namespace = self._per_workload, self._per_namespace
         controller = pod.controller
         if workload is not None and controller is not None and self._allowance(pod, workload) > 0:
-            yield ("workload", controller.uid), _burst(workload), f"{controller.kind} {controller.name}"
+            burst = _burst(workload, self._replicas(pod))
+            yield ("workload", controller.uid), burst, f"{controller.kind} {controller.name}"
         if namespace is not None and isinstance(namespace.max_migrating, int) and namespace.max_migrating > 0:
-            yield ("namespace", pod.namespace), _burst(namespace), f"namespace {pod.namespace}"
+            burst = _burst(namespace, self._pods.by_namespace.get(pod.namespace, 0))
+            yield ("namespace", pod.namespace), burst, f"namespace {pod.namespace}"
 
     def _allowance(self, pod: Pod, limiter: MigrationObjectLimiter) -> int:
-        workload = self._workloads.of(pod)
         share = self._share if limiter.max_migrating is None else limiter.max_migrating
-        return 0 if workload is None else allowed_at_once(workload.replicas, share)
+        return allowed_at_once(self._replicas(pod), share)
+
+    def _replicas(self, pod: Pod) -> int:
+        """Those of the workload of `pod`, 0 where it is not known."""
+        workload = self._workloads.of(pod)
+        return 0 if workload is None else workload.replicas
 
 
 def _active(limiter: MigrationObjectLimiter | None) -> MigrationObjectLimiter | None:
     return limiter if limiter is not None and limiter.duration > timedelta(0) else None
 
 
-def _burst(limiter: MigrationObjectLimiter) -> int:
-    return max(1, limiter.burst)
+def _burst(limiter: MigrationObjectLimiter, num_pods: int) -> int:
+    return max(1, share_of(limiter.burst, num_pods))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, TimeWindowArgs
 from descheduler.eviction.migration_controller.profiles import migration_controllers
@@ -14,7 +16,7 @@ from descheduler.model.cron import parse_cron
 from descheduler.model.time_windows import Opening, Schedule, TimeWindow
 from descheduler.policy.types import Policy
 
-__all__ = ["opening_lines", "schedule_of", "shown_time"]
+__all__ = ["Closing", "closings", "opening_lines", "schedule_of", "shown_time"]
 
 _MOST_SHOWN = 3
 
@@ -35,6 +37,33 @@ def opening_lines(policy: Policy, now: datetime) -> Iterator[str]:
         found = list(islice(schedule.openings(now), _MOST_SHOWN))
         yield f"profile {name} evicts {'at these times' if found else 'never (windows, blackouts)'}"
         yield from (f"  {_shown_opening(opening, schedule.zone, now)}" for opening in found)
+
+
+class Closing(msgspec.Struct, frozen=True):
+    """When a profile that may evict has to end that, and the sentence that says why."""
+
+    at: datetime
+    why: str
+
+
+def closings(policy: Policy, now: datetime) -> Mapping[str, Closing]:
+    """When each profile that may evict at `now` may do so no longer, by name; profiles that always may are left out."""
+    found = ((name, _closing(name, schedule_of(args), now)) for name, args in migration_controllers(policy).items())
+    return {name: closing for name, closing in found if closing is not None}
+
+
+def _closing(profile: str, schedule: Schedule | None, now: datetime) -> Closing | None:
+    opening = None if schedule is None else next(schedule.openings(now), None)
+    if schedule is None or opening is None or opening.begins_at > now or opening.until is None:
+        return None
+    at = opening.until
+    blackout = schedule.blackout_at(at)
+    cause = "its windows closed" if blackout is None else f"blackout {blackout} began"
+    said = f"profile {profile} evicts nothing more: {cause} at {shown_time(at, schedule.zone)}"
+    opens_at = schedule.next_open(at)
+    if opens_at is None:
+        return Closing(at, f"{said}; no window opens again")
+    return Closing(at, f"{said}; runs from {shown_time(opens_at, schedule.zone)} on decide again")
 
 
 def shown_time(at: datetime, zone: ZoneInfo) -> str:

@@ -22,8 +22,10 @@ from descheduler.eviction.placement_verification.placement_verification import (
 )
 from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
+from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.plugins.coscheduling.obstacles import MissingMembers
 from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaShortage
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
@@ -75,9 +77,9 @@ class LandingCheck(PodByPod):
         """The first refusal of a pod on top of those before it; pods that leave together have to land so as well."""
         verdict = super().verdict(bundle)
         rules = self._rules_of(bundle)
-        if not verdict.is_accepted or rules is None or len(bundle.candidates) == 1:
+        if rules is None or len(bundle.candidates) == 1:
             return verdict
-        return self._together(bundle, rules)
+        return _of_gang(self._together(bundle, rules) if verdict.is_accepted else verdict, bundle)
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether the replacement of the pod lands."""
@@ -148,12 +150,21 @@ def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | Non
 
 
 def _no_landing(landing: Landing) -> Verdict:
-    """The refusal of a replacement that finds no node, by name where it is a quota that has no room for it."""
+    """The refusal of a replacement that finds no node, by name where a quota or its gang keeps it from all nodes."""
     facts = () if landing.refusal is None else landing.refusal.facts
     for fact in facts:
         if isinstance(fact, QuotaShortage):
             return refuse(Reason.ELASTIC_QUOTA, landing.message, fact.quota)
+        if isinstance(fact, MissingMembers):
+            return refuse(Reason.NO_LANDING, landing.message, fact.current)
     return refuse(Reason.NO_LANDING, landing.message)
+
+
+def _of_gang(verdict: Verdict, bundle: Bundle) -> Verdict:
+    """`verdict` on pods that leave together, which names their gang where one of them finds no node."""
+    if verdict.reason is not Reason.NO_LANDING or verdict.subject:
+        return verdict
+    return msgspec.structs.replace(verdict, subject=gang_id_of(bundle.pods[0]))
 
 
 def _missed(landing: Landing, target_node: str) -> Verdict | None:

@@ -13,6 +13,7 @@ import msgspec
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.model.text.duration import format_duration
 from descheduler.policy.plain_values import args_to_document
+from descheduler.policy.shared_args import Percentage
 from descheduler.report.explanation.plugin import PluginArgument
 
 __all__ = ["argument_docs", "default_json", "part_of", "parts_of", "type_words"]
@@ -23,6 +24,7 @@ _NAMES: Mapping[object, str] = {
     int: "integer",
     float: "number",
     timedelta: "duration",
+    Percentage: "percentage",
 }
 
 

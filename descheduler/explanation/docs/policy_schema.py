@@ -134,7 +134,7 @@ class _Parts:
             case inspect.BoolType():
                 return {"type": "boolean"}
             case inspect.StrType():
-                return {"type": "string"}
+                return {"type": "string"} | ({"pattern": info.pattern} if info.pattern else {})
             case inspect.IntType():
                 return {"type": "integer", **_bounds(info.ge, info.le)}
             case inspect.FloatType():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.explanation.scheduling.finality import finality
-from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
+from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, node_obstacles, num_nearest
 from descheduler.explanation.scheduling.quotas import quota_facts
 from descheduler.explanation.scheduling.ranking import rank
 from descheduler.explanation.scheduling.unused_reservations import unused_reservations
@@ -14,13 +14,14 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
-from descheduler.report.explanation.placement import ObstacleCount, PlacementAnalysis, PodRefusal
+from descheduler.report.explanation.placement import NodeObstacle, ObstacleCount, PlacementAnalysis, PodRefusal
 
-__all__ = ["analyse"]
+__all__ = ["analyse", "obstacles_on"]
 
 
 def analyse(
@@ -68,6 +69,30 @@ def analyse(
     )
 
 
+def obstacles_on(
+    cluster: ShadowCluster,
+    configuration: SchedulerConfiguration,
+    pod: Pod,
+    node_name: str,
+    *,
+    plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
+) -> tuple[NodeObstacle, ...]:
+    """What the scheduler of `pod` has against one node now; nothing where it takes the pod."""
+    scheduler, _ = _scheduler_for(cluster, configuration, pod, plugins)
+    evaluation = scheduler.evaluate(pod, _company(scheduler, cluster, pod))
+    if evaluation.refusals:
+        return tuple(
+            NodeObstacle(plugin=o.plugin, finality=finality(o.code), reasons=o.reasons, details=(), deficits=())
+            for o in evaluation.refusals
+        )
+    node = cluster.table.index[node_name]
+    if evaluation.feasible[node]:
+        return ()
+    with evaluation.cycle.view():
+        blocked = _blocked_on(evaluation, node)
+        return node_obstacles(RefusedNode(evaluation.cycle, scheduler.profile, node), blocked, plugins)
+
+
 def _company(scheduler: SchedulerModel, cluster: ShadowCluster, pod: Pod) -> Company | None:
     """`pod` and the pending pods that the scheduler places together with it; None where it is placed alone."""
     unit = scheduler.unit_of(pod)
@@ -100,9 +125,13 @@ def _blocked(evaluation: Evaluation) -> list[Blocked]:
     with evaluation.cycle.view():
         for node, fits in enumerate(evaluation.feasible.tolist()):
             if not fits:
-                # A node that the pod's own terms leave out by name may have nothing else against it.
-                found.append(Blocked(node, evaluation.obstacles_on(node) or (evaluation.first_obstacle_on(node),)))
+                found.append(_blocked_on(evaluation, node))
     return found
+
+
+def _blocked_on(evaluation: Evaluation, node: int) -> Blocked:
+    """A node that the pod's own terms leave out by name may have nothing else against it."""
+    return Blocked(node, evaluation.obstacles_on(node) or (evaluation.first_obstacle_on(node),))
 
 
 def _counts(blocked: Iterable[Blocked]) -> tuple[ObstacleCount, ...]:

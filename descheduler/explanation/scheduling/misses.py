@@ -13,7 +13,7 @@ from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from descheduler.report.explanation.placement import Deficit, NearMiss, NodeObstacle
 
-__all__ = ["Blocked", "nearest_misses", "num_nearest"]
+__all__ = ["Blocked", "nearest_misses", "node_obstacles", "num_nearest"]
 
 _MOST_OF_A_KIND = 5
 """Nodes shown of each kind of obstacle: in a large cluster the next hundred would say the same."""
@@ -72,12 +72,16 @@ def _distance(blocked: Blocked, kind: tuple[str, ...], cycle: Cycle) -> _Distanc
     return _Distance(is_too_small, not deficits, _shortage(deficits), kind, blocked.node)
 
 
+def node_obstacles(
+    refused: RefusedNode, blocked: Blocked, plugins: Mapping[str, SchedulingPlugin]
+) -> tuple[NodeObstacle, ...]:
+    """All that `plugins` have against the pod on the node, while its cycle is in view."""
+    return tuple(_obstacle(refused, each, plugins) for each in blocked.obstacles)
+
+
 def _miss(refused: RefusedNode, blocked: Blocked, source: str, plugins: Mapping[str, SchedulingPlugin]) -> NearMiss:
-    return NearMiss(
-        node=refused.node.name,
-        is_source=refused.node.name == source,
-        obstacles=tuple(_obstacle(refused, each, plugins) for each in blocked.obstacles),
-    )
+    name = refused.node.name
+    return NearMiss(node=name, is_source=name == source, obstacles=node_obstacles(refused, blocked, plugins))
 
 
 def _obstacle(refused: RefusedNode, obstacle: Obstacle, plugins: Mapping[str, SchedulingPlugin]) -> NodeObstacle:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -31,22 +32,22 @@ def rank(evaluation: Evaluation, source: str) -> Ranking:
         table = evaluation.scores()
     except ScoreError as error:
         return Ranking(error=str(error))
-    best = int(table.totals.max())
-    others = table.totals[table.totals < best]
+    choice = evaluation.choose()
+    best = () if choice is None else choice.ties
     names = [evaluation.cycle.cluster.table.nodes[node].name for node in table.nodes.tolist()]
     # A stable sort of the negated totals keeps nodes of one total in name order.
     in_order = np.argsort(-table.totals, kind="stable").tolist()
     shown = [place for index, place in enumerate(in_order) if index < _MOST_NODES or names[place] == source]
     rows = tuple(_row(table, place, names[place], best, source) for place in shown)
-    return Ranking(rows, best - int(others.max()) if len(others) else None)
+    return Ranking(rows, None if choice is None else choice.margin)
 
 
-def _row(table: ScoreTable, place: int, name: str, best: int, source: str) -> RankedNode:
+def _row(table: ScoreTable, place: int, name: str, best: Collection[int], source: str) -> RankedNode:
     total = int(table.totals[place])
     return RankedNode(
         node=name,
         total=total,
-        is_best=total == best,
+        is_best=int(table.nodes[place]) in best,
         is_source=name == source,
         scores={plugin: int(scores.final[place]) for plugin, scores in table.by_plugin.items()},
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
-from descheduler.kube.errors import KindAbsent, KindForbidden
+from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.task import JobTask
@@ -17,6 +18,8 @@ from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import ReservationProvider
 from descheduler.model.koordinator.eviction_annotations import REASON_ANNOTATION, TRIGGER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobPhase, MigrationJob
+from descheduler.model.pod import Pod
+from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Adopted", "adopt", "adopted_task"]
@@ -29,7 +32,7 @@ _UNDONE = "the run that began it ended before the pod was evicted; the next run 
 
 class Adopted(msgspec.Struct, frozen=True):
     """`unfinished` jobs have their pod evicted, and go on: `num_finished` of them to a good end. `undone` ones had not
-    come so far.
+    come so far. `outcomes` are those of the unfinished ones.
 
     `swept` names what held room for jobs that are no more, and was removed; `removed` counts jobs that ended long ago.
     """
@@ -39,6 +42,7 @@ class Adopted(msgspec.Struct, frozen=True):
     swept: tuple[str, ...] = ()
     num_removed: int = 0
     num_finished: int = 0
+    outcomes: tuple[Outcome, ...] = ()
 
 
 def adopt(
@@ -67,8 +71,14 @@ def adopt(
         if _has_left(objects, job):
             unfinished.append(job)
         else:
-            keeper.undo(job, aborted(job, _UNDONE))
-            undone.append(job)
+            kept = keeper.undo(job, partial(aborted, message=_UNDONE))
+            if kept is not None and kept.found(JobConditionType.EVICTION) is not None and not kept.has_ended:
+                unfinished.append(kept)
+            else:
+                undone.append(job)
+    for job in own:
+        if job.has_ended and job.phase != JobPhase.SUCCEEDED:
+            _take_back_surge(keeper, job)
     over = [job for job in own if job.has_ended and _is_over(job, now)]
     for job in over:
         journal.delete(job)
@@ -84,18 +94,32 @@ def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
         return ()
 
 
-def adopted_task(job: MigrationJob) -> JobTask:
-    """The task of finishing `job`, which is no eviction of a plan."""
+def _take_back_surge(keeper: JobKeeper, job: MigrationJob) -> None:
+    """For a job that has ended: a call of it that got no answer may have had its effect since."""
+    try:
+        keeper.take_back_surge(job)
+    except ApiError as error:
+        if error.status_code != 403:  # whoever lost the right since cannot be helped, and the run can do without
+            raise
+
+
+def adopted_task(job: MigrationJob, pod: Pod | None = None, *, profile: str = "") -> JobTask:
+    """The task of finishing `job`, which is no eviction of a plan, at the pace of `profile`, else of the whole run.
+
+    `pod` is its pod, where that is known.
+    """
     grace_period_seconds = job.delete_options.get("gracePeriodSeconds")
     eviction = PlannedEviction(
         job.pod_namespace,
         job.pod_name,
-        job.pod_uid or job.uid,
-        node="",
-        profile="",
+        job.pod_uid or ("" if pod is None else pod.uid) or job.uid,
+        node="" if pod is None else pod.node_name,
+        profile=profile,
         plugin=job.annotations.get(TRIGGER_ANNOTATION, ""),
         reason=job.annotations.get(REASON_ANNOTATION, ""),
         grace_period_seconds=grace_period_seconds if isinstance(grace_period_seconds, int) else None,
+        controller=None if pod is None else pod.controller,
+        labels={} if pod is None else pod.labels,
     )
     return JobTask(eviction, job=job, is_adopted=True)
 

@@ -28,10 +28,6 @@ class Bundles:
         bundle = eviction.bundle
         return bundle not in self._members or bundle in self._leaving or set(self._members[bundle]) <= set(ready)
 
-    def are_together(self, one: PlannedEviction, other: PlannedEviction) -> bool:
-        """Whether both are of one bundle, so that neither waits for the other to land."""
-        return one.bundle != 0 and one.bundle == other.bundle
-
     def began(self, eviction: PlannedEviction) -> None:
         """Its eviction was asked for: those that go with it are to follow."""
         if eviction.bundle:
@@ -45,6 +41,11 @@ class Bundles:
         self._members[eviction.bundle].remove(task)
         if eviction.bundle not in self._leaving and kind is not OutcomeKind.GONE:
             self._broken_by.setdefault(eviction.bundle, f"{eviction.namespace}/{eviction.name}")
+
+    @property
+    def has_left_overs(self) -> bool:
+        """Whether there are evictions of which `why_broken` has something to say."""
+        return any(self._members[bundle] for bundle in self._broken_by.keys() - self._leaving)
 
     def why_broken(self, eviction: PlannedEviction) -> str:
         """Why it stays: another one of its bundle does, and none has left; "" where that is not so."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError
@@ -17,24 +15,26 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.bundles import Bundles
 from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
-from descheduler.migration.controller.removal import RemovalPort, remove
+from descheduler.migration.controller.removal import remove
 from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
+from descheduler.migration.controller.waiting import Waiting
 from descheduler.migration.jobs.conditions import aborted, failed
 from descheduler.migration.jobs.machine import evicting
 from descheduler.migration.jobs.steps import End, Evict, WaitForChange
+from descheduler.migration.jobs.surge import SCALE_BACK
 from descheduler.migration.journal.journal import Journal, NewJob
 from descheduler.migration.judgement import Judgement, judge
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
-from descheduler.migration.ports import OutcomeSink
+from descheduler.migration.ports import RemovalPort
+from descheduler.migration.traces.job_listener import EveryListener
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Background", "JobController", "Surroundings"]
+__all__ = ["JobController"]
 
 _BUDGET_WAIT_SECONDS = 5.0
 """Between two tries to evict a pod that a budget protects now."""
@@ -43,31 +43,8 @@ _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
 _Answer = Progress | EvictionResponse | MigrationJob | dict[str, str] | None
-
-
-class Background(Protocol):
-    """Where calls are made: on threads in a run, at once in a test."""
-
-    def submit(self, call: Callable[[], _Answer]) -> Future[_Answer]:
-        """The future of `call`."""
-
-
-class Surroundings(msgspec.Struct, frozen=True):
-    """What a run goes by from outside.
-
-    `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked
-    right before an eviction is sent, and says why not, else "". `clock` is monotonic, in seconds; `now` is aware UTC.
-    """
-
-    calls: Background
-    paces: Paces
-    open_calls: OpenCalls
-    halted: Callable[[], tuple[OutcomeCode, str] | None]
-    may_call: Callable[[], str]
-    clock: Callable[[], float]
-    now: Callable[[], datetime]
-    sleep: Callable[[float], None]
-    sink: OutcomeSink | None = None
+_End = Callable[[MigrationJob], MigrationJob]
+"""Makes of a job what it is at its end."""
 
 
 class JobController:
@@ -82,15 +59,18 @@ class JobController:
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,
         judge: Judge | None = None,
+        why_closed: Callable[[], str] = lambda: "",
     ) -> None:
+        self._why_closed = why_closed
         self._journal = journal
         self._keeper = keeper
         self._port = port
         self._settings = settings
         self._new_job = new_job
         self._around = around
-        self._queue: deque[JobTask] = deque()
+        self._queue = Waiting()
         self._active: list[JobTask] = []
+        self._listener = around.listener or EveryListener()
         self._turns = Turns(judge)
         self._bundles = Bundles(())
         self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
@@ -105,12 +85,15 @@ class JobController:
         """
         all_tasks = list(tasks)
         self._bundles = Bundles(task for task in all_tasks if task.job is None)
-        self._active = [task for task in all_tasks if task.job is not None]
-        self._queue.extend(task for task in all_tasks if task.job is None)
+        self._queue = Waiting(task for task in all_tasks if task.job is None)
+        for task in all_tasks:
+            if task.job is not None:
+                self._activate(task)
         while self._queue or self._active:
             if (halted := self._around.halted()) is not None:
                 self._wind_up(*halted)
                 break
+            self._close()
             has_begun = self._begin_next() | self._advance_due() | self._judge_turns() | self._evict_next()
             self._collect()
             self._part_bundles()
@@ -118,18 +101,31 @@ class JobController:
                 self._pause()
         return tuple(self._outcomes[task.eviction.uid] for task in all_tasks)
 
+    def _close(self) -> None:
+        """Undoes all whose pod has not left once `why_closed` says so; the others go on to their end."""
+        why, now = self._why_closed(), self._around.clock()
+        for task in [*self._queue, *self._active] if why else ():
+            if not task.may_have_left(now):
+                refused = task.judgement if task.num_calls else None
+                closed = Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.WINDOW_CLOSED, why)
+                self._leave_out(task, refused or closed, partial(aborted, message=why))
+            elif task in self._turns.tasks:
+                self._turns.remove(task)
+                task.wait(now)
+
     def _begin_next(self) -> bool:
         """Has the next job created whose workload is free; whether there was one."""
-        is_full = len(self._active) >= self._settings.most_active
-        for task in self._queue:
-            together = [other for other in self._active if self._bundles.are_together(task.eviction, other.eviction)]
-            busy = {other.eviction.workload for other in self._active if other not in together}
-            if (not is_full or together) and task.eviction.workload not in busy:
-                self._queue.remove(task)
-                self._active.append(task)
-                self._submit(task, partial(self._journal.create, self._new_job(task.eviction)))
-                return True
-        return False
+        task = self._queue.next(is_full=len(self._active) >= self._settings.most_active)
+        if task is None:
+            return False
+        self._queue.remove(task)
+        self._activate(task)
+        self._submit(task, partial(self._journal.create, self._new_job(task.eviction)))
+        return True
+
+    def _activate(self, task: JobTask) -> None:
+        self._active.append(task)
+        self._queue.began(task)
 
     def _advance_due(self) -> bool:
         """Has every job looked at whose time has come; whether there was one."""
@@ -161,37 +157,41 @@ class JobController:
         task = turn.task
         self._turns.remove(task)
         self._bundles.began(task.eviction)
+        if not task.is_in_doubt(self._around.clock()):
+            task.asked_at = self._around.now()
         task.num_calls += 1
         task.is_called = True
         self._around.open_calls.began(task.eviction)
         # A job that a user created may not state the UID of its pod.
         eviction = replace(task.eviction, uid=turn.pod.uid)
-        self._submit(task, partial(self._evict, eviction, turn.policy), turn.pod)
+        self._submit(task, partial(self._evict, task.job, eviction, turn.policy), turn.pod)
         return True
 
     def _part_bundles(self) -> None:
         """Leaves those out that are left of a bundle of which another one stays."""
-        for task in [*self._queue, *self._active]:
+        for task in [*self._queue, *self._active] if self._bundles.has_left_overs else ():
             if (why := self._bundles.why_broken(task.eviction)) and not task.may_have_left(self._around.clock()):
                 self._leave_out(task, Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.BUNDLE, why))
 
-    def _leave_out(self, task: JobTask, judgement: Judgement) -> None:
-        """Evicts nothing for `task`, whose job is undone as soon as no call for it is under way."""
+    def _leave_out(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
+        """Evicts nothing for `task`, whose job is undone as soon as no call for it is under way, and ends as `end`."""
         if task in self._queue:
             self._queue.remove(task)
             self._finish(task, left_out(judgement.code, judgement.message))
         elif task.job is not None and not any(task is other for other, _ in self._in_flight.values()):
             self._turns.remove(task)
             task.judgement = judgement
-            self._give_up(task, judgement)
+            self._give_up(task, judgement, end)
 
-    def _evict(self, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
+    def _evict(self, job: MigrationJob | None, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
         """Runs on a thread; None when the run was halted since the decision."""
+        if job is not None and policy == SCALE_BACK:
+            return self._keeper.scale_back(job, self._port, eviction, self._may_send)
         at = self._around.now().isoformat(timespec="seconds").replace("+00:00", "Z")
         return remove(self._port, policy, eviction, at, self._may_send)
 
     def _may_send(self) -> bool:
-        return self._around.halted() is None and not self._around.may_call()
+        return self._around.halted() is None and not self._why_closed() and not self._around.may_call()
 
     def _busy(self) -> set[int]:
         under_way = {id(task) for task, _ in self._in_flight.values()}
@@ -227,6 +227,7 @@ class JobController:
                 case Progress():
                     self._progressed(task, answer)
                 case MigrationJob():
+                    self._listener.changed(None, answer)
                     task.take(answer)
                 case EvictionResponse():
                     self._answered(task, pod, answer)
@@ -256,11 +257,12 @@ class JobController:
     def _await_landing(self, task: JobTask, progress: Progress) -> None:
         """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
         now, replacement = self._around.clock(), progress.replacement
+        task.miss = progress.miss
         if replacement is not None and replacement.is_ready:
             task.landed_on = replacement.node_name
         ending = ended(task, now)
-        is_left = ending.kind is OutcomeKind.EVICTED and not task.landed_on and bool(task.eviction.controller_uid)
-        if not is_left or task.is_adopted or ending.code is not OutcomeCode.DONE:
+        is_left = ending.code is OutcomeCode.DONE and not task.landed_on and bool(task.eviction.controller_uid)
+        if not is_left or task.is_adopted:
             self._finish(task, ending)
             return
         if task.ends_at is None:
@@ -287,8 +289,10 @@ class JobController:
         if task.job is None or pod is None:
             raise ValueError(f"pod {task.eviction.name} was evicted without a job")
         if judgement.kind.uses_limits:
-            self._submit(task, partial(self._note_eviction, task.job, pod))
-        elif judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
+            self._submit(task, partial(self._note_eviction, task.job, pod, task.asked_at))
+            return
+        self._listener.refused(task.job, judgement.message)
+        if judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
             self._give_up(task, judgement)
         else:
             wait_seconds = judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS
@@ -309,23 +313,23 @@ class JobController:
             task.refused_since = now
         return now - task.refused_since < self._settings.budget_seconds
 
-    def _note_eviction(self, job: MigrationJob, pod: Pod) -> Progress:
+    def _note_eviction(self, job: MigrationJob, pod: Pod, asked_at: datetime | None) -> Progress:
         """Runs on a thread."""
-        kept = self._keeper.save(job, evicting(job, pod, self._around.now()))
+        kept = self._keeper.save(job, evicting(job, pod, self._around.now(), asked_at=asked_at))
         return Progress(kept, WaitForChange("the pod is to leave") if kept is not None else End(), pod)
 
-    def _give_up(self, task: JobTask, judgement: Judgement) -> None:
+    def _give_up(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
         """Gives back what is held for a pod that cannot be evicted; what is in doubt is looked at once more before."""
         if task.is_in_doubt(self._around.clock()):
             task.due = task.settles_at
         elif task.job is not None:
-            end = failed(task.job, JobReason.FORBIDDEN, judgement.message)
+            end = end or partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
             self._submit(task, partial(self._undo, task.job, end))
 
-    def _undo(self, job: MigrationJob, end: MigrationJob) -> Progress:
+    def _undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> Progress:
         """Runs on a thread."""
-        self._keeper.undo(job, end)
-        return Progress(end, End())
+        kept = self._keeper.undo(job, end)
+        return Progress(kept, End() if kept is None or kept.has_ended else WaitForChange("it keeps changing"))
 
     def _failed(self, task: JobTask, pod: Pod | None, error: Exception) -> None:
         """A call ended without an answer. The next look tells what became of it, while there is hope of one."""
@@ -353,14 +357,14 @@ class JobController:
         """Evicts nothing more; gives back what is held for pods that stay, and leaves the others to the next run."""
         self._stopped_by = code, why
         for task in self._queue:
+            self._queue.remove(task)
             self._finish(task, left_out(code, why))
-        self._queue.clear()
         self._turns.clear()
         self._drain()
         for task in list(self._active):
             may_undo = task.job is not None and not task.may_have_left(self._around.clock())
             if task.job is not None and may_undo and not self._around.may_call():
-                self._submit(task, partial(self._undo, task.job, aborted(task.job, why)))
+                self._submit(task, partial(self._undo, task.job, partial(aborted, message=why)))
         self._drain()
         now = self._around.clock()
         for task in list(self._active):
@@ -389,5 +393,6 @@ class JobController:
         self._bundles.ended(task, outcome.kind)
         if task in self._active:
             self._active.remove(task)
-        if self._around.sink is not None and not task.is_adopted:
+            self._queue.ended(task)
+        if self._around.sink is not None:
             self._around.sink.record(outcome)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.jobs.seen import Miss
 from descheduler.migration.judgement import POD_GONE, Judgement
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 
 __all__ = ["deleted", "ended", "left_out", "not_landed", "unfinished"]
+
+
+_MISSES = {
+    Miss.TAKEN: OutcomeCode.ROOM_TAKEN,
+    Miss.UNUSED: OutcomeCode.RESERVATION_UNUSED,
+    Miss.ELSEWHERE: OutcomeCode.MISSED_ROOM,
+}
 
 
 def ended(task: JobTask, now: float) -> Judgement:
@@ -18,11 +26,22 @@ def ended(task: JobTask, now: float) -> Judgement:
     is_missing = job.phase == JobPhase.FAILED and job.reason == JobReason.MISSING_POD
     if (task.was_evicted or is_missing) and not task.num_calls and not task.is_adopted:
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
+    if task.miss is not None and task.was_evicted:
+        return _missed(task, task.miss, job.message)
     if job.phase == JobPhase.SUCCEEDED:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, "")
+    if job.reason == JobReason.SURGE_FAILED and not task.is_in_doubt(now):
+        return Judgement(OutcomeKind.REFUSED, OutcomeCode.NOT_SURGED, job.message)
     if task.was_evicted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, job.message)
     return _kept(task, OutcomeCode.NO_ROOM, job.message, now)
+
+
+def _missed(task: JobTask, miss: Miss, why: str) -> Judgement:
+    """The ending of an eviction whose replacement did not use the room that was held for it."""
+    if task.landed_on and task.landed_on == task.eviction.node:
+        why = f"{why}; the pod was evicted from that node"
+    return Judgement(OutcomeKind.EVICTED, _MISSES[miss], why)
 
 
 def deleted(task: JobTask, now: float) -> Judgement:

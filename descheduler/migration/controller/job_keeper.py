@@ -9,15 +9,30 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError
+from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.conditions import failed, with_condition
 from descheduler.migration.jobs.machine import JobTerms, next_step
-from descheduler.migration.jobs.seen import Seen
-from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, WaitForChange
+from descheduler.migration.jobs.seen import Miss, Seen
+from descheduler.migration.jobs.steps import (
+    End,
+    Evict,
+    HoldRoom,
+    LowerReplicas,
+    PlanSurge,
+    RaiseReplicas,
+    ReleaseRoom,
+    Save,
+    WaitForChange,
+)
+from descheduler.migration.jobs.surge import surge_of, with_surge
 from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
+from descheduler.migration.ports import RemovalPort
 from descheduler.migration.providers.provider import CannotHold, ReservationProvider
 from descheduler.migration.replacements import Replacements, successors_of
+from descheduler.migration.surges.surges import Surges
+from descheduler.migration.traces.job_listener import EveryListener, JobListener
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
@@ -25,24 +40,31 @@ from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobKeeper", "Progress"]
 
+_Doable = Save | HoldRoom | PlanSurge | RaiseReplicas | LowerReplicas | ReleaseRoom
+
 _MOST_STEPS = 12
 """More than a job has from its beginning to its end: whoever needs more goes round in circles."""
+_MOST_CONFLICTS = 5
+"""So often an end is written in vain because somebody else has just changed the job."""
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a job has come: `pod` is the one that has its name now, and `step` what it waits for.
+    """How far a job has come: `pod` is the one that has its name now (not looked for once it is known to be gone), and
+    `step` what it waits for.
 
-    `job` is as it is kept; None when somebody has deleted it.
+    `job` is as it is kept; None when somebody has deleted it. `miss` is why the replacement did not use its room.
     """
 
     job: MigrationJob | None
     step: Evict | WaitForChange | End
     pod: Pod | None = None
     replacement: Pod | None = None
+    miss: Miss | None = None
 
 
 class JobKeeper:
     """Looks and writes. Safe to use from several threads, each with another job. `now` is aware UTC.
+    `listener` hears of every job that is kept.
 
     `providers` are by name; a job that names none of them has its room held by the first.
     """
@@ -55,29 +77,37 @@ class JobKeeper:
         terms: JobTerms,
         *,
         now: Callable[[], datetime],
+        listener: JobListener | None = None,
     ) -> None:
         self._objects = objects
         self._journal = journal
         self._providers = providers
         self._terms = terms
         self._now = now
+        self._listener = listener or EveryListener()
         self._replacements = Replacements(objects)
+        self._surges = Surges(objects)
 
     def advance(self, job: MigrationJob) -> Progress:
         """Takes `job` as far as it comes without an eviction or a wait. Raises KubeError; what was done by then stays.
 
-        It may be called again after any error, with the job as it was.
+        It may be called again after any error, with the job as it was. What was seen is good until something is done
+        about it: a status that was written changes nothing in the cluster.
         """
+        known: Seen | None = None
         for _ in range(_MOST_STEPS):
-            seen = self._look(job)
+            seen = known or self._look(job)
             step = next_step(job, seen, self._terms, self._now())
             if isinstance(step, Evict | WaitForChange | End):
                 return Progress(job, step, seen.pod, seen.replacement)
-            kept = self._do(job, step)
+            kept = self._do(job, step, seen.pod)
             if kept is None:
-                self._provider_of(job).release(job)
+                self._release(job)
                 return Progress(None, End(), seen.pod)
+            known = seen if isinstance(step, Save) and _looked_at(kept) == _looked_at(job) else None
             job = kept
+            if job.has_ended:  # what was seen right before may not be there any more
+                return Progress(job, End(), seen.pod, seen.replacement, seen.room.miss)
         return Progress(job, WaitForChange("its status keeps changing"))
 
     def find_replacement(self, job: MigrationJob, eviction: PlannedEviction) -> Pod | None:
@@ -85,39 +115,86 @@ class JobKeeper:
         successors = successors_of(eviction)
         if successors is None:
             return None
-        return self._replacements.find(successors, of_uid=eviction.uid, since=job.created_at)
+        return self._replacements.find(successors, job, self._now())
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """`new`, kept; what somebody else has made of the job where that came first; None when it was deleted."""
-        return self._journal.save(old, new) or self._journal.read(old)
+        return self._save(old, new) or self._journal.read(old)
 
-    def undo(self, job: MigrationJob, end: MigrationJob) -> None:
-        """Gives back what is held for `job`, and keeps it as `end`."""
-        if job.reservation_name:
-            self._provider_of(job).release(job)
-        self.save(job, end)
+    def _save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
+        kept = self._journal.save(old, new)
+        if kept is not None:
+            self._listener.changed(old, kept)
+        return kept
+
+    def undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> MigrationJob | None:
+        """Gives back what is held for `job`, and ends it as `end` says; the job as it is kept, None when it is deleted.
+
+        A job that somebody else has changed meanwhile is read and ended again, unless its pod has left by then. One
+        that keeps changing is kept as it is, without an end.
+        """
+        for _ in range(_MOST_CONFLICTS):
+            if job.reservation_name:
+                self._release(job)
+            if (kept := self._save(job, end(job))) is not None:
+                return kept
+            if (found := self._journal.read(job)) is None:
+                return None
+            job = found
+            if job.has_ended or job.found(JobConditionType.EVICTION) is not None:
+                break
+        return job
+
+    def scale_back(
+        self, job: MigrationJob, port: RemovalPort, eviction: PlannedEviction, may_send: Callable[[], bool]
+    ) -> EvictionResponse | None:
+        """The response to what has the pod leave whose workload was surged; None where it was withheld."""
+        return self._surges.scale_back(job, port, eviction, may_send)
+
+    def take_back_surge(self, job: MigrationJob) -> None:
+        """Takes back what is left of the surge of `job`, which has ended."""
+        self._surges.take_back(job)
+
+    def _release(self, job: MigrationJob) -> None:
+        """Gives back all that was done for `job`: the surge first, whose new pod needs the room."""
+        self._surges.take_back(job)
+        self._provider_of(job).release(job)
 
     def _provider_of(self, job: MigrationJob) -> ReservationProvider:
         first = next(iter(self._providers.values()))
         return self._providers.get(job.annotations.get(PROVIDER_ANNOTATION, ""), first)
 
     def _look(self, job: MigrationJob) -> Seen:
-        has_pod = bool(job.pod_namespace and job.pod_name)
+        has_pod = bool(job.pod_namespace and job.pod_name) and not job.has(JobConditionType.EVICTION)
         pod = read_pod(self._objects, job.pod_namespace, job.pod_name) if has_pod else None
         if not job.reservation_name:
             return Seen(pod)
-        room, replacement = self._provider_of(job).look(job)
-        return Seen(pod, room, replacement)
+        room, replacement = self._provider_of(job).look(job, self._now())
+        return Seen(pod, room, replacement, self._surges.look(job))
 
-    def _do(self, job: MigrationJob, step: Save | HoldRoom | ReleaseRoom) -> MigrationJob | None:
+    def _do(self, job: MigrationJob, step: _Doable, pod: Pod | None) -> MigrationJob | None:
         match step:
             case Save(new):
                 return self.save(job, new)
             case ReleaseRoom(then):
-                self._provider_of(job).release(job)
+                release = self._release if then.has_ended else self._provider_of(job).release
+                release(job)
                 return self.save(job, then)
             case HoldRoom():
                 return self.save(job, self._hold(job))
+            case PlanSurge():
+                return self._plan_surge(job, pod)
+            case RaiseReplicas():
+                self._surges.raise_replicas(job)
+            case LowerReplicas():
+                self._surges.lower_replicas(job)
+        return job
+
+    def _plan_surge(self, job: MigrationJob, pod: Pod | None) -> MigrationJob | None:
+        surge = surge_of(job)
+        if surge is None or pod is None:
+            return job
+        return self.save(job, with_surge(job, self._surges.plan(surge, pod)))
 
     def _hold(self, job: MigrationJob) -> MigrationJob:
         try:
@@ -140,3 +217,9 @@ class JobKeeper:
             JobReason.FAILED_CREATE_RESERVATION,
             why,
         )
+
+
+def _looked_at(job: MigrationJob) -> tuple[object, ...]:
+    """What decides where a look at `job` goes: its pod, its room, and whether a replacement may be there."""
+    was_asked = job.found(JobConditionType.EVICTION) is not None
+    return job.pod_namespace, job.pod_name, job.reservation_name, job.annotations, was_asked

@@ -6,43 +6,16 @@ Source: koordinator 1.8 `pkg/descheduler/controllers/migration/evictor`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable
 
 from descheduler.kube.evict import EvictionResponse
-from descheduler.migration.ports import EvictPort
+from descheduler.migration.ports import RemovalPort
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["SOFT_EVICTION_ANNOTATION", "RemovalPort", "remove"]
+__all__ = ["SOFT_EVICTION_ANNOTATION", "remove"]
 
 SOFT_EVICTION_ANNOTATION = "scheduling.koordinator.sh/soft-eviction"
 _INITIATOR = "descheduler"
-
-
-class RemovalPort(EvictPort, Protocol):
-    """What an evicting client can do beside evicting; `descheduler.kube.evict.EvictionClient` is the real one."""
-
-    def delete(
-        self,
-        namespace: str,
-        name: str,
-        *,
-        uid: str,
-        grace_period_seconds: int | None,
-        may_send: Callable[[], bool] = lambda: True,
-    ) -> EvictionResponse | None:
-        """As `evict`, past disruption budgets."""
-
-    def annotate(
-        self,
-        namespace: str,
-        name: str,
-        annotations: Mapping[str, str],
-        *,
-        uid: str,
-        may_send: Callable[[], bool] = lambda: True,
-    ) -> EvictionResponse | None:
-        """As `evict`, with nothing but annotations changed."""
 
 
 def remove(

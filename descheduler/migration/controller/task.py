@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import msgspec
 
+from descheduler.migration.jobs.seen import Miss
 from descheduler.migration.judgement import Judgement
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.plan.planned import PlannedEviction
@@ -19,7 +22,8 @@ class JobTask(msgspec.Struct, eq=False):
     """A job, and the eviction that it is for.
 
     `job` is None until it is created. `due` is in seconds of the run's clock. `judgement` is of the last eviction call;
-    while it `is_called` and until `settles_at` such a call can still take effect. A job that held no room has ended
+    while it `is_called` and until `settles_at` such a call can still take effect; the first that can was made at
+    `asked_at`. Where the replacement did not use the room, `miss` says why. A job that held no room has ended
     when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has begun
     `is_adopted`: it has no place in the plan.
     """
@@ -37,7 +41,9 @@ class JobTask(msgspec.Struct, eq=False):
     settles_at: float = 0.0
     is_called: bool = False
     refused_since: float | None = None
+    asked_at: datetime | None = None
     landed_on: str = ""
+    miss: Miss | None = None
     ends_at: float | None = None
 
     @property

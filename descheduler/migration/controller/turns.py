@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.jobs.surge import SCALE_BACK
 from descheduler.migration.revalidation.footprints import Asked
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
@@ -118,4 +119,4 @@ def _asked(turn: Turn) -> Asked:
     job = turn.task.job
     if job is None or not job.reservation_name:
         return Asked(turn.task.eviction, turn.pod)
-    return Asked(turn.task.eviction, turn.pod, job.node_name, job.uid)
+    return Asked(turn.task.eviction, turn.pod, job.node_name, job.uid, has_landed=turn.policy == SCALE_BACK)

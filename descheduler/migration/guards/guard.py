@@ -7,6 +7,7 @@ from typing import Protocol
 
 from descheduler.migration.guards.health import Health
 from descheduler.model.text.counted import counted
+from descheduler.model.text.int_or_percent import share_of
 
 __all__ = ["Guard", "NotReadyNodes", "PendingPods"]
 
@@ -20,14 +21,14 @@ class Guard(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PendingPods:
-    """More pods find no node than at the start: `most_more` of them are allowed."""
+    """More pods find no node than at the start: `most_more` are allowed, a number or a percentage of the pods then."""
 
-    most_more: int
+    most_more: int | str
 
     def why(self, start: Health, now: Health) -> str:
         """As Guard."""
         more = now.num_unschedulable - start.num_unschedulable
-        if more <= self.most_more:
+        if more <= share_of(self.most_more, start.num_pods):
             return ""
         found, before = counted(now.num_unschedulable, "unschedulable pod"), start.num_unschedulable
         return f"{found}, {before} before the first eviction (guards.maxPendingPodsIncrease: {self.most_more})"

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from descheduler.kube.lists.table import column_cells
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.providers.labels import JOB_LABEL
 
@@ -15,11 +16,16 @@ __all__ = ["Health", "read_health"]
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Pods that hold room for a migration do not count as unschedulable."""
+    """Pods that hold room for a migration do not count as unschedulable; `num_pods` is 0 where nobody counted them."""
 
     num_nodes: int
     num_not_ready: int
     num_unschedulable: int
+    num_pods: int = 0
+
+
+_NODES = "/api/v1/nodes"
+_PODS = "/api/v1/pods"
 
 
 class _Condition(msgspec.Struct):
@@ -41,11 +47,42 @@ class _Object(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-def read_health(objects: ObjectCalls) -> Health:
-    """The health now, by two lists: the nodes, and the pods of phase Pending. Raises KubeError."""
-    nodes = objects.list("/api/v1/nodes", _decode)
-    pods = objects.list("/api/v1/pods", _decode, field_selector="status.phase=Pending")
-    return Health(len(nodes), sum(map(_is_not_ready, nodes)), sum(map(_is_unschedulable, pods)))
+class _PageMetadata(msgspec.Struct, rename="camel"):
+    remaining_item_count: int | None = None
+
+
+class _Page(msgspec.Struct):
+    metadata: _PageMetadata
+    items: list[msgspec.Raw]
+
+
+_decode_page = msgspec.json.Decoder(_Page).decode
+
+
+def read_health(objects: ObjectCalls, *, counts_pods: bool = False) -> Health:
+    """The health now, by two lists: the nodes, and the pods of phase Pending without a node. Raises KubeError."""
+    are_not_ready = _read_nodes(objects)
+    pods = objects.list(_PODS, _decode, field_selector="status.phase=Pending,spec.nodeName=")
+    num_pods = _count_pods(objects) if counts_pods else 0
+    return Health(len(are_not_ready), sum(are_not_ready), sum(map(_is_unschedulable, pods)), num_pods)
+
+
+def _count_pods(objects: ObjectCalls) -> int:
+    """How many pods there are, of any phase: the first page of their list says how many more follow."""
+    page = objects.client.fetch(_PODS, _decode_page, query={"limit": "1"})
+    return len(page.items) + (page.metadata.remaining_item_count or 0)
+
+
+def _read_nodes(objects: ObjectCalls) -> list[bool]:
+    """Whether each node is not ready.
+
+    By the table of `kubectl get nodes`: whole nodes, with their images, are some 10 KB each. A cell is, for example,
+    `NotReady,SchedulingDisabled` (kubernetes 1.36 `pkg/printers/internalversion/printers.go`, `printNode`).
+    """
+    cells = column_cells(objects.client, _NODES, "Status")
+    if cells is None:
+        return [_is_not_ready(node) for node in objects.list(_NODES, _decode)]
+    return [cell.split(",")[0] == "NotReady" for cell in cells]
 
 
 def _decode(block: bytes) -> _Object:

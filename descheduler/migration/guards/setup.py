@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
+from typing import Any
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers
-from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.client import KubeClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.guards.api_errors import ApiErrors
@@ -18,10 +19,16 @@ from descheduler.policy.types import Policy
 __all__ = ["make_watchman"]
 
 
-def make_watchman(policy: Policy, client: KubeClient, clock: Callable[[], float]) -> Watchman | None:
+def make_watchman(
+    policy: Policy,
+    client: KubeClient,
+    submit: Callable[[Callable[[], Health]], Future[Any]],
+    clock: Callable[[], float],
+) -> Watchman | None:
     """What looks after the cluster for a run of `policy`; None for one without a MigrationController.
 
-    Of several profiles each has its guards; the strictest share of errors and the shortest interval hold.
+    `submit` has the cluster looked at in the background. Of several profiles each has its guards; the strictest share
+    of errors and the shortest interval hold.
     """
     asked = [args.guards for args in migration_controllers(policy).values()]
     if not asked:
@@ -29,12 +36,12 @@ def make_watchman(policy: Policy, client: KubeClient, clock: Callable[[], float]
     guards: list[Guard] = []
     for each in asked:
         guards += [PendingPods(each.max_pending_pods_increase), NotReadyNodes(each.max_not_ready_nodes)]
-    calls: BackgroundCalls[Health] = BackgroundCalls(1, name="guards")
+    counts_pods = any(isinstance(each.max_pending_pods_increase, str) for each in asked)
     return Watchman(
-        partial(read_health, ObjectCalls(client)),
+        partial(read_health, ObjectCalls(client), counts_pods=counts_pods),
         guards,
         ApiErrors(min(int(each.max_api_error_rate.removesuffix("%")) for each in asked)),
-        submit=calls.submit,
+        submit=submit,
         clock=clock,
         period_seconds=min(each.interval.total_seconds() for each in asked),
     )

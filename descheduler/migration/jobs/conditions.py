@@ -17,7 +17,7 @@ from descheduler.model.koordinator.migration_job import (
     MigrationJob,
 )
 
-__all__ = ["COMPLETE", "aborted", "failed", "succeeded", "with_condition"]
+__all__ = ["COMPLETE", "aborted", "failed", "succeeded", "with_condition", "without_condition"]
 
 COMPLETE = "Complete"
 """`status.status` of a job that succeeded."""
@@ -30,10 +30,12 @@ def with_condition(
     now: datetime,
     reason: JobReason = JobReason.NONE,
     message: str = "",
+    *,
+    probed_at: datetime | None = None,
 ) -> MigrationJob:
     """`job` with this condition, and with its words those of the job; the very same job where nothing is new.
 
-    The time of transition stays where the condition is as true as it was.
+    The time of transition stays where the condition is as true as it was. `probed_at` is by default `now`.
     """
     old = job.found(condition)
     if old is not None and (old.is_true, old.reason, old.message) == (is_true, reason, message):
@@ -44,11 +46,16 @@ def with_condition(
         is_true=is_true,
         reason=reason.value,
         message=message,
-        probed_at=now,
+        probed_at=probed_at or now,
         transitioned_at=since,
     )
     kept = [new if known is old else known for known in job.conditions] + ([new] if old is None else [])
     return replace(job, conditions=tuple(kept), condition=condition.value, reason=reason.value, message=message)
+
+
+def without_condition(job: MigrationJob, condition: JobConditionType) -> MigrationJob:
+    """`job` of which this was never said."""
+    return replace(job, conditions=tuple(known for known in job.conditions if known.type != condition))
 
 
 def failed(job: MigrationJob, reason: JobReason, message: str) -> MigrationJob:

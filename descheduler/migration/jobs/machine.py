@@ -1,10 +1,11 @@
 """The way of one job: room is held, the pod evicted, its replacement awaited.
 
 Source: koordinator 1.8 `pkg/descheduler/controllers/migration/controller.go`; phases, conditions and reasons are those
-that its users know. Five things are done better: a UID that the job states is that of its pod; a room that
+that its users know. Six things are done better: a UID that the job states is that of its pod; a room that
 found no node is given up after a while; room is released whenever a job fails; a pod that was gone when its turn came,
-with the room held, has its replacement awaited all the same, since a run that was killed may have evicted it; and a
-time limit that passes after the eviction says that the pod was evicted.
+with the room held, has its replacement awaited all the same, since a run that was killed may have evicted it; a
+time limit that passes after the eviction says that the pod was evicted; and a replacement that came without using
+the room ends the job as well, which says so.
 """
 
 from __future__ import annotations
@@ -15,10 +16,19 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.migration.jobs.conditions import failed, succeeded, with_condition
-from descheduler.migration.jobs.seen import RoomState, Seen
+from descheduler.migration.jobs.endings import give_up, is_stuck
+from descheduler.migration.jobs.seen import Miss, RoomState, Seen
 from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, Step, WaitForChange
+from descheduler.migration.jobs.surging import SurgePatience, surge_step
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, EVICT_POLICY_LABEL
-from descheduler.model.koordinator.migration_job import JobConditionType, JobMode, JobPhase, JobReason, MigrationJob
+from descheduler.model.koordinator.migration_job import (
+    JobCondition,
+    JobConditionType,
+    JobMode,
+    JobPhase,
+    JobReason,
+    MigrationJob,
+)
 from descheduler.model.pod import Pod
 
 __all__ = ["EVICTION_POLICIES", "JobTerms", "evicting", "next_step"]
@@ -31,13 +41,15 @@ class JobTerms(msgspec.Struct, frozen=True):
     """What counts for jobs that do not say otherwise.
 
     `unplaced_patience` is how long room may go without a node, None for as long as the job; after `yield_patience` a
-    replacement that gets no node has what holds its room removed.
+    replacement that gets no node has what holds its room removed. For `surge_patience` the pod that comes beside the
+    only replica of a workload may take to serve.
     """
 
     default_mode: str = JobMode.RESERVATION_FIRST.value
     eviction_policy: str = EVICTION_POLICIES[0]
     unplaced_patience: timedelta | None = None
     yield_patience: timedelta = timedelta(seconds=5)
+    surge_patience: timedelta = timedelta(minutes=5)
 
 
 def next_step(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Step:
@@ -47,13 +59,13 @@ def next_step(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> 
     if job.has_ended:
         return End()
     if job.is_over_time(now):
-        return _give_up(job, JobReason.TIMEOUT, _time_is_over(job))
+        return give_up(job, JobReason.TIMEOUT, _time_is_over(job))
     if job.phase in (JobPhase.NONE, JobPhase.PENDING):
         return _begin(job, seen)
     if (job.mode or terms.default_mode) == JobMode.EVICT_DIRECTLY:
         return _evict(job, seen, terms, now) or Save(succeeded(job))
     if not job.reservation_name:
-        return HoldRoom() if seen.pod is not None else _give_up(job, JobReason.MISSING_POD, _no_pod(job))
+        return HoldRoom() if seen.pod is not None else give_up(job, JobReason.MISSING_POD, _no_pod(job))
     if not job.has(JobConditionType.RESERVATION_CREATED) and seen.room.state is not RoomState.ABSENT:
         return Save(with_condition(job, JobConditionType.RESERVATION_CREATED, True, now))
     return _with_room(job, seen, terms, now)
@@ -75,13 +87,17 @@ def _with_room(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) ->
     if room.state.is_unplaced:
         return _await_node(job, seen, terms, now)
     if room.state is RoomState.EXPIRED:
-        return _give_up(job, JobReason.RESERVATION_EXPIRED, f"{job.reservation_name} has expired")
+        return give_up(job, JobReason.RESERVATION_EXPIRED, f"{job.reservation_name} has expired")
     if room.state is RoomState.LOST or not room.node:
-        return _give_up(job, JobReason.UNSCHEDULABLE, room.message or f"{job.reservation_name} has no node")
+        return give_up(job, JobReason.UNSCHEDULABLE, room.message or f"{job.reservation_name} has no node")
     if not job.has(JobConditionType.RESERVATION_SCHEDULED):
         return _placed(job, seen, now)
     if room.is_for_the_pod:
         return _await_the_pod(job, seen, now)
+    patience = SurgePatience(terms.surge_patience, terms.yield_patience)
+    policy = terms.eviction_policy if seen.pod is None else _policy(job, seen.pod, terms)
+    if (step := surge_step(job, seen, policy, patience, now)) is not None:
+        return step
     return _evict(job, seen, terms, now) or _await_replacement(job, seen, terms, now)
 
 
@@ -90,7 +106,7 @@ def _without_room(job: MigrationJob) -> Step:
     message = f"{job.reservation_name} does not exist"
     if CREATED_BY_ANNOTATION not in job.annotations and job.ttl:
         return WaitForChange(message)
-    return _give_up(job, JobReason.MISSING_RESERVATION, message)
+    return give_up(job, JobReason.MISSING_RESERVATION, message)
 
 
 def _await_node(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Step:
@@ -104,14 +120,14 @@ def _await_node(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -
     created = job.found(JobConditionType.RESERVATION_CREATED)
     since = created.transitioned_at if created is not None else None
     if terms.unplaced_patience is not None and since is not None and now - since >= terms.unplaced_patience:
-        return _give_up(job, JobReason.UNSCHEDULABLE, seen.room.message or "no node was found in time")
+        return give_up(job, JobReason.UNSCHEDULABLE, seen.room.message or "no node was found in time")
     return WaitForChange(f"{job.reservation_name} waits for a node")
 
 
 def _placed(job: MigrationJob, seen: Seen, now: datetime) -> Step:
     node = seen.room.node
     if not seen.room.is_for_the_pod and _is_on(node, job, seen):
-        return _give_up(
+        return give_up(
             job, JobReason.FORBIDDEN, f"{job.reservation_name} is on node {node}, where the pod runs already"
         )
     scheduled = with_condition(job, JobConditionType.RESERVATION_SCHEDULED, True, now)
@@ -122,11 +138,11 @@ def _await_the_pod(job: MigrationJob, seen: Seen, now: datetime) -> Step:
     """The pod of the job waits for a node itself, and nothing is evicted."""
     room, pod = seen.room, seen.pod
     if pod is None or pod.uid != job.pod_uid:
-        return _give_up(job, JobReason.MISSING_POD, _no_pod(job))
+        return give_up(job, JobReason.MISSING_POD, _no_pod(job))
     if pod.node_name:
         return Save(succeeded(with_condition(job, JobConditionType.POD_SCHEDULED, True, now)))
     if room.state is RoomState.TAKEN and room.taken_by is not None and room.taken_by.uid != pod.uid:
-        return _give_up(job, JobReason.FORBIDDEN, _taken(job, seen))
+        return give_up(job, JobReason.FORBIDDEN, _taken(job, seen))
     told = with_condition(job, JobConditionType.POD_SCHEDULED, False, now, JobReason.UNSCHEDULABLE)
     return WaitForChange("the pod waits for a node") if told is job else Save(told)
 
@@ -138,63 +154,67 @@ def _evict(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Ste
         return None
     pod = seen.pod
     if pod is None or pod.uid != job.pod_uid:
-        return _gone(job, known is not None, now)
+        return _gone(job, known, now)
     if known is not None:
         return WaitForChange(f"pod {pod.key} is to leave node {pod.node_name}")
     if pod.deleted_at is not None:
-        return Save(evicting(job, pod, now))
+        return Save(evicting(job, pod, now, asked_at=job.created_at))
     if seen.room.state is RoomState.TAKEN:
-        return _give_up(job, JobReason.FORBIDDEN, _taken(job, seen))
+        return give_up(job, JobReason.FORBIDDEN, _taken(job, seen))
     return Evict(_policy(job, pod, terms))
 
 
-def evicting(job: MigrationJob, pod: Pod, now: datetime) -> MigrationJob:
-    """`job` whose pod has been asked to leave."""
+def evicting(job: MigrationJob, pod: Pod, now: datetime, *, asked_at: datetime | None) -> MigrationJob:
+    """`job` whose pod has been asked to leave, at `asked_at` or later; the condition was probed then."""
     message = f"pod {pod.key} is evicted from node {pod.node_name}"
-    return with_condition(job, JobConditionType.EVICTION, False, now, JobReason.EVICTING, message)
+    return with_condition(job, JobConditionType.EVICTION, False, now, JobReason.EVICTING, message, probed_at=asked_at)
 
 
-def _gone(job: MigrationJob, was_asked: bool, now: datetime) -> Step:
-    if not was_asked and not job.reservation_name:
+def _gone(job: MigrationJob, asked: JobCondition | None, now: datetime) -> Step:
+    if asked is None and not job.reservation_name:
         return Save(failed(job, JobReason.MISSING_POD, _no_pod(job)))
-    message = f"pod {job.pod_namespace}/{job.pod_name} is gone" + (
-        "" if was_asked else " without an eviction of this job"
+    message = f"pod {job.pod_namespace}/{job.pod_name} is gone" + ("" if asked else " without an eviction of this job")
+    asked_at = asked.probed_at if asked else job.created_at
+    gone = with_condition(
+        job, JobConditionType.EVICTION, True, now, JobReason.EVICT_COMPLETE, message, probed_at=asked_at
     )
-    return Save(with_condition(job, JobConditionType.EVICTION, True, now, JobReason.EVICT_COMPLETE, message))
+    return Save(gone)
 
 
 def _await_replacement(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Step:
     taken_by = seen.room.taken_by
-    if seen.room.state is RoomState.HELD and _is_stuck(seen.replacement, now - terms.yield_patience):
+    if seen.room.state is RoomState.HELD and is_stuck(job, seen.replacement, now - terms.yield_patience):
         return ReleaseRoom(job)
-    if seen.room.state is not RoomState.TAKEN or taken_by is None:
+    if seen.room.state not in {RoomState.TAKEN, RoomState.MISSED} or taken_by is None:
         waiting = with_condition(
             job, JobConditionType.POD_BOUND_RESERVATION, False, now, JobReason.WAIT_FOR_BINDING, seen.room.message
         )
         return WaitForChange("no pod has taken the room yet") if waiting is job else Save(waiting)
-    if not job.has(JobConditionType.RESERVATION_BOUND):
-        bound = with_condition(job, JobConditionType.RESERVATION_BOUND, True, now)
-        return Save(replace(bound, replacement=taken_by))
+    is_known = job.replacement is not None and job.replacement.uid == taken_by.uid
+    if not is_known or seen.room.is_left_over:
+        bound = replace(_bound(job, seen, now), replacement=taken_by)
+        return ReleaseRoom(bound) if seen.room.is_left_over else Save(bound)
     if seen.replacement is not None and not seen.replacement.is_ready:
         waiting = with_condition(job, JobConditionType.BOUND_POD_READY, False, now, JobReason.WAIT_FOR_READY)
         return WaitForChange("the replacement is not ready yet") if waiting is job else Save(waiting)
     if not job.has(JobConditionType.BOUND_POD_READY):
         return Save(with_condition(job, JobConditionType.BOUND_POD_READY, True, now))
-    end = succeeded(with_condition(job, JobConditionType.POD_BOUND_RESERVATION, True, now))
-    return ReleaseRoom(end) if seen.room.is_left_over else Save(end)
+    match seen.room.miss:
+        case None:
+            return Save(succeeded(with_condition(job, JobConditionType.POD_BOUND_RESERVATION, True, now)))
+        case Miss.TAKEN:
+            return Save(failed(job, JobReason.FORBIDDEN, seen.room.message))
+        case Miss.UNUSED | Miss.ELSEWHERE:
+            return Save(succeeded(job, seen.room.message))
 
 
-def _is_stuck(replacement: Pod | None, since: datetime) -> bool:
-    """Whether there is a replacement since then, and still no node for it."""
-    if replacement is None or replacement.node_name or replacement.created_at is None:
-        return False
-    return replacement.created_at <= since
-
-
-def _give_up(job: MigrationJob, reason: JobReason, message: str) -> Step:
-    """The end without success; what is held is given back first, so that a run that is killed does it again."""
-    end = failed(job, reason, message)
-    return ReleaseRoom(end) if job.reservation_name else Save(end)
+def _bound(job: MigrationJob, seen: Seen, now: datetime) -> MigrationJob:
+    """`job` whose replacement has a node."""
+    if seen.room.miss is None:
+        return with_condition(job, JobConditionType.RESERVATION_BOUND, True, now)
+    return with_condition(
+        job, JobConditionType.POD_BOUND_RESERVATION, False, now, JobReason.WAIT_FOR_BINDING, seen.room.message
+    )
 
 
 def _policy(job: MigrationJob, pod: Pod, terms: JobTerms) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
 
-__all__ = ["ABSENT", "Room", "RoomState", "Seen"]
+__all__ = ["ABSENT", "UNSEEN", "Miss", "Room", "RoomState", "Scale", "Seen"]
 
 
 class RoomState(Enum):
@@ -27,6 +27,8 @@ class RoomState(Enum):
     """It was given up for the replacement, which has no node yet."""
     TAKEN = "taken"
     """A pod uses it."""
+    MISSED = "missed"
+    """The replacement has a node, and does not use it."""
     EXPIRED = "expired"
     """It was held for so long that it was given up."""
     LOST = "lost"
@@ -38,11 +40,23 @@ class RoomState(Enum):
         return self in {RoomState.PENDING, RoomState.UNSCHEDULABLE}
 
 
+class Miss(Enum):
+    """Why a replacement does not use the room that is held for it."""
+
+    TAKEN = "taken"
+    """A pod that came in place of no evicted one was quicker."""
+    UNUSED = "unused"
+    """It runs where the room is, and beside it: its scheduler does not note who uses a Reservation."""
+    ELSEWHERE = "elsewhere"
+    """Its scheduler chose another node."""
+
+
 class Room(msgspec.Struct, frozen=True):
     """What is held for one job, on `node` once that is known; `message` is the scheduler's word.
 
     `is_for_the_pod` says that it is meant for the very pod of the job, which waits for a node, and not for a successor.
-    What `is_left_over` has to be given back at the end, whatever became of the job.
+    What `is_left_over` has to be given back as soon as the replacement has a node. Of room that the replacement has
+    missed, `miss` says why and `taken_by` is the replacement all the same.
     """
 
     state: RoomState
@@ -51,13 +65,32 @@ class Room(msgspec.Struct, frozen=True):
     taken_by: ObjectReference | None = None
     is_for_the_pod: bool = False
     is_left_over: bool = False
+    miss: Miss | None = None
 
 
 ABSENT = Room(RoomState.ABSENT)
 
 
+class Scale(msgspec.Struct, frozen=True):
+    """What is seen of the workload that a job has planned to surge: its `replicas`, None when it is gone.
+
+    `is_raised` says that they are raised by this job and nobody has set them since; `is_available` that as many pods
+    serve. `obstacle` is what stands against raising them now, "" while nothing does.
+    """
+
+    replicas: int | None = None
+    is_raised: bool = False
+    is_available: bool = False
+    obstacle: str = ""
+
+
+UNSEEN = Scale()
+
+
 class Seen(msgspec.Struct, frozen=True):
     """What is seen of one job. `pod` is the pod that has the name now, of whichever UID.
+
+    `scale` is seen of jobs with a planned surge alone.
 
     `replacement` is the pod that has taken the room or is known to want it, as it is now; None while there is none, or
     when it is gone.
@@ -66,3 +99,4 @@ class Seen(msgspec.Struct, frozen=True):
     pod: Pod | None
     room: Room = ABSENT
     replacement: Pod | None = None
+    scale: Scale = UNSEEN

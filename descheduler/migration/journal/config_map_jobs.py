@@ -13,7 +13,7 @@ from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.journal.journal import NewJob
 from descheduler.migration.journal.live_jobs import decode_live_job
-from descheduler.migration.journal.wire import new_job_object, spec_of, status_of
+from descheduler.migration.journal.wire import annotations_patch, new_job_object, spec_of, status_of
 from descheduler.migration.providers.labels import OWNER_LABEL
 from descheduler.model.koordinator.migration_job import MigrationJob
 
@@ -71,10 +71,12 @@ class ConfigMapJobs:
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """The whole job in one write; none where it says the same."""
-        text = _text(new)
-        if text == _text(old):
+        text, annotations = _text(new), annotations_patch(old, new)
+        if text == _text(old) and not annotations:
             return old
-        body = {"metadata": {"resourceVersion": old.resource_version, "uid": old.uid}, "data": {_KEY: text}}
+        metadata: dict[str, Any] = {"resourceVersion": old.resource_version, "uid": old.uid}
+        metadata |= {"annotations": annotations} if annotations else {}
+        body = {"metadata": metadata, "data": {_KEY: text}}
         return self._objects.patch(f"{self._path}/{old.name}", body, _decode)
 
     def delete(self, job: MigrationJob) -> None:

@@ -12,7 +12,7 @@ from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.journal.journal import NewJob
 from descheduler.migration.journal.live_jobs import decode_live_job
-from descheduler.migration.journal.wire import new_job_object, spec_patch, status_of
+from descheduler.migration.journal.wire import annotations_patch, new_job_object, spec_patch, status_of
 from descheduler.model.koordinator.migration_job import MigrationJob
 
 __all__ = ["LIST_PATH", "JobObjects"]
@@ -52,10 +52,11 @@ class JobObjects:
         return self._objects.read(_path(job.name), decode_live_job)
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
-        """Spec and status, each where it has changed; a status that says the same is not written."""
+        """Spec with annotations, and status, each where it has changed; a status that says the same is not written."""
         kept: MigrationJob | None = old
-        if spec := spec_patch(old, new):
-            kept = self._patch(old, "", {"spec": spec})
+        spec, annotations = spec_patch(old, new), annotations_patch(old, new)
+        if spec or annotations:
+            kept = self._patch(old, "", {"spec": spec}, annotations)
         status = status_of(new)
         if kept is None or status == status_of(old):
             return kept
@@ -65,8 +66,11 @@ class JobObjects:
         """Removes the PodMigrationJob."""
         self._objects.delete(_path(job.name), uid=job.uid)
 
-    def _patch(self, job: MigrationJob, subresource: str, patch: dict[str, Any]) -> MigrationJob | None:
-        body = {"metadata": {"resourceVersion": job.resource_version, "uid": job.uid}, **patch}
+    def _patch(
+        self, job: MigrationJob, subresource: str, patch: dict[str, Any], annotations: dict[str, str] | None = None
+    ) -> MigrationJob | None:
+        metadata: dict[str, Any] = {"resourceVersion": job.resource_version, "uid": job.uid}
+        body = {"metadata": metadata | ({"annotations": annotations} if annotations else {}), **patch}
         return self._objects.patch(_path(job.name) + subresource, body, decode_live_job)
 
 

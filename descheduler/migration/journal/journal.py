@@ -15,7 +15,8 @@ __all__ = ["Journal", "NewJob"]
 class NewJob(msgspec.Struct, frozen=True):
     """A job that is to be begun. `reason` and `plugin` say why and in whose name; `ttl` None is no time limit.
 
-    `provider` holds its room. `successors` is by what its replacement is known, "" where that has none.
+    `provider` holds its room. `successors` is by what its replacement is known, "" where that has none. `surge` is that
+    of its workload, "" for none.
     """
 
     namespace: str
@@ -27,6 +28,7 @@ class NewJob(msgspec.Struct, frozen=True):
     provider: str
     ttl: timedelta | None = None
     successors: str = ""
+    surge: str = ""
     delete_options: dict[str, Any] = msgspec.field(default_factory=dict)
 
 

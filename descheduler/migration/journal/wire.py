@@ -12,13 +12,14 @@ from descheduler.model.koordinator.eviction_annotations import (
     PROVIDER_ANNOTATION,
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
+    SURGE_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.text.duration import format_duration
 
-__all__ = ["API_VERSION", "KIND", "new_job_object", "spec_of", "spec_patch", "status_of"]
+__all__ = ["API_VERSION", "KIND", "annotations_patch", "new_job_object", "spec_of", "spec_patch", "status_of"]
 
 API_VERSION = "scheduling.koordinator.sh/v1alpha1"
 KIND = "PodMigrationJob"
@@ -43,6 +44,8 @@ def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]
     }
     if wanted.successors:
         annotations[REPLACEMENT_ANNOTATION] = wanted.successors
+    if wanted.surge:
+        annotations[SURGE_ANNOTATION] = wanted.surge
     metadata = {"name": name, "annotations": annotations}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
 
@@ -70,6 +73,11 @@ def spec_patch(old: MigrationJob, new: MigrationJob) -> dict[str, Any]:
     if new.reservation_name != old.reservation_name:
         patch["reservationOptions"] = {"reservationRef": {"name": new.reservation_name}}
     return patch
+
+
+def annotations_patch(old: MigrationJob, new: MigrationJob) -> dict[str, str]:
+    """The annotations that are other ones now; none is ever taken away."""
+    return {key: text for key, text in new.annotations.items() if old.annotations.get(key) != text}
 
 
 def status_of(job: MigrationJob) -> dict[str, Any]:

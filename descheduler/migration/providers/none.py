@@ -23,9 +23,9 @@ class NoRooms:
         del job, now
         raise CannotHold("reservationProvider is none, which holds no room; use mode EvictDirectly")
 
-    def look(self, job: MigrationJob) -> tuple[Room, Pod | None]:
+    def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
         """There is none."""
-        del job
+        del job, now
         return ABSENT, None
 
     def release(self, job: MigrationJob) -> None:

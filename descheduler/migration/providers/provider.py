@@ -33,8 +33,11 @@ class ReservationProvider(Protocol):
         Nothing is created when the pod of the job is gone: CannotHold.
         """
 
-    def look(self, job: MigrationJob) -> tuple[Room, Pod | None]:
-        """The room of `job` as it is, and the pod that took it, as far as that is there."""
+    def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
+        """The room of `job` as it is at `now`, and the pod that took it, as far as that is there.
+
+        Once the pod was asked to leave, its replacement has taken the room or missed it, and no other pod has.
+        """
 
     def release(self, job: MigrationJob) -> None:
         """Gives back what was created for `job`, and nothing that a user made; it may be gone already."""

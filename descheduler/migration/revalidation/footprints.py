@@ -34,13 +34,14 @@ MOST_LOOKED_AT = 5
 class Asked:
     """A move whose turn has come: its pod as it was just read, and the node where room is held, "" where none is.
 
-    `job_uid` is that of the job for which room is held.
+    `job_uid` is that of the job for which room is held. Where the successor `has_landed` it needs no room any more.
     """
 
     eviction: PlannedEviction
     pod: Pod
     room_node: str = ""
     job_uid: str = ""
+    has_landed: bool = False
 
 
 class Footprints:
@@ -72,7 +73,8 @@ class Footprints:
         return objections
 
     def _objection(self, asked: Asked, nodes: FreshNodes) -> str:
-        return self._pod_has_changed(asked) or self._source_has_changed(asked, nodes) or self._no_room(asked, nodes)
+        why = self._pod_has_changed(asked) or self._source_has_changed(asked, nodes)
+        return why if why or asked.has_landed else self._no_room(asked, nodes)
 
     def _pod_has_changed(self, asked: Asked) -> str:
         planned, pod = self._planned_pods.get(asked.eviction.uid), asked.pod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -11,20 +11,23 @@ from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.migration_controller.arbitration import JobOutcome, arbitrate
+from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome, arbitrate
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
-from descheduler.migration.controller.controller import JobController, Surroundings
+from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
-from descheduler.migration.controller.removal import RemovalPort
 from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.conditions import failed
 from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
+from descheduler.migration.ports import RemovalPort
 from descheduler.migration.providers.koordinator.provider import ReservationRooms
 from descheduler.migration.providers.none import NoRooms
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
@@ -35,15 +38,19 @@ from descheduler.migration.revalidation.footprints import Footprints
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import Choice
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
+from descheduler.migration.setup.users_jobs import JobLimits, UsersJobs
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
-from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
+from descheduler.model.koordinator.migration_job import JobMode, JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["JobExecution", "JobProfile", "JobStorage", "UsersJobs"]
+__all__ = ["JobExecution", "JobProfile", "JobStorage"]
 
 _LEFT = frozenset({JobOutcome.HELD, JobOutcome.WAITING})
 """Jobs that are asked again in the next run."""
+_MOVED = frozenset({OutcomeCode.DONE, OutcomeCode.MISSED_ROOM, OutcomeCode.RESERVATION_UNUSED})
+"""The job has succeeded."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
@@ -70,17 +77,6 @@ class JobStorage(msgspec.Struct, frozen=True):
         if self.in_objects:
             return JobObjects(objects, self.owner)
         return ConfigMapJobs(objects, self.namespace, self.owner)
-
-
-class UsersJobs(msgspec.Struct, frozen=True):
-    """How many jobs of users were let go, and how many of these have succeeded.
-
-    `num_left` wait for koord-descheduler to carry them out, or seem to: its Lease may not be read.
-    """
-
-    num_started: int = 0
-    num_succeeded: int = 0
-    num_left: int = 0
 
 
 class JobExecution:
@@ -128,7 +124,7 @@ class JobExecution:
             now=self._around.now(),
         )
         outcomes = self._controller(keeper).run([adopted_task(job) for job in adopted.unfinished])
-        return replace(adopted, num_finished=_num_done(outcomes))
+        return replace(adopted, num_finished=_num_done(outcomes), outcomes=outcomes)
 
     def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
         """One outcome for each of `evictions`, which `takes` agrees to, profile by profile."""
@@ -136,7 +132,7 @@ class JobExecution:
         for name, profile in self._profiles.items():
             tasks = [JobTask(eviction) for eviction in evictions if eviction.profile == name]
             keeper = self._keeper(_terms(profile))
-            outcomes += self._controller(keeper, profile).run(tasks)
+            outcomes += self._controller(keeper, name).run(tasks)
         return tuple(outcomes)
 
     def carry_out_users(self, snapshot: Snapshot) -> UsersJobs:
@@ -145,22 +141,37 @@ class JobExecution:
         waiting = [job for job in found if self._is_users(job)]
         if not waiting:
             return UsersJobs(num_left=len(found))
-        profile = next(iter(self._profiles.values()))
+        name, profile = next(iter(self._profiles.items()))
         view, now = ClusterView(snapshot, moves_take_effect=True), self._around.now()
         jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
+        limits = JobLimits(self._settings.limits)
+        # Users' jobs surge nothing, so that nothing may count on it.
+        args = replace(profile.args, single_replicas="")
+        decisions = [each for each in arbitrate(jobs, view, args, now=now) if not limits.hold(each)]
         keeper = self._keeper(_terms(profile))
-        decisions = arbitrate(jobs, view, profile.args, now=now)
-        tasks, num_started = [], 0
+        pods = {(pod.namespace, pod.name): pod for pod in snapshot.pods}
+        taken = list(self._taken(decisions, keeper))
+        tasks = [adopted_task(job, pods.get((job.pod_namespace, job.pod_name)), profile=name) for job, _ in taken]
+        outcomes = self._controller(keeper).run(tasks)
+        left = [each.pod for (_, each), outcome in zip(taken, outcomes, strict=True) if outcome.kind.uses_limits]
+        return UsersJobs(
+            sum(each.outcome is JobOutcome.STARTED for _, each in taken),
+            _num_done(outcomes),
+            num_limited=limits.num_held,
+            limit=limits.reached,
+            outcomes=outcomes,
+            evicted=tuple(PriorMove(pod, name, plugin="") for pod in left if pod is not None),
+        )
+
+    def _taken(self, decisions: Iterable[JobDecision], keeper: JobKeeper) -> Iterator[tuple[MigrationJob, JobDecision]]:
+        """The jobs to take to their end, as they are kept now; those that are refused are ended at once."""
         for decision in decisions:
             if decision.outcome in _LEFT or (job := self._journal.read(decision.job)) is None:
                 continue
-            num_started += decision.outcome is JobOutcome.STARTED
             if decision.outcome is JobOutcome.REFUSED:
                 keeper.save(job, failed(job, JobReason.FORBIDDEN, decision.verdict.message))
             else:
-                tasks.append(adopted_task(job))
-        outcomes = self._controller(keeper).run(tasks)
-        return UsersJobs(num_started, _num_done(outcomes))
+                yield job, decision
 
     def _is_users(self, job: MigrationJob) -> bool:
         """Whether a user has created it, and nobody else looks after it."""
@@ -184,12 +195,21 @@ class JobExecution:
         return {provider.name: provider for provider in in_order}
 
     def _keeper(self, terms: JobTerms) -> JobKeeper:
-        return JobKeeper(self._objects, self._journal, self._providers, terms, now=self._around.now)
+        around = self._around
+        return JobKeeper(self._objects, self._journal, self._providers, terms, now=around.now, listener=around.listener)
 
-    def _controller(self, keeper: JobKeeper, profile: JobProfile | None = None) -> JobController:
+    def _controller(self, keeper: JobKeeper, name: str = "") -> JobController:
+        """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
         settings = ControllerSettings(self._settings)
-        new_job = partial(_new_job, profile)
-        return JobController(self._journal, keeper, self._port, settings, new_job, self._around, self._judge)
+        new_job = partial(_new_job, self._profiles.get(name))
+        why_closed = partial(self._why_closed, name)
+        return JobController(
+            self._journal, keeper, self._port, settings, new_job, self._around, self._judge, why_closed
+        )
+
+    def _why_closed(self, name: str) -> str:
+        """Why the profile of that name, if any, evicts nothing more; "" while it may."""
+        return self._settings.why_closed(name, self._around.clock())
 
     def _is_own(self, job: MigrationJob) -> bool:
         return job.annotations.get(CREATED_BY_ANNOTATION) == self._storage.owner
@@ -202,7 +222,7 @@ def _is_unclaimed(job: MigrationJob) -> bool:
 
 def _num_done(outcomes: Sequence[Outcome]) -> int:
     """How many have moved their pod."""
-    return sum(outcome.code is OutcomeCode.DONE for outcome in outcomes)
+    return sum(outcome.code in _MOVED for outcome in outcomes)
 
 
 def _terms(profile: JobProfile) -> JobTerms:
@@ -225,5 +245,14 @@ def _new_job(profile: JobProfile | None, eviction: PlannedEviction) -> NewJob:
         provider=profile.choice.provider,
         ttl=profile.args.default_job_ttl or None,
         successors="" if successors is None else successors.encoded(),
+        surge=_surge(profile, eviction),
         delete_options={} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
     )
+
+
+def _surge(profile: JobProfile, eviction: PlannedEviction) -> str:
+    """What a job is to know of its surge, "" where no workload of that kind can be surged."""
+    can_be = eviction.controller is not None and eviction.controller.kind == SURGED_KIND
+    if not (can_be and profile.args.surges and profile.choice.mode == JobMode.RESERVATION_FIRST):
+        return ""
+    return Surge(is_required=keeps_single_replicas(profile.args)).encoded()

@@ -11,6 +11,7 @@ __all__ = [
     "PROVIDER_ANNOTATION",
     "REASON_ANNOTATION",
     "REPLACEMENT_ANNOTATION",
+    "SURGE_ANNOTATION",
     "TRIGGER_ANNOTATION",
 ]
 
@@ -25,5 +26,7 @@ REPLACEMENT_ANNOTATION = "descheduler/replacement"
 """By what the replacement of the pod is known, as JSON; this program's own."""
 PROVIDER_ANNOTATION = "descheduler/reservation-provider"
 """How room is held for the job; this program's own."""
+SURGE_ANNOTATION = "descheduler/surge"
+"""Whether and how the workload of the pod is scaled up for the time of the move, as JSON; this program's own."""
 EVICT_POLICY_LABEL = "koordinator.sh/evict-policy"
 """On pods and jobs: how the pod is to be evicted."""

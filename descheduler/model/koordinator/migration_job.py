@@ -12,6 +12,7 @@ import msgspec
 from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import EVICT_ANNOTATION
+from descheduler.model.text.duration import later
 
 __all__ = ["JobCondition", "JobConditionType", "JobMode", "JobPhase", "JobReason", "JobStatus", "MigrationJob"]
 
@@ -43,6 +44,8 @@ class JobReason(StrEnum):
     EVICT_COMPLETE = "EvictComplete"
     WAIT_FOR_BINDING = "WaitForPodBindReservation"
     WAIT_FOR_READY = "WaitForBoundPodReady"
+    SURGE_FAILED = "SurgeFailed"
+    """This program's own, as the condition Surged is."""
 
 
 class JobConditionType(StrEnum):
@@ -55,6 +58,7 @@ class JobConditionType(StrEnum):
     POD_BOUND_RESERVATION = "PodBoundReservation"
     RESERVATION_BOUND = "ReservationBound"
     BOUND_POD_READY = "BoundPodReady"
+    SURGED = "Surged"
 
 
 class JobMode(StrEnum):
@@ -161,6 +165,11 @@ class MigrationJob(msgspec.Struct, frozen=True):
 
     def is_over_time(self, now: datetime) -> bool:
         """Whether its time limit has passed at `now`; that of a paused job never does."""
-        if self.is_paused or self.ttl is None or self.ttl <= timedelta(0) or self.created_at is None:
-            return False
-        return now - self.created_at >= self.ttl
+        return not self.is_paused and self.ends_at is not None and now >= self.ends_at
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When its time limit passes; None without one."""
+        if self.ttl is None or self.ttl <= timedelta(0) or self.created_at is None:
+            return None
+        return later(self.created_at, self.ttl)

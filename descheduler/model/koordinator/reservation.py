@@ -11,6 +11,7 @@ from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.requests import ResourceList
 from descheduler.model.taints import Taint
+from descheduler.model.text.duration import later
 
 __all__ = [
     "PRIORITY_LABEL",
@@ -185,10 +186,16 @@ class Reservation(msgspec.Struct, frozen=True, eq=False):
         """Whether an owner may not have more of what is reserved than is left of it."""
         return self.allocate_policy == _RESTRICTED
 
-    def has_expired(self, now: datetime) -> bool:
-        """Whether its controller ends it at `now`; one without a node never expires, and none with a ttl of 0 does."""
+    @property
+    def ends_at(self) -> datetime | None:
+        """After when its controller ends it; one without a node never expires, and none with a ttl of 0 does."""
         if not self.node_name or self.ttl == timedelta(0):
-            return False
-        if self.expires_at is not None and now > self.expires_at:
-            return True
-        return self.ttl is not None and self.created_at is not None and self.created_at + self.ttl < now
+            return None
+        ends = [] if self.expires_at is None else [self.expires_at]
+        if self.ttl is not None and self.created_at is not None:
+            ends.append(later(self.created_at, self.ttl))
+        return min(ends, default=None)
+
+    def has_expired(self, now: datetime) -> bool:
+        """Whether its controller ends it at `now`."""
+        return self.ends_at is not None and self.ends_at < now

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
-__all__ = ["DURATION_PATTERN", "format_duration", "parse_duration"]
+__all__ = ["DURATION_PATTERN", "format_duration", "later", "parse_duration"]
 
 _NANOSECONDS = {
     "ns": 1,
@@ -57,6 +57,15 @@ def format_duration(duration: timedelta) -> str:
     if hours:
         return f"{sign}{hours}h{minutes}m{seconds}{fraction}s"
     return f"{sign}{minutes}m{seconds}{fraction}s" if minutes else f"{sign}{seconds}{fraction}s"
+
+
+def later(start: datetime, duration: timedelta) -> datetime:
+    """`start`, which is UTC, and so much later; the first or last instant there is where that is beyond it."""
+    try:
+        return start + duration
+    except OverflowError:
+        end = datetime.max if duration > timedelta(0) else datetime.min
+        return end.replace(tzinfo=UTC)
 
 
 def _decimals(rest: int, width: int) -> str:

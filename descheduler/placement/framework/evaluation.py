@@ -42,7 +42,8 @@ class Choice(msgspec.Struct, frozen=True):
     """The predicted node: the first of `ties`, all of which have `total`.
 
     `margin` is the lead over the best node that is not among them, None without any. `is_sampled` says that the
-    scheduler would stop before it has found every feasible node, so that it may miss the ties altogether.
+    scheduler would stop before it has found every feasible node, so that it may miss the ties altogether. With
+    `is_open` some scores are not known, and the ties are all nodes that may be the best, those of known scores first.
     """
 
     node: int
@@ -50,6 +51,7 @@ class Choice(msgspec.Struct, frozen=True):
     ties: tuple[int, ...]
     margin: int | None
     is_sampled: bool
+    is_open: bool = False
 
 
 class SchedulerModel(Protocol):

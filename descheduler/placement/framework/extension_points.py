@@ -29,6 +29,7 @@ __all__ = [
     "FilterTransformer",
     "InteractingPlugin",
     "NodeRewrite",
+    "PartlyUnknownScore",
     "PatchPlugin",
     "PermitPlugin",
     "Plugin",
@@ -182,6 +183,14 @@ class ScorePlugin(Plugin, Protocol):
 
         Raises ScoreError.
         """
+
+
+@runtime_checkable
+class PartlyUnknownScore(ScorePlugin, Protocol):
+    """One that cannot tell the scores of some nodes: whatever it gives to these may be anything from 0 to 100."""
+
+    def unknown(self, cycle: Cycle) -> BoolMask | None:
+        """Those nodes, whether or not they are feasible; None for none."""
 
 
 @runtime_checkable

@@ -6,18 +6,21 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
 from descheduler.placement.framework.doubts import Doubts
-from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
+from descheduler.placement.framework.evaluation import (
+    Choice,
+    Evaluation,
+    ScoreTable,
+)
 from descheduler.placement.framework.extension_points import (
     CountingTransformer,
     FilterPlugin,
@@ -33,17 +36,14 @@ from descheduler.placement.framework.extension_points import (
     PreFilterTransformer,
     ReservePlugin,
     ResizePodPlugin,
-    ScoreError,
-    ScorePlugin,
-    Scores,
     StartPlugin,
     UnitPlugin,
 )
 from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.matched_reservations import NomineePlugin, call_nominee_plugins
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
+from descheduler.placement.framework.scoring import Scoring
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
 from descheduler.placement.shadow.views import Seen
@@ -52,6 +52,7 @@ __all__ = ["Scheduler"]
 
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
 _AS_IT_IS = NodeRewrite()
+_MOST_SCORE = 100
 _LEAST_TOTAL = np.iinfo(np.int64).min
 
 
@@ -104,17 +105,10 @@ class Scheduler:
         post_filters = _those(made, profile.post_filters)
         self._preempters = {plugin.name: plugin for plugin in post_filters if isinstance(plugin, PreemptingPlugin)}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
-        self.scorers: list[tuple[ScorePlugin, int]] = []
-        for name, weight in profile.scores:
-            row = plugins.get(name)
-            if row is not None and row.score is not None and weight:
-                self.scorers.append((row.score(cluster, profile), weight))
-        own = [(plugin, weight) for plugin, weight in self.scorers if isinstance(plugin, OwnNodeScore)]
-        self._kept_totals = KeptTotals(cluster.table, own)
-        self._other_scorers = [each for each in self.scorers if not isinstance(each[0], OwnNodeScore)]
         self._configuration = configuration or SchedulerConfiguration((profile,))
         self._doubts = Doubts(profile, self._configuration, plugins)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
+        self._scoring = Scoring(cluster, profile, plugins, self.num_nodes_to_find)
         self._kept_answers = KeptAnswers(self._pre_filters, only_before=self._only_before, num_nodes=len(cluster.table))
 
     def doubt(self, pod: Pod) -> str:
@@ -232,42 +226,11 @@ class Scheduler:
 
     def scores(self, evaluation: Evaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
-        nodes = evaluation.nodes
-        with evaluation.cycle.view():
-            by_plugin = {
-                name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
-                for name, scores, weight in self._given(evaluation)
-            }
-        totals = np.zeros(len(nodes), dtype=np.int64)
-        for weighted in by_plugin.values():
-            totals += weighted.final
-        return ScoreTable(nodes, by_plugin, totals)
+        return self._scoring.scores(evaluation)
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
-        num_nodes = evaluation.num_nodes
-        if not num_nodes:
-            return None
-        if num_nodes == 1:
-            node = int(evaluation.feasible.argmax())
-            return Choice(node, 0, (node,), None, is_sampled=False)
-        try:
-            with evaluation.cycle.view():
-                totals, level = self._totals(evaluation)
-        except ScoreError:
-            return None
-        np.copyto(totals, _LEAST_TOTAL, where=~evaluation.feasible)
-        total = int(totals[totals.argmax()])
-        is_best = (totals == total).nonzero()[0]
-        ties = is_best.tolist()
-        totals[is_best] = _LEAST_TOTAL
-        return Choice(
-            node=ties[0],
-            total=total + level,
-            ties=tuple(ties),
-            margin=total - int(totals[totals.argmax()]) if len(ties) < num_nodes else None,
-            is_sampled=num_nodes > self.num_nodes_to_find,
-        )
+        return self._scoring.choose(evaluation)
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
@@ -313,35 +276,6 @@ class Scheduler:
         """
         preempters = [self._preempters.get(refusal.plugin) for refusal in refused.refusals]
         return all(each is not None and each.may_preempt(refused.cycle.pod.pod, other) for each in preempters)
-
-    def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
-        """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
-        self._check_scorers()
-        for plugin, weight in self.scorers:
-            scores = plugin.score(evaluation.cycle, evaluation.feasible)
-            if scores is not None:
-                yield plugin.name, scores, weight
-
-    def _totals(self, evaluation: Evaluation) -> tuple[NDArray[np.int64], int]:
-        """The totals of all nodes, to be written to, and what each of them has beside. They mean nothing of nodes that
-        are not feasible. Raises ScoreError."""
-        self._check_scorers()
-        totals, level = self._kept_totals.of(evaluation.cycle.pod).copy(), 0
-        for plugin, weight in self._other_scorers:
-            scores = plugin.score(evaluation.cycle, evaluation.feasible)
-            if scores is None:
-                continue
-            if scores.level is None:
-                totals += scores.final if weight == 1 else scores.final * weight
-            else:
-                level += scores.level * weight
-        return totals, level
-
-    def _check_scorers(self) -> None:
-        """Raises ScoreError when a plugin fails at every pod."""
-        unprepared = self.profile.unprepared_scorers
-        if unprepared:
-            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
 
     def _barred(self, cycle: Cycle) -> Evaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""

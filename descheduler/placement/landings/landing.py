@@ -48,7 +48,8 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     `verdict` is that of the settled clock; `cold` is `NO` where the replacement has to wait until the victim is gone.
     `node` is the predicted node, None without one; any of `ties` is as likely. `total` is its score, `margin` the lead
     over the best node that is no tie (None without any other). With `is_sampled` the scheduler stops before it has
-    seen every node, so that the node is a guess and only feasibility is certain. `conditions` are sentences that come
+    seen every node, so that the node is a guess and only feasibility is certain; with `is_open` some scores are not
+    known, and `ties` are all nodes that may be the best. `conditions` are sentences that come
     with `LANDS_IF` and `LIKELY`; `message` is one sentence for `LIKELY`, `UNKNOWN` and `NO`, `obstacles` maps each
     reason to how many nodes it stands against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same
     words for every pod that it concerns, so that they are counted. `allocations` are what plugins take by name on
@@ -66,6 +67,7 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     total: int = 0
     margin: int | None = None
     is_sampled: bool = False
+    is_open: bool = False
     conditions: tuple[str, ...] = ()
     message: str = ""
     obstacles: Mapping[str, int] = msgspec.field(default_factory=dict)

@@ -55,6 +55,7 @@ def landed(
         total=choice.total,
         margin=choice.margin,
         is_sampled=choice.is_sampled,
+        is_open=choice.is_open,
         conditions=conditions,
         message=f"likely scheduled onto {node}; {cause}" if cause else "",
         cause=cause,

@@ -14,7 +14,7 @@ from descheduler.documents.decode import Strictness
 from descheduler.documents.problems import shown
 from descheduler.documents.source import digest_of
 from descheduler.model.labels import LabelError, LabelSelector
-from descheduler.policy.checks import Checks, compatibility_of
+from descheduler.policy.checks import Checks, check_eviction_limits, compatibility_of
 from descheduler.policy.component_config import (
     ClientConnectionSection,
     LeaderElectionSection,
@@ -24,7 +24,7 @@ from descheduler.policy.component_config import (
 )
 from descheduler.policy.koordinator.profile import ProfileSection, read_profile
 from descheduler.policy.plugin import Registry
-from descheduler.policy.shared_args import Args, LabelSelectorArg, UInt, compile_selector, one_of
+from descheduler.policy.shared_args import Args, LabelSelectorArg, UIntOrPercent, compile_selector, one_of
 from descheduler.policy.types import COMPATIBILITIES, Policy
 
 __all__ = ["DeschedulerConfigurationSection", "read_descheduler_configuration"]
@@ -59,12 +59,14 @@ class DeschedulerConfigurationSection(Args, frozen=True):
     """Sets of plugins with their arguments; all of them run, in this order."""
     node_selector: LabelSelectorArg | None = None
     """Nodes that plugins look at; all nodes when unset."""
-    max_no_of_pods_to_evict_per_node: UInt | None = None
-    """Pods that may be evicted from one node in a run; no limit when unset, none with 0."""
-    max_no_of_pods_to_evict_per_namespace: UInt | None = None
-    """Pods that may be evicted in one namespace in a run; no limit when unset, none with 0."""
-    max_no_of_pods_to_evict_total: UInt | None = None
-    """Pods that may be evicted in a run; no limit when unset, none with 0."""
+    max_no_of_pods_to_evict_per_node: UIntOrPercent | None = None
+    """Pods that may be evicted from one node in a run; no limit when unset, none with 0. A percentage such as `10%` is
+    one of the pods of the node that have not finished, rounded down, and at least 1."""
+    max_no_of_pods_to_evict_per_namespace: UIntOrPercent | None = None
+    """Pods that may be evicted in one namespace in a run; no limit when unset, none with 0. A percentage is one of the
+    pods of the namespace."""
+    max_no_of_pods_to_evict_total: UIntOrPercent | None = None
+    """Pods that may be evicted in a run; no limit when unset, none with 0. A percentage is one of all pods."""
     compatibility: Annotated[str, one_of(COMPATIBILITIES)] = ""
     """`upstream` reproduces upstream's defects that change decisions; `fixed`, the default, does not."""
 
@@ -73,6 +75,7 @@ def read_descheduler_configuration(checks: Checks, registry: Registry) -> Policy
     """The policy in the document of `checks`, which collects what is wrong with it."""
     document = checks.load.document
     section = checks.load.partial(document.root, DeschedulerConfigurationSection, (), Strictness("error", "error"))
+    check_eviction_limits(checks, section)
     profiles = _with_default_profile(section.profiles)
     _check_names(checks, profiles)
     qps, burst = check_client(checks, section.client_connection)

@@ -11,10 +11,10 @@ from typing import Annotated
 from descheduler.documents.decode import Strictness
 from descheduler.documents.source import digest_of
 from descheduler.model.labels import LabelError, LabelSelector, parse_selector
-from descheduler.policy.checks import Checks, compatibility_of
+from descheduler.policy.checks import Checks, check_eviction_limits, compatibility_of
 from descheduler.policy.plugin import Registry
 from descheduler.policy.plugin_packages import of_kind
-from descheduler.policy.shared_args import Args, Int64, UInt, one_of
+from descheduler.policy.shared_args import Args, Int64, UIntOrPercent, one_of
 from descheduler.policy.types import COMPATIBILITIES, Policy
 from descheduler.policy.upstream.metrics_providers import (
     MetricsCollectorSection,
@@ -45,12 +45,14 @@ class DeschedulerPolicySection(Args, frozen=True):
     """Sets of plugins with their arguments; all of them run, in this order."""
     node_selector: str | None = None
     """Labels of the nodes that plugins look at, such as `pool=general`; all nodes when unset."""
-    max_no_of_pods_to_evict_per_node: UInt | None = None
-    """Pods that may be evicted from one node in a run; no limit when unset, none with 0."""
-    max_no_of_pods_to_evict_per_namespace: UInt | None = None
-    """Pods that may be evicted in one namespace in a run; no limit when unset, none with 0."""
-    max_no_of_pods_to_evict_total: UInt | None = None
-    """Pods that may be evicted in a run; no limit when unset, none with 0."""
+    max_no_of_pods_to_evict_per_node: UIntOrPercent | None = None
+    """Pods that may be evicted from one node in a run; no limit when unset, none with 0. A percentage such as `10%` is
+    one of the pods of the node that have not finished, rounded down, and at least 1."""
+    max_no_of_pods_to_evict_per_namespace: UIntOrPercent | None = None
+    """Pods that may be evicted in one namespace in a run; no limit when unset, none with 0. A percentage is one of the
+    pods of the namespace."""
+    max_no_of_pods_to_evict_total: UIntOrPercent | None = None
+    """Pods that may be evicted in a run; no limit when unset, none with 0. A percentage is one of all pods."""
     eviction_failure_event_notification: bool | None = None
     """Whether an Event is written for each eviction that the API server refuses."""
     grace_period_seconds: Int64 | None = None
@@ -68,6 +70,7 @@ def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
     document = checks.load.document
     _warn_of_strategies(checks)
     section = checks.load.partial(document.root, DeschedulerPolicySection, (), Strictness("warning", "warning"))
+    check_eviction_limits(checks, section)
     known = of_kind(registry, lambda spec: not spec.native)
     compatibility = compatibility_of(checks, section.compatibility, "upstream")
     collector = section.metrics_collector or MetricsCollectorSection()

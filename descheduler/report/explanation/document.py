@@ -6,18 +6,22 @@ from datetime import datetime
 from typing import Literal
 
 from descheduler.report.document import ApiVersion, Fields, PolicyIdentity, SnapshotIdentity
+from descheduler.report.explanation.device import DeviceExplanation
 from descheduler.report.explanation.group import GroupExplanation
+from descheduler.report.explanation.migration_job import MigrationJobExplanation
 from descheduler.report.explanation.node import NodeExplanation
 from descheduler.report.explanation.plugin import PluginExplanation
 from descheduler.report.explanation.pod import PodExplanation
+from descheduler.report.explanation.pod_group import PodGroupExplanation
 from descheduler.report.explanation.quota import QuotaExplanation
+from descheduler.report.explanation.reservation import ReservationExplanation
 
 __all__ = ["Explanation"]
 
 
 class Explanation(Fields, frozen=True):
-    """The subject, in one of `pod`, `node`, `plugin`, `quota` and `group`, the pods of a workload or a namespace; the
-    others are null.
+    """The subject, in one of `pod`, `node`, `plugin`, `quota`, `reservation`, `pod_group`, `device`, `migration_job`
+    and `group`, the pods of a workload or a namespace; the others are null.
 
     `policy` is null without a policy, `snapshot` without a cluster or a dump. `now` is the instant that all ages
     were taken at.
@@ -33,4 +37,8 @@ class Explanation(Fields, frozen=True):
     plugin: PluginExplanation | None
     group: GroupExplanation | None
     quota: QuotaExplanation | None
+    reservation: ReservationExplanation | None
+    pod_group: PodGroupExplanation | None
+    device: DeviceExplanation | None
+    migration_job: MigrationJobExplanation | None
     warnings: tuple[str, ...]

@@ -24,8 +24,9 @@ class ExplainedPod(Fields, frozen=True):
     """One of the pods: what the run decides about it, and where its replacement would be scheduled.
 
     `outcome` is as in `PodDecision`, null without a policy. `plugin` and `reason` are those of the plugin that selected
-    it, `code` and `message` say what blocks its eviction. With a policy `landing`, `to` and `landing_message` are those
-    of the run, for an evicted pod only; without one they are those of this pod evicted alone.
+    it, `code` and `message` say what blocks its eviction, and `subject` names the object that does. With a policy
+    `landing`, `to` and `landing_message` are those of the run, for an evicted pod only; without one they are those of
+    this pod evicted alone.
     """
 
     pod: PodReference
@@ -35,6 +36,7 @@ class ExplainedPod(Fields, frozen=True):
     reason: str
     code: str
     message: str
+    subject: str
     landing: Verdict | None
     to_node: str | None = msgspec.field(name="to")
     landing_message: str

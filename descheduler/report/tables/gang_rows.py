@@ -13,7 +13,7 @@ __all__ = ["by_gang", "shown_nodes", "shown_pods"]
 
 
 class _Refused(Protocol):
-    """A row about a pod; `code` and `message` say what blocks its eviction, if anything does."""
+    """A row about a pod; `code`, `message` and `subject` say what blocks its eviction, if anything does."""
 
     @property
     def pod(self) -> PodReference: ...
@@ -27,6 +27,9 @@ class _Refused(Protocol):
     @property
     def message(self) -> str: ...
 
+    @property
+    def subject(self) -> str: ...
+
 
 RowT = TypeVar("RowT", bound=_Refused)
 
@@ -35,9 +38,14 @@ def by_gang(rows: Iterable[RowT]) -> list[list[RowT]]:
     """`rows` in their order, those together that say the same of members of one gang; all others alone."""
     groups: dict[object, list[RowT]] = {}
     for index, row in enumerate(rows):
-        key = (row.plugin, row.message) if row.code == Reason.GANG_MINIMUM.value else index
+        key = (row.plugin, row.code, row.subject, row.message) if _is_of_gang(row) else index
         groups.setdefault(key, []).append(row)
     return list(groups.values())
+
+
+def _is_of_gang(row: _Refused) -> bool:
+    """Whether a gang is what blocks the eviction; nothing else is the subject of a pod without a node to go to."""
+    return row.code == Reason.GANG_MINIMUM.value or (row.code == Reason.NO_LANDING.value and bool(row.subject))
 
 
 def shown_pods(group: Sequence[_Refused]) -> str:

@@ -59,6 +59,7 @@ def _latest(run: RunSummary, style: TableStyle) -> Iterator[str]:
             "Evicted by": ", ".join(printable(f"{plugin} {number:,}") for plugin, number in evicted if number),
             "Scheduled": hit_rate_text(run.predictions),
             "Earlier runs": _taken_up(run.taken_up),
+            "Reservations": f"{run.reservations_unused:,} not used" if run.reservations_unused else "",
         }
     )
 

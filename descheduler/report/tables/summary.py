@@ -47,6 +47,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from style.labelled(
         {
             "By plugin": _by_plugin(plan, [(move.profile, move.plugin) for move in plan.moves]),
+            "Goal": _goal(plan),
             "Why": printable(why_nothing(plan)),
             "Replacement pods": landing_summary(plan.landings),
             **_left_aside(plan),
@@ -66,6 +67,7 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
             "By plugin": _by_plugin(
                 outcome.plan, [(r.profile, r.plugin) for r in outcome.results if r.result == "evicted"]
             ),
+            "Goal": _goal(outcome.plan),
             "Why": printable(why_nothing(outcome.plan)),
             "Stopped by": printable(outcome.stopped_by),
             "Not attempted": left,
@@ -75,6 +77,11 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
             "Requests": _requested(outcome.figures.total),
         }
     )
+
+
+def _goal(plan: Plan) -> str:
+    """What planners were asked for and what came of it; empty where none ran."""
+    return "" if plan.goal is None else "; ".join(each.sentence for each in plan.goal.objectives)
 
 
 def plan_headline(plan: Plan) -> str:
@@ -136,11 +143,16 @@ def _left_aside(plan: Plan) -> Mapping[str, str]:
 
 def _limits(plan: Plan) -> Iterator[str]:
     """Each limit once, with the nodes or namespaces that reached it, and what it kept back."""
-    for (limit, value), group in groupby(plan.limits, key=lambda reached: (reached.limit, reached.value)):
-        yield f"{limit} ({value:,}){_scopes(list(group))}"
+    for shown, group in groupby(plan.limits, key=_shown):
+        yield f"{shown}{_scopes(list(group))}"
     if plan.num_more_matching:
         at_least = "at least " if plan.is_lower_bound else ""
         yield f"{at_least}{counted(plan.num_more_matching, 'more pod matches', 'more pods match')}"
+
+
+def _shown(reached: ReachedLimit) -> str:
+    written = f"{reached.percentage}: " if reached.percentage else ""
+    return f"{reached.limit} ({written}{reached.value:,})"
 
 
 def _scopes(reached: list[ReachedLimit]) -> str:

@@ -7,11 +7,12 @@ Mirrors kubernetes-sigs/descheduler 0.36 `evictPodsFromSourceNodes` and `evictPo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.model.pod import Pod
 from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
 from descheduler.model.verdict import Reason, limit_reached, refuse
@@ -83,8 +84,8 @@ class Destinations:
 class NodeRelief:
     """Evicts pods from source nodes for one plugin run.
 
-    `node_limit` bounds the evictions per node, pods of `spared_namespaces` stay, and `may_leave` says which other pods
-    are worth moving.
+    `node_limit` bounds the evictions per node, a number or a percentage of the node's pods in `num_pods`. Pods of
+    `spared_namespaces` stay, and `may_leave` says which other pods are worth moving.
     """
 
     def __init__(
@@ -93,7 +94,8 @@ class NodeRelief:
         source: UsageSource,
         destinations: Destinations,
         *,
-        node_limit: int | None = None,
+        node_limit: int | str | None = None,
+        num_pods: Mapping[str, int] = MappingProxyType({}),
         spared_namespaces: frozenset[str] = frozenset(),
         may_leave: Callable[[Pod], bool] = lambda _: True,
     ) -> None:
@@ -101,6 +103,7 @@ class NodeRelief:
         self._source = source
         self._destinations = destinations
         self._node_limit = node_limit
+        self._num_pods = num_pods
         self._spared_namespaces = spared_namespaces
         self._may_leave = may_leave
         self.num_selected = 0
@@ -150,11 +153,11 @@ class NodeRelief:
     def _relieve(self, relief: Relief, usage: dict[str, int]) -> bool:
         """Evicts from one node that is at `usage`, which it keeps up to date; returns whether to go on after it."""
         num_evicted = self._evictor.num_taken_before(relief.load.node.name) if relief.load.departed else 0
+        limit = self._limit_of(relief.load.node.name)
         for pod in self._removable(relief):
             self.num_selected += 1
-            if self._node_limit is not None and num_evicted >= self._node_limit:
-                verdict = limit_reached(EvictionLimit.PLUGIN_NODE, self._node_limit, pod.node_name)
-                self._evictor.keep(pod, verdict, relief.sentence)
+            if limit is not None and num_evicted >= limit.value:
+                self._evictor.keep(pod, limit_reached(limit), relief.sentence)
                 return True
             if not self._can_go(pod, relief.sentence):
                 continue
@@ -179,6 +182,11 @@ class NodeRelief:
             if not self._goes_on(relief, usage):
                 return True
         return True
+
+    def _limit_of(self, node: str) -> ReachedLimit | None:
+        if self._node_limit is None:
+            return None
+        return ReachedLimit.of(EvictionLimit.PLUGIN_NODE, self._node_limit, node, num_pods=self._num_pods.get(node, 0))
 
     def _removable(self, relief: Relief) -> list[Pod]:
         selected = [pod for pod in relief.load.pods if self._may_leave(pod)]

@@ -12,9 +12,10 @@ from descheduler.model.requests import CPU, MEMORY
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
-    Int32,
+    Int32OrPercent,
     LabelSelectorArg,
     Namespaces,
+    check_int_or_percent,
     check_namespaces,
     check_pod_selectors,
     check_selector,
@@ -57,8 +58,9 @@ class ScaleDownBinPackArgs(Args, frozen=True):
     """Whether the plugin does nothing."""
     strategy: Annotated[str, one_of(_STRATEGIES)] = CALCULATE_ONLY
     """`EvictDirectly` evicts pods in the order of their ranks; `CalculateOnly` ranks them and evicts none."""
-    max_pods_to_evict: Int32 | None = None
-    """Pods that one run of the plugin may evict; required for `EvictDirectly`."""
+    max_pods_to_evict: Int32OrPercent | None = None
+    """Pods that one run of the plugin may evict; required for `EvictDirectly`. A percentage such as `10%` is one of the
+    pods that it ranks, rounded down, and at least 1."""
     node_selector: LabelSelectorArg | None = None
     """Only pods of these nodes are examined."""
     pod_selectors: tuple[ScaleDownBinPackPodSelector, ...] = ()
@@ -95,9 +97,12 @@ def construction_problems(args: ScaleDownBinPackArgs) -> list[ArgsProblem]:
 def _check_strategy(args: ScaleDownBinPackArgs) -> list[ArgsProblem]:
     if args.strategy and args.strategy not in _STRATEGIES:
         return [ArgsProblem(("strategy",), f"{args.strategy!r} is not one of {', '.join(_STRATEGIES)}")]
-    if args.strategy != EVICT_DIRECTLY or (args.max_pods_to_evict is not None and args.max_pods_to_evict > 0):
+    most = args.max_pods_to_evict
+    if problems := check_int_or_percent(("maxPodsToEvict",), most):
+        return problems
+    if args.strategy != EVICT_DIRECTLY or isinstance(most, str) or (most is not None and most > 0):
         return []
-    found = "is missing" if args.max_pods_to_evict is None else f"{args.max_pods_to_evict} is not above 0"
+    found = "is missing" if most is None else f"{most} is not above 0"
     return [ArgsProblem(("maxPodsToEvict",), f"{found}; strategy {EVICT_DIRECTLY} needs it")]
 
 

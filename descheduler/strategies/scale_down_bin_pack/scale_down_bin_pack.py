@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -111,11 +111,11 @@ class ScaleDownBinPack:
 
     def _evict(self, pods: Sequence[Pod]) -> None:
         most = self._args.max_pods_to_evict or 0
+        limit = ReachedLimit.of(EvictionLimit.PLUGIN_TOTAL, most, num_pods=len(self._ranks))
         num_evicted = 0
         for pod in pods:
-            if num_evicted == most:
-                verdict = limit_reached(EvictionLimit.PLUGIN_TOTAL, most)
-                self._evictor.keep(pod, verdict, self._rank_of(pod))
+            if num_evicted == limit.value:
+                self._evictor.keep(pod, limit_reached(limit), self._rank_of(pod))
             else:
                 num_evicted += self._evictor.request(pod, self._rank_of(pod)).is_accepted
 

@@ -14,7 +14,14 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.plan_document import Plan
-from descheduler.telemetry.metrics.table import LAST_SUCCESS, LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, spec_of
+from descheduler.telemetry.metrics.table import (
+    JOB_BUCKETS,
+    LAST_SUCCESS,
+    LOOP_BUCKETS,
+    METRICS,
+    STRATEGY_BUCKETS,
+    spec_of,
+)
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 
@@ -26,6 +33,7 @@ Values = Mapping[Labels, float]
 _NO_LABELS: Labels = ()
 _LOOP = "descheduler_loop_duration_seconds"
 _STRATEGY = "descheduler_strategy_duration_seconds"
+_STAGES = "descheduler_migration_stage_duration_seconds"
 _LIMITS = {
     "maxNoOfPodsToEvictPerNode": "maximum number of evicted pods per node reached",
     "maxNoOfPodsToEvictPerNamespace": "maximum number of evicted pods per namespace reached",
@@ -66,11 +74,13 @@ def run_registry(record: RunRecord, *, last_success: float | None) -> CollectorR
         "descheduler_eviction_outcomes": _eviction_outcomes(record.outcome),
         "descheduler_predictions": _predictions(record.outcome),
         "descheduler_refusals": _refusals(record.plan),
+        "descheduler_migration_jobs": observer.jobs.counts,
         "descheduler_strategy_failures": _strategy_failures(record.plan),
     }
     histograms: Mapping[str, Metric] = {
         _LOOP: _histogram(_LOOP, _cycle_seconds(observer), LOOP_BUCKETS),
         _STRATEGY: _histogram(_STRATEGY, _plugin_seconds(observer), STRATEGY_BUCKETS),
+        _STAGES: _histogram(_STAGES, observer.jobs.seconds, JOB_BUCKETS),
     }
     return _registry([histograms.get(spec.name) or _family(spec.name, values[spec.name]) for spec in METRICS])
 
@@ -174,7 +184,12 @@ def _predictions(outcome: Outcome | None) -> Values:
     if outcome is None:
         return {}
     found = outcome.predictions
-    counts = {"as-predicted": found.as_predicted, "elsewhere": found.elsewhere, "not-seen": found.not_seen}
+    counts = {
+        "as-predicted": found.as_predicted,
+        "tied": found.tied,
+        "elsewhere": found.elsewhere,
+        "not-seen": found.not_seen,
+    }
     return {(result,): number for result, number in counts.items()}
 
 

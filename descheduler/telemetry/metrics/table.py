@@ -6,13 +6,14 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["LAST_SUCCESS", "LOOP_BUCKETS", "METRICS", "STRATEGY_BUCKETS", "MetricSpec", "spec_of"]
+__all__ = ["JOB_BUCKETS", "LAST_SUCCESS", "LOOP_BUCKETS", "METRICS", "STRATEGY_BUCKETS", "MetricSpec", "spec_of"]
 
 LAST_SUCCESS = "descheduler_last_success_timestamp_seconds"
 
 STRATEGY_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0)
 """Upper bounds in seconds, as kubernetes-sigs/descheduler 0.36 `metrics/metrics.go` has them."""
 LOOP_BUCKETS = (*STRATEGY_BUCKETS, 250.0, 500.0)
+JOB_BUCKETS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 
 
 class MetricSpec(msgspec.Struct, frozen=True):
@@ -82,13 +83,28 @@ METRICS = (
         "gauge",
         ("result",),
         "Replacements of evicted pods for which a node was predicted, by where they were seen ready: as-predicted, "
-        "elsewhere or not-seen",
+        "tied (on another node that ranks as high), elsewhere or not-seen",
     ),
     MetricSpec(
         "descheduler_refusals",
         "gauge",
         ("code", "attempt"),
         "Pods not evicted, by reason code; attempt is true when their eviction was requested",
+    ),
+    MetricSpec(
+        "descheduler_migration_jobs",
+        "gauge",
+        ("phase", "reason", "provider"),
+        "Migration jobs that the run changed, by their phase and reason at its end and how room is held: koordinator, "
+        "placeholder, none, or empty for PodMigrationJobs of users",
+    ),
+    MetricSpec(
+        "descheduler_migration_stage_duration_seconds",
+        "histogram",
+        ("stage", "provider"),
+        "Time that migration jobs were in a stage: pending, reserving (no node yet for Reservation or placeholder), "
+        "waiting (for rate limits, budgets and the check before the eviction), evicting (until the pod is gone) or "
+        "landing (until the replacement is ready)",
     ),
     MetricSpec("descheduler_strategy_failures", "gauge", ("strategy", "profile"), "Plugins that failed in the run"),
 )

@@ -239,9 +239,25 @@ def _cluster_objects() -> dict[str, Object]:
                 "mode": "EvictDirectly",
                 "podRef": {"namespace": "shop", "name": "x", "uid": "uid-x", "fieldPath": CANARY, "kind": CANARY},
                 "deleteOptions": {"preconditions": {"uid": CANARY}},
-                "reservationOptions": {"template": full_template()},
+                "reservationOptions": {"template": full_template(), "reservationRef": {"name": "r", "kind": CANARY}},
             },
-            "status": {"phase": "Running", "message": CANARY, "reason": CANARY, "conditions": [_CONDITION]},
+            "status": {
+                "phase": "Running",
+                "status": "Eviction",
+                "reason": "Evicting",
+                "message": CANARY,
+                "conditions": [
+                    {
+                        "type": "Eviction",
+                        "status": "False",
+                        "reason": "Evicting",
+                        "message": CANARY,
+                        "lastTransitionTime": "2026-06-30T12:00:00Z",
+                    }
+                ],
+                "nodeName": "n",
+                "podRef": {"namespace": "shop", "name": "y", "uid": "uid-y", "fieldPath": CANARY},
+            },
         },
         "Reservation": _reservation(),
         "ElasticQuota": {

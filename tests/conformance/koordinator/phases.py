@@ -16,7 +16,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.controller.controller import Surroundings
+from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
 from descheduler.migration.providers.labels import labels_of
@@ -30,7 +30,7 @@ from descheduler.policy.load import load_policy
 from tests.living.recorded import RecordedScript
 from tests.migration.controller.playing import AtOnce
 
-__all__ = ["DEPARTURES", "Departure", "check"]
+__all__ = ["DEPARTURES", "PASSING", "Departure", "check", "conditions_of", "departure_of", "words_of"]
 
 Case = Mapping[str, Any]
 _SOFT_EVICTION = "scheduling.koordinator.sh/soft-eviction"
@@ -47,7 +47,7 @@ class Departure:
     end: tuple[str, str, str]
 
 
-_PASSING = frozenset(
+PASSING = frozenset(
     {
         ("Running", "PodBoundReservation", "WaitForPodBindReservation"),
         ("Running", "ReservationBound", ""),
@@ -116,14 +116,14 @@ def _args(case: Case) -> MigrationControllerArgs:
 
 
 def _differences(script: RecordedScript, case: Case) -> Iterator[str]:
-    expected, got = case["expect"], [_words(entry) for entry in script.sequence]
-    departure = DEPARTURES.get(case["name"])
+    expected, got = case["expect"], [words_of(entry) for entry in script.sequence]
+    departure = departure_of(case)
     if departure is not None:
         if got[-1] != departure.end:
             yield f"ended as {got[-1]}, and not as {departure.end} ({departure.why})"
         return
-    wanted = [_words(entry) for entry in expected["sequence"] if "phase" in entry]
-    if [entry for entry in got if entry not in _PASSING] != [entry for entry in wanted if entry not in _PASSING]:
+    wanted = [words_of(entry) for entry in expected["sequence"] if "phase" in entry]
+    if [entry for entry in got if entry not in PASSING] != [entry for entry in wanted if entry not in PASSING]:
         yield f"sequence {got}, recorded {wanted}"
     if script.is_deleted is not any("deleted" in entry for entry in expected["sequence"]):
         yield f"the job is {'gone' if script.is_deleted else 'there'}"
@@ -136,13 +136,19 @@ def _differences(script: RecordedScript, case: Case) -> Iterator[str]:
 def _recorded(name: str, value: Any) -> Any:
     """What was recorded, as `_facts` tells it."""
     if name == "conditions":
-        return _conditions(value)
+        return conditions_of(value)
     if name == "reservation" and value and value["exists"]:
         return {**value, "ttl": parse_duration(value["ttl"])}
     return value or None
 
 
-def _words(entry: Mapping[str, str]) -> tuple[str, ...]:
+def departure_of(case: Case) -> Departure | None:
+    """Where the program does otherwise than was recorded, None where it does not."""
+    return DEPARTURES.get(case["name"])
+
+
+def words_of(entry: Mapping[str, str]) -> tuple[str, ...]:
+    """Phase, status and reason of one recorded state, "" for what is not set."""
     return tuple(entry.get(part) or "" for part in ("phase", "status", "reason"))
 
 
@@ -158,7 +164,7 @@ def _facts(script: RecordedScript, case: Case) -> dict[str, Any]:
     found = cluster.get("pods", replacement.get("name", ""), namespace)
     annotations = (pod or {}).get("metadata", {}).get("annotations") or {}
     return {
-        "conditions": _conditions(status.get("conditions") or ()),
+        "conditions": conditions_of(status.get("conditions") or ()),
         "node_name_is_other": status["nodeName"] != old["spec"]["nodeName"] if old and status.get("nodeName") else None,
         "pod_replaced_or_gone": (old is not None and not is_same) or None,
         "replacement_recorded": bool(replacement) or None,
@@ -168,7 +174,7 @@ def _facts(script: RecordedScript, case: Case) -> dict[str, Any]:
     }
 
 
-def _conditions(listed: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, str]]:
+def conditions_of(listed: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, str]]:
     """Type → status and reason; their order is that of the first writing, and says nothing."""
     return {each["type"]: (each["status"], each.get("reason") or "") for each in listed}
 

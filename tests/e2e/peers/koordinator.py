@@ -25,13 +25,16 @@ def install_koordinator(plane: ControlPlane) -> None:
     install(plane, "koordinator", system_namespace=SYSTEM_NAMESPACE)
 
 
-def start_scheduler(plane: ControlPlane) -> Component:
+def start_scheduler(plane: ControlPlane, *, as_shipped: bool = False) -> Component:
     """Starts koord-scheduler; it binds pods whose `schedulerName` is `SCHEDULER`.
 
+    Configured `as_shipped`, it never notes which pods use a Reservation.
     Version 1.8.0 crashes when Reservations are deleted while pods are in flight, so it is started again when it ends.
     """
     port, second_port = free_port(), free_port()
-    config = _write(plane.folder / "koord-scheduler.json", _scheduler_configuration(plane.kubeconfig))
+    config = _write(
+        plane.folder / "koord-scheduler.json", _scheduler_configuration(plane.kubeconfig, as_shipped=as_shipped)
+    )
     command = [
         str(plane.binaries[SCHEDULER]),
         f"--config={config}",
@@ -101,12 +104,13 @@ def migration_job(name: str, pod: Object, *, mode: str = "ReservationFirst") -> 
     }
 
 
-def _scheduler_configuration(kubeconfig: Path) -> Object:
-    """Koordinator's own manifest, with one addition: Reservation comes first under reserve as well, or no Reservation
-    is ever consumed."""
+def _scheduler_configuration(kubeconfig: Path, *, as_shipped: bool) -> Object:
+    """Koordinator's own manifest, with one addition unless `as_shipped`: Reservation comes first under reserve as well,
+    or no Reservation is ever consumed."""
     document: Object = deepcopy(dict(MANIFEST))
     (profile,) = document["profiles"]
-    profile["plugins"]["reserve"]["enabled"].insert(0, {"name": "Reservation"})
+    if not as_shipped:
+        profile["plugins"]["reserve"]["enabled"].insert(0, {"name": "Reservation"})
     for config in profile["pluginConfig"]:
         config["args"] |= {"apiVersion": document["apiVersion"], "kind": f"{config['name']}Args"}
     return {**document, **_local(kubeconfig)}

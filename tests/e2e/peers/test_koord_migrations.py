@@ -33,6 +33,13 @@ def test_plain_pods_move_into_their_reservations(peer_cluster: Cluster, tmp_path
     evict(peer_cluster, tmp_path, number=2)
 
     assert_moved(peer_cluster, "web", pods, number=2)
+    assert events_on_jobs(peer_cluster) == [
+        *["Complete"] * 2,
+        *["EvictComplete"] * 2,
+        *["Evicting"] * 2,
+        *["ReservationCreated"] * 2,
+        *["ReservationScheduled"] * 2,
+    ]
 
 
 def test_as_many_members_of_a_gang_move_as_it_can_spare(peer_cluster: Cluster, tmp_path: Path) -> None:
@@ -64,10 +71,24 @@ def test_pods_with_gpus_move_into_reservations_of_devices(peer_cluster: Cluster,
     assert sorted(json.loads(each)["gpu"][0]["minor"] for each in allocated) == [0, 1]
 
 
-def start(cluster: Cluster, *, with_gpus: bool = False) -> None:
+def test_reservations_that_the_scheduler_does_not_note_are_recognized(peer_cluster: Cluster, tmp_path: Path) -> None:
+    start(peer_cluster, as_shipped=True)
+    pods = run_on_closed_node(peer_cluster, "web", replicas=1)
+
+    report = Program(peer_cluster.kubeconfig, tmp_path).run(MOVING)
+
+    assert list(report.codes().values()) == ["reservation-unused"], report.document
+    (moved,) = peer_cluster.wait_ready("web", 1)
+    assert (moved["metadata"]["uid"] in pods, moved["spec"]["nodeName"]) == (False, "b")
+    assert "enable the plugin Reservation under plugins.reserve" in report.log
+    assert peer_cluster.api.items(f"{GROUP}/reservations") == []
+    assert [job["status"]["phase"] for job in peer_cluster.api.items(f"{GROUP}/podmigrationjobs")] == ["Succeeded"]
+
+
+def start(cluster: Cluster, *, with_gpus: bool = False, as_shipped: bool = False) -> None:
     """Koordinator's kinds and scheduler, and node a."""
     install_koordinator(cluster.plane)
-    start_scheduler(cluster.plane)
+    start_scheduler(cluster.plane, as_shipped=as_shipped)
     add_node(cluster, "a", with_gpus=with_gpus)
 
 
@@ -123,6 +144,12 @@ def assert_moved(cluster: Cluster, app: str, old: set[str], *, number: int) -> l
     assert users == {pod["metadata"]["uid"] for pod in pods}
     assert users == {job["status"]["podRef"]["uid"] for job in jobs}
     return pods
+
+
+def events_on_jobs(cluster: Cluster) -> list[str]:
+    """The reasons of the Events about PodMigrationJobs, sorted."""
+    events = cluster.api.items("/api/v1/namespaces/default/events")
+    return sorted(event["reason"] for event in events if event["involvedObject"]["kind"] == "PodMigrationJob")
 
 
 def users_of(cluster: Cluster, count: int) -> set[str] | None:

@@ -103,3 +103,27 @@ def test_unready_pod_that_goes_freely_charges_nothing() -> None:
     ledger.charge(make_covered(ready=False))
 
     assert ledger.verdict(make_covered("q")).is_accepted
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        pytest.param({"min_available": 1}, None, id="so many have to serve, and one more does"),
+        pytest.param({"min_available": 2, "desired_healthy": 2}, Reason.DISRUPTION_BUDGET, id="two more would have to"),
+        pytest.param({}, Reason.DISRUPTION_BUDGET, id="a share, or a number that may be missing, grows with the pods"),
+    ],
+)
+def test_budget_of_a_pod_beside_which_a_second_one_comes(facts: dict[str, Any], expected: Reason | None) -> None:
+    used_up = {"disruptions_allowed": 0, "current_healthy": 1, "desired_healthy": 1}
+    ledger = make_ledger(make_budget("b", APP, **(used_up | facts)))
+
+    assert ledger.verdict(make_covered(), is_surged=True).reason is expected
+    assert ledger.verdict(make_covered()).reason is Reason.DISRUPTION_BUDGET
+
+
+def test_what_another_pod_of_the_budget_has_used_is_gone_for_a_surged_one() -> None:
+    facts: dict[str, Any] = {"disruptions_allowed": 0, "current_healthy": 1, "desired_healthy": 1, "min_available": 1}
+    ledger = make_ledger(make_budget("b", APP, **facts))
+    ledger.charge(make_covered("q"))
+
+    assert ledger.verdict(make_covered(), is_surged=True).reason is Reason.DISRUPTION_BUDGET

@@ -189,7 +189,7 @@ def test_gang_whose_members_wait_for_each_other_moves_whole_or_stays(cpu: str, e
 
     verdict = run.evictor.request(bundle_of(*pods))
 
-    assert verdict.reason is expected
+    assert (verdict.reason, verdict.subject) == (expected, "default/train" if expected else "")
     landings = [run.evictor.landings.landing_of(pod) for pod in pods]
     assert [landing and landing.node for landing in landings] == ["b" if expected is None else None] * 3
 
@@ -201,4 +201,4 @@ def test_gang_of_which_one_more_is_left_is_not_taken_apart() -> None:
 
     verdict = run_of(pods, group).evictor.request(bundle_of(pods[0]))
 
-    assert verdict.reason is Reason.NO_LANDING
+    assert (verdict.reason, verdict.subject) == (Reason.NO_LANDING, "default/train")

@@ -128,6 +128,20 @@ def test_moves_of_earlier_runs_and_of_this_one_count_in_the_window() -> None:
     ]
 
 
+def test_most_moves_can_be_a_share_of_the_replicas() -> None:
+    history = {"cooldown": "0s", "maxMovesPerWindow": "29%"}
+
+    decisions = decided(history, [moved(30)], pods=[web_pod("web-1"), web_pod("web-2")])
+
+    assert [move.pod.name for move in decisions.moves] == ["web-1"]
+    assert refusals(decisions) == [
+        (
+            "MovesPerWindow",
+            "maxMovesPerWindow (29%: 2) reached for ReplicaSet default/web: 2 moves within 1h0m0s (window)",
+        )
+    ]
+
+
 def test_moves_of_earlier_rounds_count_in_the_window() -> None:
     decisions = decided({"maxMovesPerWindow": 1}, prior=[web_pod("web-0")])
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.migration_controller.schedules import opening_lines
+from descheduler.eviction.migration_controller.schedules import Closing, closings, opening_lines
 from descheduler.policy.load import load_policy
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.policy.builders import koordinator, messages
@@ -71,6 +71,48 @@ def test_next_times_are_listed_for_operators() -> None:
         "  2026-12-27 01:00 Europe/Berlin - 2026-12-27 06:00 Europe/Berlin",
         "  2026-12-27 22:00 Europe/Berlin - 2026-12-28 06:00 Europe/Berlin",
     ]
+
+
+@pytest.mark.parametrize(
+    ("args", "at", "why"),
+    [
+        pytest.param(
+            WINDOW,
+            "2026-06-02T04:00",
+            "its windows closed at 2026-06-02 06:00 Europe/Berlin; "
+            "runs from 2026-06-02 22:00 Europe/Berlin on decide again",
+            id="a window closes",
+        ),
+        pytest.param(
+            f"{WINDOW}, {BLACKOUT}",
+            "2026-12-24T00:00",
+            "blackout '0 0 24 12 *' (72h0m0s, UTC) began at 2026-12-24 01:00 Europe/Berlin; "
+            "runs from 2026-12-27 01:00 Europe/Berlin on decide again",
+            id="a blackout begins in a window",
+        ),
+    ],
+)
+def test_end_of_the_time_in_which_a_profile_evicts_is_known_before(args: str, at: str, why: str) -> None:
+    policy = load_policy(policy_text(args), REGISTRY)
+    ends_at = datetime.fromisoformat(at).replace(tzinfo=UTC)
+
+    found = closings(policy, ends_at - timedelta(minutes=10))
+
+    assert found == {"nightly": Closing(ends_at, f"profile nightly evicts nothing more: {why}")}
+
+
+@pytest.mark.parametrize(
+    ("args", "at"),
+    [
+        pytest.param("", "2026-06-02T03:00", id="without windows"),
+        pytest.param(WINDOW, "2026-06-02T12:00", id="outside its windows"),
+        pytest.param("windows: [{cron: 0 8 * * *, duration: 24h}]", "2026-06-02T12:00", id="windows without end"),
+    ],
+)
+def test_other_profiles_have_no_such_end(args: str, at: str) -> None:
+    policy = load_policy(policy_text(args), REGISTRY)
+
+    assert closings(policy, datetime.fromisoformat(at).replace(tzinfo=UTC)) == {}
 
 
 @pytest.mark.parametrize(

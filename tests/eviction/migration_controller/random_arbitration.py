@@ -210,8 +210,8 @@ def _of(uid: str, pods: Collection[Pod]) -> set[Pod]:
     return {pod for pod in pods if pod.controller is not None and pod.controller.uid == uid}
 
 
-def _beyond(gate: str, limit: int | None, num_before: int, num_added: int, skipped: Collection[str]) -> Iterator[str]:
-    if limit and gate not in skipped and num_added > max(0, limit - num_before):
+def _beyond(gate: str, limit: object, num_before: int, num_added: int, skipped: Collection[str]) -> Iterator[str]:
+    if isinstance(limit, int) and limit and gate not in skipped and num_added > max(0, limit - num_before):
         yield f"{gate} ({limit}) exceeded"
 
 
@@ -258,7 +258,7 @@ def _broken_limiters(world: World, decisions: Sequence[JobDecision]) -> Iterator
             continue
         for key, number in keys[name].items():
             is_limited = name == "namespace" or _workload(world, key)[0] > 0
-            if is_limited and number > max(1, limiter.burst):
+            if is_limited and isinstance(limiter.burst, int) and number > max(1, limiter.burst):
                 yield f"objectLimiters.{name} exceeded"
 
 

@@ -165,6 +165,21 @@ def test_workload_needs_replicas_to_spare(args: dict[str, Any], replicas: int, e
 
 
 @pytest.mark.parametrize(
+    ("args", "workload", "expected"),
+    [
+        pytest.param({"singleReplicas": "Surge"}, "ReplicaSet/web", None, id="of a ReplicaSet"),
+        pytest.param({"singleReplicas": "Evict"}, "ReplicaSet/web", Reason.WORKLOAD_REPLICAS, id="but not unasked"),
+        pytest.param({"singleReplicas": "Surge"}, "StatefulSet/web", Reason.WORKLOAD_REPLICAS, id="nor a database"),
+    ],
+)
+def test_only_replica_may_go_that_is_surged(args: dict[str, Any], workload: str, expected: Reason | None) -> None:
+    pod = make_koord_pod("p", owners=[owner(workload, group="apps/v1")])
+    cluster = make_cluster([pod], [make_workload(1, kind=workload.partition("/")[0])])
+
+    assert make_plugin(cluster, reservationProvider="koordinator", **args).filter(pod).reason is expected
+
+
+@pytest.mark.parametrize(
     "args",
     [
         pytest.param({}, id="by default"),

@@ -32,6 +32,8 @@ def make_rate(minutes: int = 5, **facts: Any) -> MigrationObjectLimiter:
     [
         pytest.param({}, 1, id="one of a workload by default"),
         pytest.param({"workload": make_rate(burst=2)}, 2, id="as many as the burst"),
+        pytest.param({"workload": make_rate(burst="40%")}, 2, id="a share of the replicas"),
+        pytest.param({"workload": make_rate(burst="1%")}, 1, id="and at least one"),
         pytest.param({"workload": make_rate(0)}, 9, id="no limit without a duration"),
         pytest.param({"namespace": make_rate(max_migrating=3)}, 1, id="one of a namespace with a number"),
         pytest.param({"namespace": make_rate(max_migrating="30%")}, 9, id="a percentage of a namespace is no limit"),

@@ -11,6 +11,7 @@ from tests.living.api.evictions import is_ready
 from tests.living.api.refusal import Refused
 from tests.living.api.request import Target
 from tests.living.api.writes import create, delete_pod, random_ending
+from tests.living.clock import to_time
 from tests.living.resources import by_plural
 from tests.living.store import Change, Object, Store, copied
 
@@ -26,6 +27,7 @@ __all__ = [
 
 _PODS = by_plural("pods")
 _RETRY_SECONDS = 1.0
+_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
 def controller_of(found: Object) -> Object | None:
@@ -183,8 +185,9 @@ class StatefulSetController(_WorkloadController):
         self.report(workload, owned)
 
 
-def _worth(pod: Object) -> tuple[bool, bool, float, str]:
-    """Pods that a ReplicaSet deletes first come first: unbound, not ready, young."""
+def _worth(pod: Object) -> tuple[bool, bool, int, float, str]:
+    """Pods that a ReplicaSet deletes first come first: unbound, not ready, of low deletion cost, young."""
     metadata = pod["metadata"]
-    version = float(metadata["resourceVersion"])
-    return bool(pod["spec"].get("nodeName")), is_ready(pod), -version, metadata["name"]
+    born = to_time(metadata["creationTimestamp"]).timestamp()
+    cost = int((metadata.get("annotations") or {}).get(_DELETION_COST, 0))
+    return bool(pod["spec"].get("nodeName")), is_ready(pod), cost, -born, metadata["name"]

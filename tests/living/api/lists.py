@@ -12,6 +12,7 @@ from tests.faults.faults import Answer
 from tests.faults.wire import json_answer
 from tests.living.api.refusal import Refused
 from tests.living.api.request import Request, Target
+from tests.living.api.tables import node_table
 from tests.living.selectors import field_test, label_test
 from tests.living.store import Key, Object, Store
 
@@ -37,6 +38,8 @@ def listed(store: Store, target: Target, request: Request) -> Answer:
     if request.accept.startswith(_PROTOBUF) and resource.kind in _IN_PROTOBUF:
         body = proto_list(resource.kind, items, version=str(version), more=metadata.get("continue", ""))
         return Answer(200, body, content_type=_PROTOBUF)
+    if "as=Table;" in request.accept and resource.kind == "Node":
+        return json_answer(200, node_table(items, metadata))
     head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version}
     return json_answer(200, {**head, "metadata": metadata, "items": items})
 

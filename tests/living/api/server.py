@@ -12,6 +12,7 @@ from tests.living.api.evictions import evict
 from tests.living.api.lists import listed
 from tests.living.api.refusal import Refused
 from tests.living.api.request import Request, Target, target_of
+from tests.living.api.scales import HAVE_SCALE, patch_scale, scale_of
 from tests.living.api.watches import watched
 from tests.living.api.writes import bind, create, delete, existing, patch, update
 from tests.living.store import Object, Store
@@ -123,6 +124,10 @@ class LivingApi:
                 return update(store, target, request.document())
             case "PATCH", "" | "status" if target.name and _has(target):
                 return patch(store, target, request)
+            case "GET", "scale" if target.resource.kind in HAVE_SCALE:
+                return scale_of(store, target)
+            case "PATCH", "scale" if target.resource.kind in HAVE_SCALE:
+                return patch_scale(store, target, request)
             case "DELETE", "" if target.name:
                 return delete(store, target, request.document() if request.body else {})
             case _, "" | "status" | "eviction" | "binding":

@@ -12,7 +12,19 @@ from tests.living.clock import rfc3339
 from tests.living.resources import KOORDINATOR_GROUPS, by_plural
 from tests.living.store import Object, Store, copied
 
-__all__ = ["bind", "create", "delete", "delete_pod", "existing", "patch", "random_ending", "update"]
+__all__ = [
+    "bind",
+    "check_head_of_patch",
+    "create",
+    "delete",
+    "delete_pod",
+    "existing",
+    "merged",
+    "patch",
+    "random_ending",
+    "stored",
+    "update",
+]
 
 _MERGE_PATCH = "application/merge-patch+json"
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -66,7 +78,7 @@ def update(store: Store, target: Target, body: Object) -> Object:
     if version and version != before["metadata"]["resourceVersion"]:
         text = "the object has been modified; please apply your changes to the latest version and try again"
         raise conflict(target.resource, target.name, text)
-    return _stored(store, target, before, body)
+    return stored(store, target, before, body)
 
 
 def patch(store: Store, target: Target, request: Request) -> Object:
@@ -76,11 +88,16 @@ def patch(store: Store, target: Target, request: Request) -> Object:
         raise Refused(415, "UnsupportedMediaType", text)
     before = existing(store, target)
     wanted = request.document()
+    check_head_of_patch(target, before, wanted)
+    return stored(store, target, before, merged(copied(before), wanted), manager=request.query.get("fieldManager", ""))
+
+
+def check_head_of_patch(target: Target, before: Object, wanted: Object) -> None:
+    """Raises Refused (409) when `wanted` names another UID or resource version than the object has."""
     _check_uid(target, before, wanted.get("metadata") or {})
     version = (wanted.get("metadata") or {}).get("resourceVersion")
     if version and version != before["metadata"]["resourceVersion"]:
         raise conflict(target.resource, target.name, "the object has been modified")
-    return _stored(store, target, before, _merged(copied(before), wanted))
 
 
 def delete(store: Store, target: Target, options: Object) -> Object:
@@ -153,13 +170,17 @@ def _check_uid(target: Target, before: Object, metadata: Object) -> None:
         raise conflict(target.resource, target.name, text)
 
 
-def _stored(store: Store, target: Target, before: Object, after: Object) -> Object:
+def stored(store: Store, target: Target, before: Object, after: Object, *, manager: str = "") -> Object:
+    """The object with what `target` lets be changed of it; who states other replicas owns that field from now on."""
     server_set = ("uid", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion", "name", "namespace")
     if target.subresource == "status":
         return store.replace(target.resource, {**before, "status": after.get("status") or {}})
     kept = {name: before["metadata"][name] for name in server_set if name in before["metadata"]}
     metadata = {name: value for name, value in after["metadata"].items() if name not in server_set} | kept
     changed = {**after, "metadata": metadata}
+    if _replicas(after) != _replicas(before):
+        owner = {"manager": manager or store.actor, "operation": "Update", "subresource": target.subresource}
+        metadata["managedFields"] = [{**owner, "fieldsV1": {"f:spec": {"f:replicas": {}}}}]
     if target.resource.has_status:
         changed.pop("status", None)
         changed |= {"status": before["status"]} if "status" in before else {}
@@ -170,6 +191,11 @@ def _stored(store: Store, target: Target, before: Object, after: Object) -> Obje
     return store.replace(target.resource, changed)
 
 
+def _replicas(found: Object) -> int | None:
+    replicas: int | None = (found.get("spec") or {}).get("replicas")
+    return replicas
+
+
 def _terminating(store: Store, found: Object, seconds: int) -> Object:
     if "deletionTimestamp" in found["metadata"]:
         return found
@@ -178,13 +204,14 @@ def _terminating(store: Store, found: Object, seconds: int) -> Object:
     return {**found, "metadata": {**found["metadata"], **ending}}
 
 
-def _merged(value: Any, patch: Any) -> Any:
+def merged(value: Any, patch: Any) -> Any:
+    """`value` with a JSON merge patch applied."""
     if not isinstance(patch, dict):
         return patch
-    merged = dict(value) if isinstance(value, dict) else {}
+    result = dict(value) if isinstance(value, dict) else {}
     for name, part in patch.items():
         if part is None:
-            merged.pop(name, None)
+            result.pop(name, None)
         else:
-            merged[name] = _merged(merged.get(name), part)
-    return merged
+            result[name] = merged(result.get(name), part)
+    return result

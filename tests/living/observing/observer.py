@@ -10,6 +10,7 @@ from tests.living.cluster import LivingCluster
 from tests.living.observing.departures import Departures
 from tests.living.observing.leftovers import leftovers
 from tests.living.observing.promises import Broken, Departure, Limits, Promise
+from tests.living.observing.surges import Surges
 from tests.living.observing.workloads import LostPods
 from tests.living.scheduling.amounts import amounts, as_text
 from tests.living.scheduling.quotas import quota_of, used_of
@@ -36,6 +37,7 @@ class Observer:
         self._store = cluster.store
         self._agents = agents
         self._departures = Departures(cluster.store, limits or Limits(), agents)
+        self._surges = Surges(cluster.store, agents)
         self._lost = LostPods(cluster.store, cluster.schedulers, patience_seconds)
         cluster.store.listeners.append(self._see)
         cluster.api.after_call.append(self._look_after)
@@ -46,6 +48,11 @@ class Observer:
         """The pods that the program had leave, in order."""
         return tuple(self._departures.all)
 
+    @property
+    def surged(self) -> list[str]:
+        """The workloads that the program has scaled up."""
+        return self._surges.names
+
     def next_round(self) -> None:
         """Begins another run on purpose: limits count anew, and replacements may be moved."""
         self._departures.next_round()
@@ -55,6 +62,7 @@ class Observer:
         self._cluster.clock.sleep(settle_seconds)
         self._note(self._lost.look(self._departures.owners, is_patient=False), 0)
         self._note(leftovers(self._store), 0)
+        self._note(self._surges.left_open(), 0)
         return self.broken
 
     def assert_kept(self, *, settle_seconds: float = 60.0) -> None:
@@ -63,6 +71,7 @@ class Observer:
         assert not broken, "\n".join(map(str, broken))
 
     def _see(self, change: Change) -> None:
+        self._note(self._surges.note(change), change.call)
         if change.resource.kind != "Pod":
             return
         self._note(self._departures.note(change), change.call)

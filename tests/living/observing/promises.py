@@ -22,6 +22,8 @@ class Promise(StrEnum):
     NOTHING_LOST = "no workload loses a pod"
     ROOM_RELEASED = "no room stays held"
     JOB_ENDED = "no job stays open"
+    SERVED = "no surged workload is ever below its replicas"
+    SCALED_BACK = "what was scaled up is scaled back once, and nobody's number is overwritten"
 
 
 @dataclass(frozen=True, slots=True)

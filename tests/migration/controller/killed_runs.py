@@ -14,15 +14,17 @@ from functools import cache
 
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed
-from tests.migration.controller.whole_runs import LEASE_SECONDS, WAYS, live_run, observed, policy_of, world
+from tests.migration.controller.whole_runs import LEASE_SECONDS, SURGES, WAYS, live_run, observed, policy_of, world
 
-__all__ = ["broken_by_a_kill", "num_calls"]
+__all__ = ["ALL_WAYS", "broken_by_a_kill", "num_calls"]
+
+ALL_WAYS = WAYS | SURGES
 
 
 @cache
 def num_calls(name: str) -> int:
     """How many calls a run makes that nobody disturbs."""
-    way = WAYS[name]
+    way = ALL_WAYS[name]
     cluster = world(way)
     passage = FaultyWay(cluster.api)
     live_run(cluster, policy_of(way), passage)
@@ -34,7 +36,7 @@ def broken_by_a_kill(name: str, number: int, *, after: bool, waits_for_lease: bo
 
     The next run comes when the Lease has run out or, unless `waits_for_lease`, at once, the Lease having been deleted.
     """
-    way = WAYS[name]
+    way = ALL_WAYS[name]
     cluster = world(way)
     observer = observed(cluster)
     with suppress(Killed):
@@ -63,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--stride", type=int, default=1)
     options = parser.parse_args(arguments)
     num_kills = num_broken = 0
-    for name in WAYS:
+    for name in ALL_WAYS:
         for number in range(1, num_calls(name) + 1, options.stride):
             for after in (False, True):
                 broken = broken_by_a_kill(name, number, after=after, waits_for_lease=number % 2 == 0)

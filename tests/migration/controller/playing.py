@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
-from descheduler.migration.controller.controller import Background, JobController, Surroundings
+from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
@@ -55,7 +57,10 @@ class AtOnce:
 
 @dataclass
 class Play:
-    """One run's controller over `cluster`. `provider` and `keeps_objects` choose how room is held and jobs are kept."""
+    """One run's controller over `cluster`. `provider` and `keeps_objects` choose how room is held and jobs are kept.
+
+    Jobs are created with this `surge`.
+    """
 
     cluster: LivingCluster
     provider: str = "koordinator"
@@ -66,6 +71,8 @@ class Play:
     settings: ExecutorSettings = field(default_factory=lambda: ExecutorSettings(qps=100.0, burst=100))
     halted: Callable[[], Halted | None] = lambda: None
     calls: Background = field(default_factory=AtOnce)
+    surge: Surge | None = None
+    clock_is_ahead: timedelta = timedelta()
 
     def __post_init__(self) -> None:
         """Makes the client."""
@@ -83,7 +90,7 @@ class Play:
         """Finishes or undoes what earlier runs left."""
         journal = self.journal()
         keeper = self.keeper(journal)
-        now = self.cluster.clock.now()
+        now = self.now()
         adopted = adopt(
             self.objects,
             journal,
@@ -136,16 +143,20 @@ class Play:
             halted=self.halted,
             may_call=lambda: "",
             clock=clock.monotonic,
-            now=clock.now,
+            now=self.now,
             sleep=clock.sleep,
         )
         port = EvictionClient(self.client)
         return JobController(journal, keeper, port, ControllerSettings(self.settings), self._new_job, around)
 
+    def now(self) -> datetime:
+        """The time of day on the machine of the run."""
+        return self.cluster.clock.now() + self.clock_is_ahead
+
     def keeper(self, journal: Journal) -> JobKeeper:
         """What takes single jobs on."""
         rooms = {self.provider: self.rooms()}
-        return JobKeeper(self.objects, journal, rooms, self.terms, now=self.cluster.clock.now)
+        return JobKeeper(self.objects, journal, rooms, self.terms, now=self.now)
 
     def journal(self) -> Journal:
         """Where jobs are kept."""
@@ -178,4 +189,5 @@ class Play:
             self.provider,
             ttl=self.ttl,
             successors="" if successors is None else successors.encoded(),
+            surge="" if self.surge is None else self.surge.encoded(),
         )

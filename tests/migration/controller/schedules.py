@@ -11,7 +11,7 @@ import random
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from descheduler.cluster.snapshot import SnapshotError
@@ -22,7 +22,7 @@ from tests.faults.faults import Answer, Requests
 from tests.living.api.server import Call, LivingApi
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, SeededFaults
-from tests.migration.controller.whole_runs import LEASE_SECONDS, WAYS, Way, live_run, observed, policy_of, world
+from tests.migration.controller.whole_runs import LEASE_SECONDS, SURGES, WAYS, Way, live_run, observed, policy_of, world
 
 __all__ = ["Story", "play"]
 
@@ -69,9 +69,9 @@ class Story:
     ends: Counter[str] = field(default_factory=Counter)
 
 
-def play(seed: int) -> Story:
-    """The story of `seed`."""
-    name, way = list(WAYS.items())[seed % len(WAYS)]
+def play(seed: int, ways: Mapping[str, Way] = WAYS) -> Story:
+    """The story of `seed` in one of these ways, by its number."""
+    name, way = list(ways.items())[seed % len(ways)]
     story = Story(seed, name)
     cluster = world(way, seed=seed)
     observer = observed(cluster)
@@ -131,8 +131,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.migration.controller.schedules", description=__doc__)
     parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--surges", action="store_true", help="surge workloads with one replica")
     options = parser.parse_args(arguments)
-    stories = [_told(play(options.first_seed + number)) for number in range(options.seeds)]
+    ways = SURGES if options.surges else WAYS
+    stories = [_told(play(options.first_seed + number, ways)) for number in range(options.seeds)]
     for title, counted in (
         ("faults", sum((story.met for story in stories), Counter())),
         ("ends of runs", sum((story.ends for story in stories), Counter())),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ def test_a_pod_of_koord_scheduler_moves_to_its_reservation() -> None:
 
 
 def test_a_pod_of_any_scheduler_moves_to_its_placeholder() -> None:
-    cluster = living_cluster(3, [deployment("web", 1, on=["n1"])], [LOWEST])
+    cluster = living_cluster([TAINTED, node("n2")], [deployment("web", 1, on=["n1"])], [LOWEST])
     play = Play(cluster, provider="placeholder", keeps_objects=False)
     (outcome,) = play.evict(*cluster.pods("web"))
     assert outcome.code is OutcomeCode.DONE
@@ -89,6 +90,13 @@ def test_nothing_is_evicted_where_no_room_can_be_held(provider: str) -> None:
     assert (outcome.kind, outcome.code) == (OutcomeKind.REFUSED, OutcomeCode.NO_ROOM)
     assert [pod["metadata"]["uid"] for pod in cluster.pods("full")] == before
     assert left_over(cluster) == []
+
+
+def test_the_room_is_not_looked_at_again_because_a_status_was_written() -> None:
+    cluster = living_cluster(3, [deployment("web", 1, on=["n1"], scheduler=KOORD)])
+    Play(cluster).evict(*cluster.pods("web"))
+    looks = [call.at for call in cluster.api.sent("GET") if "/reservations/" in call.request.path]
+    assert min(later - earlier for earlier, later in pairwise(looks)) > 0.3
 
 
 def test_pods_of_one_workload_leave_one_after_the_other() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from descheduler.kube.leases.lease import LeaseHeld
-from tests.migration.controller.killed_runs import broken_by_a_kill, num_calls
+from tests.migration.controller.killed_runs import ALL_WAYS, broken_by_a_kill, num_calls
 from tests.migration.controller.whole_runs import WAYS, live_run, observed, policy_of, watch_of, world
 
 STRIDE = 9
@@ -15,7 +15,7 @@ STRIDE = 9
 
 
 def cases() -> list[Any]:
-    return [(name, number) for name in WAYS for number in range(1, num_calls(name) + 1, STRIDE)]
+    return [(name, number) for name in ALL_WAYS for number in range(1, num_calls(name) + 1, STRIDE)]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])

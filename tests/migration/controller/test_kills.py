@@ -33,10 +33,12 @@ class Way:
     provider: str
     keeps_objects: bool
     mode: str = "ReservationFirst"
+    has_reserve_line: bool = True
 
 
 WAYS = {
     "reservations": Way("koordinator", keeps_objects=True),
+    "reservations as shipped": Way("koordinator", keeps_objects=True, has_reserve_line=False),
     "placeholders": Way("placeholder", keeps_objects=False),
     "directly": Way("none", keeps_objects=True, mode="EvictDirectly"),
 }
@@ -49,7 +51,8 @@ def world(way: Way) -> LivingCluster:
         stateful_set("db", 1, on=["n1"], scheduler=scheduler, grace_seconds=1),
     ]
     others = [LOWEST, budget("web", maxUnavailable=1)]
-    return living_cluster([TAINTED, node("n2"), node("n3")], workloads, others, ready_seconds=1.0)
+    nodes = [TAINTED, node("n2"), node("n3")]
+    return living_cluster(nodes, workloads, others, ready_seconds=1.0, has_reserve_line=way.has_reserve_line)
 
 
 def play(cluster: LivingCluster, way: Way, **options: Any) -> Play:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.migration.controller.schedules import play
+from tests.migration.controller.whole_runs import SURGES
 
 LIST_NESTED_TOO_DEEP = 221
 """The list of jobs holds what no decoder follows to its end."""
@@ -16,3 +17,8 @@ POD_CUT_SHORT = 955
 @pytest.mark.parametrize("seed", [*range(30), LIST_NESTED_TOO_DEEP, POD_CUT_SHORT])
 def test_faults_of_the_api_break_no_promise(seed: int) -> None:
     assert play(seed).faults == []
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_nor_one_about_workloads_that_are_surged(seed: int) -> None:
+    assert play(seed, SURGES).faults == []

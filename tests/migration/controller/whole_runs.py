@@ -17,6 +17,7 @@ from descheduler.kube.background import BackgroundCalls
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
+from descheduler.telemetry.observer import RunObserver
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
 from tests.living.cluster import LivingCluster
 from tests.living.observing.observer import Observer
@@ -26,6 +27,7 @@ from tests.policy.builders import koordinator
 
 __all__ = [
     "LEASE_SECONDS",
+    "SURGES",
     "WAYS",
     "Way",
     "live_run",
@@ -47,6 +49,8 @@ class Way:
     provider: str
     scheduler: str = "default-scheduler"
     has_koordinator: bool = True
+    surges: bool = False
+    """Whether the workloads have one replica each, and are scaled up while their pod moves."""
 
 
 WAYS = {
@@ -54,13 +58,21 @@ WAYS = {
     "placeholders": Way("placeholder", has_koordinator=False),
     "directly": Way("none"),
 }
+SURGES = {
+    "surges with placeholders": Way("placeholder", has_koordinator=False, surges=True),
+    "surges with reservations": Way("koordinator", scheduler="koord-scheduler", surges=True),
+}
 
 
 def world(way: Way, *, seed: int = 0) -> LivingCluster:
-    """A Deployment with a budget and a StatefulSet, with two pods on a node that nobody may be on any more."""
+    """Two workloads, one of them with a budget, and pods of both on a node that nobody may be on any more."""
     facts: dict[str, Any] = {"scheduler": way.scheduler, "grace_seconds": 1}
     workloads = [deployment("web", 3, on=["n1", "n1", "n2"], **facts), stateful_set("db", 2, on=["n1", "n3"], **facts)]
-    others = [priority_class("descheduler-placeholder", -1_000_000_000), budget("web", maxUnavailable=1)]
+    allowed = budget("web", maxUnavailable=1)
+    if way.surges:
+        workloads = [deployment("web", 1, on=["n1"], **facts), deployment("api", 1, on=["n1"], **facts)]
+        allowed = budget("web", minAvailable=1)
+    others = [priority_class("descheduler-placeholder", -1_000_000_000), allowed]
     nodes = [node("n1", taints=["gone=soon:NoSchedule"]), node("n2"), node("n3")]
     return living_cluster(nodes, workloads, others, seed=seed, has_koordinator=way.has_koordinator)
 
@@ -74,6 +86,7 @@ def policy_of(way: Way, **more: str) -> str:
     """A policy that moves pods off tainted nodes by jobs; `more` are further args of MigrationController."""
     args = {"reservationProvider": way.provider, "skipCheckExpectedReplicas": "true", "maxMigratingPerNode": "10"}
     args |= {"maxMigratingPerWorkload": "2", "maxUnavailablePerWorkload": "2", "evictQPS": "100", "evictBurst": "100"}
+    args |= {"singleReplicas": "Surge", "skipCheckExpectedReplicas": "false"} if way.surges else {}
     text = ", ".join(f"{name}: {value}" for name, value in (args | more).items())
     return koordinator(
         "profiles:\n"
@@ -93,13 +106,15 @@ def live_run(
     agent: str = "us",
     deadline_seconds: float | None = 600.0,
     watch: Watch | None = None,
+    observer: RunObserver | None = None,
 ) -> RunResult:
     """One run with a Lease, whose calls go through `passage`. Raises what the program's own entry does."""
     watch = watch or watch_of(cluster, deadline_seconds)
     options = RunOptions(lease=LeaseOptions(duration_seconds=LEASE_SECONDS))
     with one_after_the_other():
         client = cluster.client(agent=agent, passage=passage)
-        return run_with(client, load_policy(policy, REGISTRY), options, watch, now=cluster.clock.now())
+        loaded, now = load_policy(policy, REGISTRY), cluster.clock.now()
+        return run_with(client, loaded, options, watch, now=now, observer=observer)
 
 
 def watch_of(cluster: LivingCluster, deadline_seconds: float | None = None) -> Watch:

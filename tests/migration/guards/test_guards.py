@@ -63,6 +63,25 @@ def test_pods_that_find_no_node_stop_the_run(name: str) -> None:
     assert_stopped(result, observer, text)
 
 
+@pytest.mark.parametrize(("most", "is_stopped"), [("60%", True), ("61%", False)])
+def test_pods_that_find_no_node_can_be_a_share_of_the_pods(most: str, is_stopped: bool) -> None:
+    """Of the five pods at the start 60% are three, and of ten 61% are six."""
+    way = WAYS["directly"]
+    cluster = moving(way)
+    for number in range(0 if is_stopped else 5):
+        cluster.add(pod(f"calm-{number}", cpu="1m", on="n3"))
+
+    def crowd() -> None:
+        for number in range(5):
+            cluster.add(pod(f"stuck-{number}", cpu="64"))
+
+    policy = guarded(way, f"{{interval: 1s, maxPendingPodsIncrease: {most}}}")
+    result = disturbed(cluster, policy, crowd, after_seconds=4)
+
+    said = f"5 unschedulable pods, 0 before the first eviction (guards.maxPendingPodsIncrease: {most})"
+    assert result.guard == (said if is_stopped else "")
+
+
 @pytest.mark.parametrize("name", ALL_WAYS)
 def test_nodes_that_fail_stop_the_run(name: str) -> None:
     way = ALL_WAYS[name]

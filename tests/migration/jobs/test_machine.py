@@ -140,7 +140,7 @@ class TestEviction:
         assert step(replace(placed(), labels={EVICT_POLICY_LABEL: "Magic"})) == Evict("Eviction")
 
     def test_a_pod_that_was_asked_to_leave_is_waited_for(self) -> None:
-        assert isinstance(step(evicting(placed(), POD, NOW)), WaitForChange)
+        assert isinstance(step(evicting(placed(), POD, NOW, asked_at=NOW)), WaitForChange)
 
     def test_a_pod_that_terminates_already_is_not_evicted(self) -> None:
         leaving = make_pod("web-0", namespace="shop", uid="old", node="n1", deleted=1)
@@ -148,7 +148,7 @@ class TestEviction:
 
     def test_a_successor_of_the_same_name_says_that_the_pod_is_gone(self) -> None:
         successor = make_pod("web-0", namespace="shop", uid="new")
-        done = saved(step(evicting(placed(), POD, NOW), pod=successor))
+        done = saved(step(evicting(placed(), POD, NOW, asked_at=NOW), pod=successor))
         assert words(done) == ("Running", "Eviction", "EvictComplete")
 
     def test_a_pod_that_is_gone_with_its_room_held_has_its_replacement_awaited(self) -> None:
@@ -204,7 +204,7 @@ class TestEvictDirectly:
 
     def test_no_room_is_held_and_the_job_is_done_when_the_pod_is_gone(self) -> None:
         assert next_step(running(), Seen(POD), self.direct, NOW) == Evict("Eviction")
-        asked = evicting(running(), POD, NOW)
+        asked = evicting(running(), POD, NOW, asked_at=NOW)
         gone = saved(next_step(asked, Seen(None), self.direct, NOW))
         assert words(gone) == ("Running", "Eviction", "EvictComplete")
         assert words(saved(next_step(gone, Seen(None), self.direct, NOW))) == ("Succeeded", "Complete", "")

@@ -20,13 +20,13 @@ from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import JointVerdict, LandingVerdict
 from descheduler.placement.shadow.shadow_cluster import Company
 from tests.placement.batches.small_koordinator_batches import OLD, Batch, PodFacts, make_batch
-from tests.placement.plugins.coscheduling.random_joint import are_all_released
+from tests.placement.plugins.coscheduling.random_joint import Release, release_of
 from tests.placement.plugins.reservation.worlds import World, prover_of
 from tests.placement.workloads import workload_object
 
 __all__ = ["compare"]
 
-LANDS, NO = LandingVerdict.LANDS, LandingVerdict.NO
+LANDS, LANDS_IF, NO = LandingVerdict.LANDS, LandingVerdict.LANDS_IF, LandingVerdict.NO
 _State = tuple[tuple[int, tuple[int, ...]], ...]
 """Free cores of each node, and the free percents of its GPUs."""
 
@@ -36,7 +36,12 @@ def compare(seed: int) -> tuple[JointVerdict, list[str]]:
     batch = make_batch(seed)
     joint = _verdict(batch)
     can_land, always = _search(batch)
-    can_land, always = can_land and _is_released(batch), always and _is_released(batch)
+    release = _release(batch)
+    if release is Release.BY_TIMING:
+        is_fault = joint.verdict in (LANDS, LANDS_IF) or (joint.verdict is NO and can_land)
+        return joint, [f"{joint.verdict.value}, but that goes by timing"] if is_fault else []
+    is_released = release is Release.ALL
+    can_land, always = can_land and is_released, always and is_released
     faults = []
     if (joint.verdict is NO) is can_land:
         faults.append(f"{joint.verdict.value}, but a sequence {'exists' if can_land else 'does not exist'}")
@@ -51,7 +56,7 @@ def _faults_by_facts(batch: Batch, joint: JointVerdict, *, can_land: bool) -> It
     is_assignable = _is_assignable(batch)
     if can_land and not is_assignable:
         yield "a sequence lands all, but there is no room for that"
-    if joint.certificate and is_assignable and _is_released(batch):
+    if joint.certificate and is_assignable and _release(batch) is Release.ALL:
         yield f"a proof of what is not so: {joint.certificate}"
 
 
@@ -106,11 +111,11 @@ def _places(world: World, order: Sequence[Pod], *, both: bool) -> Iterator[bool]
             yield _can_land(world, rest) if both else _lands(world, rest)
 
 
-def _is_released(batch: Batch) -> bool:
-    """Whether nobody waits for others for good at Permit, if each finds a node."""
+def _release(batch: Batch) -> Release:
+    """Who is let go at Permit, if each finds a node."""
     gang_of = {pod.name: pod.gang for pod in batch.pods}
     leaving = [pod.name for pod in batch.leaving]
-    return are_all_released(gang_of, leaving, batch.gangs, is_group=batch.is_group)
+    return release_of(gang_of, leaving, batch.gangs, is_group=batch.is_group)
 
 
 def _is_assignable(batch: Batch) -> bool:

@@ -15,7 +15,9 @@ from tests.report.decided_cycles import make_test_plan
 _TRAIN = "gang ai/train has 4 pods running; it needs 4 (min-available), and 1 pod would be evicted"
 
 
-def _refused(name: str, node: str = "a", code: str = "GangMinimum", message: str = _TRAIN) -> PlannedRefusal:
+def _refused(
+    name: str, node: str = "a", code: str = "GangMinimum", message: str = _TRAIN, subject: str = "ai/train"
+) -> PlannedRefusal:
     return PlannedRefusal(
         pod=PodReference(namespace="ai", name=name, uid=name),
         node=node,
@@ -24,7 +26,7 @@ def _refused(name: str, node: str = "a", code: str = "GangMinimum", message: str
         reason="does not tolerate a taint",
         code=code,
         message=message,
-        subject="ai/train",
+        subject=subject,
         limit="",
         is_attempt=True,
         others=(),
@@ -35,7 +37,7 @@ def test_members_of_a_gang_are_one_row_in_the_place_of_the_first() -> None:
     other = _TRAIN.replace("train", "bert")
     rows = [
         _refused("train-0"),
-        _refused("x", code="NoLanding"),
+        _refused("x", code="NoLanding", subject=""),
         _refused("train-1"),
         _refused("bert-0", message=other),
     ]
@@ -46,9 +48,20 @@ def test_members_of_a_gang_are_one_row_in_the_place_of_the_first() -> None:
 
 
 def test_pods_that_are_refused_for_another_reason_are_told_one_by_one() -> None:
-    rows = [_refused("x", code="NoLanding"), _refused("y", code="NoLanding")]
+    rows = [_refused("x", code="NoLanding", subject=""), _refused("y", code="NoLanding", subject="")]
 
     assert [len(group) for group in by_gang(rows)] == [1, 1]
+
+
+def test_members_whose_gang_cannot_be_scheduled_are_one_row_a_gang() -> None:
+    said = "the scheduler rejects the replacement pod"
+    rows = [
+        _refused("train-0", code="NoLanding", message=said),
+        _refused("bert-0", code="NoLanding", message=said, subject="ai/bert"),
+        _refused("train-1", code="NoLanding", message=said),
+    ]
+
+    assert [len(group) for group in by_gang(rows)] == [2, 1]
 
 
 def test_row_names_the_first_pod_and_counts_pods_and_nodes() -> None:

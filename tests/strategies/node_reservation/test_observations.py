@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.documents.problems import PolicyError
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
@@ -109,6 +111,70 @@ def test_more_observations_can_be_required() -> None:
         "seen in 2 runs in a row so far, 3 are required (consecutiveObservations: 3)"
     ]
     assert evicted(run(second.memory, 10, args={"consecutiveObservations": 3})) == ["first"]
+
+
+def test_reservation_of_a_minimum_age_is_enough_without_a_number_of_runs() -> None:
+    args = {"minReservationAgeSeconds": 600}
+    first = run(RunMemory(), args=args)
+    second = run(first.memory, 5, args=args)
+
+    third = run(second.memory, 10, args=args)
+
+    assert [each.verdict.message for each in first.refusals] == [
+        "seen for the first time, 10m0s required (minReservationAgeSeconds: 600)"
+    ]
+    assert [each.verdict.message for each in second.refusals] == [
+        "seen in 2 runs in a row so far since 5m0s, 10m0s required (minReservationAgeSeconds: 600)"
+    ]
+    assert evicted(third) == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        pytest.param({"minReservationAgeSeconds": 240, "consecutiveObservations": 9}, ["first"], id="old enough"),
+        pytest.param({"minReservationAgeSeconds": 900, "consecutiveObservations": 2}, ["first"], id="often enough"),
+        pytest.param({"minReservationAgeSeconds": 900, "consecutiveObservations": 9}, [], id="neither"),
+    ],
+)
+def test_age_or_number_of_runs_is_enough(args: dict[str, Any], expected: list[str]) -> None:
+    first = run(RunMemory(), args=args)
+
+    assert evicted(run(first.memory, 5, args=args)) == expected
+
+
+def test_age_counts_anew_under_another_reservation() -> None:
+    args = {"minReservationAgeSeconds": 600}
+    first = run(RunMemory(), args=args)
+    second = run(first.memory, 5, node=reserving("2"), args=args)
+
+    assert evicted(run(second.memory, 12, args=args)) == []
+
+
+@pytest.mark.parametrize("since", ["1e300", "-1e300", "null"])
+def test_note_with_an_odd_first_time_is_harmless(since: str) -> None:
+    args = {"minReservationAgeSeconds": 600}
+    first = run(RunMemory(), args=args)
+    stated = str(NOW.timestamp()).encode()
+    notes = {
+        key: note._replace(text=note.text.replace(stated + b"]", since.encode() + b"]"))
+        for key, note in first.memory.notes.items()
+    }
+
+    assert evicted(run(RunMemory(notes), 5, args=args)) == (["first"] if since.startswith("-") else [])
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        ({"minReservationAgeSeconds": 0}, "0 is below 1"),
+        ({"minReservationAgeSeconds": 10**12}, f"{10**12} is above 315360000 (10 years)"),
+        ({"minReservationAgeSeconds": 60, "consecutiveObservations": 1}, "has no effect with"),
+    ],
+)
+def test_age_that_makes_no_sense_is_refused(args: dict[str, int], problem: str) -> None:
+    with pytest.raises(PolicyError, match=re.escape(problem)):
+        load_policy(policy_with(PLUGIN, args=args), REGISTRY)
 
 
 def test_run_that_remembers_nothing_says_so() -> None:

@@ -121,6 +121,15 @@ def test_it_ends_when_enough_evictions_are_granted() -> None:
     assert decisions.moves[0].reason == "number 1 of 3 pods to scale down"
 
 
+def test_a_percentage_is_one_of_the_ranked_pods() -> None:
+    pods = [*(web(f"w{index}", "a", "100m") for index in range(5)), make_pod("other", node="b")]
+
+    decisions = run(pods, {"maxPodsToEvict": "50%"})
+
+    assert len(evicted(decisions)) == 2
+    assert {refusal.verdict.message for refusal in decisions.refusals} == {"maxPodsToEvict (50%: 2 of 5 pods) reached"}
+
+
 def test_a_refused_eviction_does_not_count() -> None:
     pods = [web("w0", "a", namespace="shop"), web("w1", "a", namespace="shop"), web("w2", "b", namespace="web")]
 

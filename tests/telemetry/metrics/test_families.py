@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from prometheus_client import CollectorRegistry
 
+from descheduler.migration.jobs.conditions import failed
+from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
+from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.report.outcome import make_outcome
@@ -145,3 +150,21 @@ def test_last_success_goes_alone() -> None:
     assert [(family.name, family.samples[0].value) for family in families] == [
         ("descheduler_last_success_timestamp_seconds", 7.0)
     ]
+
+
+def test_jobs_are_counted_by_phase_and_their_stages_timed() -> None:
+    record = RunRecord(RunObserver(clock=iter(range(0, 1000, 7)).__next__))
+    new = MigrationJob("j", "", "shop", "cart", "old", uid="uid", annotations={PROVIDER_ANNOTATION: "placeholder"})
+    reserving = replace(new, phase="Running")
+    record.observer.jobs.changed(None, new)
+    for old, changed in pairwise([new, reserving, failed(reserving, JobReason.UNSCHEDULABLE, "no node")]):
+        record.observer.jobs.changed(old, changed)
+
+    registry = run_registry(record, last_success=None)
+
+    assert values(registry, "descheduler_migration_jobs") == {("Failed", "Unschedulable", "placeholder"): 1.0}
+    stages = "descheduler_migration_stage_duration_seconds"
+    labels = {"stage": "reserving", "provider": "placeholder"}
+    assert registry.get_sample_value(f"{stages}_sum", labels) == 7.0
+    assert registry.get_sample_value(f"{stages}_bucket", {**labels, "le": "5.0"}) == 0.0
+    assert registry.get_sample_value(f"{stages}_bucket", {**labels, "le": "10.0"}) == 1.0

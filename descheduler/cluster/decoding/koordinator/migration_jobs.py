@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import msgspec
 
 from descheduler.cluster.decoding.blocks import decode_text
@@ -13,9 +15,11 @@ from descheduler.model.koordinator.eviction_annotations import (
     PROVIDER_ANNOTATION,
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
+    SURGE_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
-from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
+from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import EVICT_ANNOTATION
 from descheduler.model.text.duration import parse_duration
 
@@ -28,9 +32,21 @@ _ANNOTATIONS = (
     PROVIDER_ANNOTATION,
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
+    SURGE_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 """The keys that some rule reads on jobs."""
+
+
+class _ReservationOptionsWire(Wire):
+    reservation_ref: MetadataWire | None = None
+
+
+class _ConditionWire(Wire):
+    type: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    last_transition_time: datetime | None = None
 
 
 class _SpecWire(Wire):
@@ -38,10 +54,16 @@ class _SpecWire(Wire):
     ttl: str | None = None
     mode: str | None = None
     pod_ref: MetadataWire | None = None
+    reservation_options: _ReservationOptionsWire | None = None
 
 
 class _StatusWire(Wire):
     phase: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    conditions: list[_ConditionWire] | None = None
+    node_name: str | None = None
+    pod_ref: MetadataWire | None = None
 
 
 class _JobWire(Wire):
@@ -54,13 +76,17 @@ _decode = msgspec.json.Decoder(_JobWire).decode
 
 
 def decode_migration_job(block: bytes) -> MigrationJob:
-    """One PodMigrationJob of Koordinator. Raises ValueError for a `ttl` that is no duration."""
+    """One PodMigrationJob of Koordinator, without its messages, which may hold anything.
+
+    Raises ValueError for a `ttl` that is no duration.
+    """
     wire = _decode(block)
-    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _SpecWire()
+    metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or _SpecWire(), wire.status or _StatusWire()
+    options = spec.reservation_options or _ReservationOptionsWire()
     reference, found = spec.pod_ref or MetadataWire(), metadata.annotations or {}
     return MigrationJob(
         name=metadata.name or "",
-        phase=(wire.status or _StatusWire()).phase or "",
+        phase=status.phase or "",
         pod_namespace=reference.namespace or "",
         pod_name=reference.name or "",
         pod_uid=reference.uid or "",
@@ -69,4 +95,24 @@ def decode_migration_job(block: bytes) -> MigrationJob:
         ttl=parse_duration(spec.ttl) if spec.ttl else None,
         mode=spec.mode or "",
         annotations={key: decode_text(found[key]) for key in _ANNOTATIONS if key in found},
+        is_terminating=metadata.deletion_timestamp is not None,
+        reservation_name=(options.reservation_ref or MetadataWire()).name or "",
+        condition=status.status or "",
+        reason=status.reason or "",
+        conditions=tuple(map(_condition, status.conditions or ())),
+        node_name=status.node_name or "",
+        replacement=None if status.pod_ref is None else _reference(status.pod_ref),
     )
+
+
+def _condition(wire: _ConditionWire) -> JobCondition:
+    return JobCondition(
+        type=wire.type or "",
+        is_true=wire.status == "True",
+        reason=wire.reason or "",
+        transitioned_at=set_time(wire.last_transition_time),
+    )
+
+
+def _reference(wire: MetadataWire) -> ObjectReference:
+    return ObjectReference(wire.namespace or "", wire.name or "", wire.uid or "")

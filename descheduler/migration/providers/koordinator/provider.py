@@ -9,13 +9,17 @@ from typing import Any
 import msgspec
 
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.jobs.seen import ABSENT, Room, RoomState
+from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
+from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import read_pod, read_whole_pod
 from descheduler.migration.providers.koordinator.live_reservations import decode_live_reservation
 from descheduler.migration.providers.koordinator.template import reservation_of
+from descheduler.migration.providers.koordinator.usage import missed, reservation_used, used
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
 from descheduler.migration.providers.provider import CannotHold
-from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.migration.replacements import Replacements, Successors, came_after
+from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
+from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference, Reservation
 from descheduler.model.pod import Pod
 
@@ -26,6 +30,8 @@ _SCHEDULED = "Scheduled"
 _READY = "Ready"
 _EXPIRED = "Expired"
 _UNSCHEDULABLE = "Unschedulable"
+_MAY_BE_MISSED = frozenset({RoomState.HELD, RoomState.TAKEN, RoomState.ABSENT})
+"""What does not end a job once its pod was asked to leave."""
 
 
 class ReservationRooms:
@@ -36,6 +42,7 @@ class ReservationRooms:
     def __init__(self, objects: ObjectCalls, owner: str) -> None:
         self._objects = objects
         self._owner = owner
+        self._replacements = Replacements(objects)
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
         """Creates the Reservation named after the job's UID, or finds it created."""
@@ -52,13 +59,41 @@ class ReservationRooms:
             raise CannotHold(f"a Reservation {name} exists, which is not of this job")
         return name
 
-    def look(self, job: MigrationJob) -> tuple[Room, Pod | None]:
-        """The Reservation as the API server has it, and the pod that consumed it."""
+    def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
+        """The Reservation as the API server has it, and the pod that consumed it.
+
+        Once the pod is to be replaced, only its replacement counts: a pod of the same workload that is newer.
+        """
         found = self._read(job.reservation_name)
-        if found is None or found.is_terminating:
-            return ABSENT, None
-        room = _room(found)
-        return room, None if room.taken_by is None else self._pod(room.taken_by)
+        if found is not None and found.is_terminating:
+            found = None
+        room = ABSENT if found is None else _room(found)
+        user = None if room.taken_by is None else self._pod(room.taken_by)
+        is_awaited = job.found(JobConditionType.EVICTION) is not None or is_surged(job)
+        if not is_awaited or room.is_for_the_pod:
+            return room, user
+        return self._after_eviction(job, found, room, user, now)
+
+    def _after_eviction(
+        self, job: MigrationJob, found: Reservation | None, room: Room, user: Pod | None, now: datetime
+    ) -> tuple[Room, Pod | None]:
+        """The same with the replacement told from others. A user that is gone counts: it was there."""
+        successors = _successors(job, found)
+        is_gone = room.taken_by is not None and user is None
+        if is_gone or room.state not in _MAY_BE_MISSED or (found is not None and successors is None):
+            return room, user
+        if user is not None and _is_of_workload(user, successors) and came_after(user, job):
+            return room, user
+        replacement = self._replacement(job, successors, now)
+        if user is not None:
+            return _taken_by_another(job, room, user, replacement)
+        if replacement is None or not replacement.node_name:
+            return room, replacement
+        if reservation_used(replacement) == job.reservation_name:  # the status of the Reservation follows
+            return (used(job, replacement) if found is None else room), replacement
+        miss = Miss.UNUSED if replacement.node_name == job.node_name else Miss.ELSEWHERE
+        is_left_over = found is not None and _is_of(found, job)
+        return missed(job, replacement, miss, is_left_over=is_left_over), replacement
 
     def release(self, job: MigrationJob) -> None:
         """Deletes the Reservation, if it was created for the job."""
@@ -73,6 +108,16 @@ class ReservationRooms:
         gone = [each.name for each in orphans if self._objects.delete(f"{_LIST_PATH}/{each.name}", uid=each.uid)]
         return tuple(gone)
 
+    def _replacement(self, job: MigrationJob, successors: Successors | None, now: datetime) -> Pod | None:
+        """The pod that came; of a user's job whose Reservation is gone, the one that it names.
+
+        One that uses another Reservation may have come for the job of that.
+        """
+        if successors is not None:
+            names = ("", job.reservation_name)
+            return self._replacements.find(successors, job, now, lambda pod: reservation_used(pod) in names)
+        return None if job.replacement is None else self._pod(job.replacement)
+
     def _is_ours(self, name: str, job: MigrationJob) -> bool:
         found = self._read(name)
         return found is not None and _is_of(found, job)
@@ -83,6 +128,29 @@ class ReservationRooms:
     def _pod(self, reference: ObjectReference) -> Pod | None:
         pod = read_pod(self._objects, reference.namespace, reference.name)
         return pod if pod is not None and pod.uid == reference.uid else None
+
+
+def _taken_by_another(job: MigrationJob, room: Room, user: Pod, replacement: Pod | None) -> tuple[Room, Pod | None]:
+    """The room that `user` has, which is not newer than the eviction or of another workload."""
+    if replacement is not None and replacement.uid == user.uid:  # by the clocks it is none, and no other has come
+        return room, user
+    if replacement is None or not replacement.node_name:
+        why = f"pod {user.key}, which is not the replacement, uses Reservation {job.reservation_name}"
+        return Room(RoomState.TAKEN, room.node, why), replacement
+    return missed(job, replacement, Miss.TAKEN, is_left_over=False), replacement
+
+
+def _successors(job: MigrationJob, found: Reservation | None) -> Successors | None:
+    """By what the replacement is known; for a user's job that is whom its Reservation is for."""
+    known = Successors.decoded(job.annotations.get(REPLACEMENT_ANNOTATION, ""))
+    if known is not None or found is None:
+        return known
+    owners = [owner.controller.uid for owner in found.owners if owner.controller is not None and owner.controller.uid]
+    return Successors(job.pod_namespace, owners[0]) if len(owners) == len(found.owners) == 1 else None
+
+
+def _is_of_workload(pod: Pod, successors: Successors | None) -> bool:
+    return successors is None or (pod.controller is not None and pod.controller.uid == successors.owner)
 
 
 def _is_of(reservation: Reservation, job: MigrationJob) -> bool:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
 from descheduler.kube.errors import ApiError
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.jobs.seen import ABSENT, Room, RoomState
+from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
+from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_pod, read_whole_pod
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_name, placeholder_of
+from descheduler.migration.providers.placeholder.volumes import reachable_terms
+from descheduler.migration.providers.placement_away import narrow
 from descheduler.migration.providers.provider import CannotHold
 from descheduler.migration.replacements import Replacements, Successors
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
@@ -44,11 +46,11 @@ class PlaceholderRooms:
         pod = read_whole_pod(self._objects, job.pod_namespace, job.pod_name)
         if pod is None or pod["metadata"]["uid"] != job.pod_uid:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
-        if _mounts_claims(pod):
-            raise CannotHold("a placeholder cannot hold room for a pod with PersistentVolumeClaims")
         wanted = placeholder_of(
             job, pod, decode_pod(msgspec.json.encode(pod)).spec.requests, self._settings, self._owner
         )
+        for terms in reachable_terms(self._objects, pod):
+            narrow(wanted["spec"], terms)
         try:
             created = self._objects.create(pods_path(job.pod_namespace), wanted, decode_pod)
         except ApiError as error:
@@ -59,18 +61,17 @@ class PlaceholderRooms:
             raise CannotHold(f"a pod {placeholder_name(job)} exists, which is not of this job")
         return placeholder_name(job)
 
-    def look(self, job: MigrationJob) -> tuple[Room, Pod | None]:
-        """The placeholder as the API server has it; once the pod was asked to leave, the replacement too."""
+    def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
+        """The placeholder as the API server has it; once the pod is to be replaced, the replacement too.
+
+        A replacement on the node of the placeholder has taken its room, and another one has missed it.
+        """
         placeholder = self._find(job)
-        if job.found(JobConditionType.EVICTION) is None:
+        if job.found(JobConditionType.EVICTION) is None and not is_surged(job):
             return (ABSENT if placeholder is None else _room(placeholder)), None
-        replacement = self._replacement(job)
+        replacement = self._replacement(job, now)
         if replacement is not None and replacement.node_name:
-            taken_by = ObjectReference(replacement.namespace, replacement.name, replacement.uid)
-            is_left_over = placeholder is not None
-            return Room(
-                RoomState.TAKEN, replacement.node_name, taken_by=taken_by, is_left_over=is_left_over
-            ), replacement
+            return _used(job, replacement, is_left_over=placeholder is not None), replacement
         if placeholder is None:
             return Room(RoomState.YIELDED, job.node_name, "the placeholder has made way"), replacement
         return _room(placeholder), replacement
@@ -97,11 +98,19 @@ class PlaceholderRooms:
         is_ours = pod is not None and pod.labels.get(JOB_LABEL) == job.uid and pod.deleted_at is None
         return pod if is_ours else None
 
-    def _replacement(self, job: MigrationJob) -> Pod | None:
+    def _replacement(self, job: MigrationJob, now: datetime) -> Pod | None:
         successors = Successors.decoded(job.annotations.get(REPLACEMENT_ANNOTATION, ""))
-        if successors is None:
-            return None
-        return self._replacements.find(successors, of_uid=job.pod_uid, since=job.created_at)
+        return None if successors is None else self._replacements.find(successors, job, now)
+
+
+def _used(job: MigrationJob, replacement: Pod, *, is_left_over: bool) -> Room:
+    """The room of a replacement that has a node."""
+    taken_by = ObjectReference(replacement.namespace, replacement.name, replacement.uid)
+    node = replacement.node_name
+    if node == job.node_name:
+        return Room(RoomState.TAKEN, node, taken_by=taken_by, is_left_over=is_left_over)
+    why = f"the scheduler placed replacement {replacement.key} on node {node}, not on {job.node_name} (placeholder)"
+    return Room(RoomState.MISSED, node, why, taken_by, is_left_over=is_left_over, miss=Miss.ELSEWHERE)
 
 
 def _room(placeholder: Pod) -> Room:
@@ -111,8 +120,3 @@ def _room(placeholder: Pod) -> Room:
         if condition.type == "PodScheduled" and condition.status == "False":
             return Room(RoomState.UNSCHEDULABLE, message="the scheduler has found no node for the placeholder")
     return Room(RoomState.PENDING)
-
-
-def _mounts_claims(pod: dict[str, Any]) -> bool:
-    volumes = pod["spec"].get("volumes") or ()
-    return any("persistentVolumeClaim" in volume or "ephemeral" in volume for volume in volumes)

@@ -22,6 +22,9 @@ class GangReason(Enum):
     """Fewer pods than the gang needs find a node at the same time."""
     BY_ORDER = "is bound or not by the order in which its pods are created"
     """Some gangs of the group are scheduled pod by pod, as they have been satisfied once, and others are not."""
+    SURPLUS = "is bound or not by whether it finds a node before the others are let go"
+    """The gang counts only pods that wait, and as many as it needs were let go already: koord-scheduler 1.8 was seen to
+    bind one more that was created with them, and to leave it pending."""
 
 
 class GangShortage(NamedTuple):
@@ -32,6 +35,11 @@ class GangShortage(NamedTuple):
     required: int
 
     @property
+    def name(self) -> str:
+        """The gang for people: a group may list an empty name."""
+        return self.gang_id or "'' (an empty name)"
+
+    @property
     def missing(self) -> int:
         """How many more it takes."""
         return max(0, self.required - self.present)
@@ -39,7 +47,7 @@ class GangShortage(NamedTuple):
     @property
     def text(self) -> str:
         """The gang with its figures."""
-        return f"{self.gang_id} ({self.present} of {self.required})"
+        return f"{self.name} ({self.present} of {self.required})"
 
 
 class MissingMembers(NamedTuple):
@@ -67,7 +75,7 @@ class MissingMembers(NamedTuple):
     @property
     def short(self) -> str:
         """As a sentence of its own."""
-        names = ", ".join(gang.gang_id for gang in self.gangs)
+        names = ", ".join(gang.name for gang in self.gangs)
         match self.why:
             case GangReason.NO_GANG:
                 return f"gang {names} of the same group does not exist"
@@ -77,6 +85,8 @@ class MissingMembers(NamedTuple):
                 return f"too few pods of gang {self._figures} exist"
             case GangReason.BY_ORDER:
                 return f"the group of gangs {names} {self.why.value}"
+            case GangReason.SURPLUS:
+                return f"a further pod of gang {names} {self.why.value}"
             case GangReason.TOO_FEW_WAITING:
                 return f"too few pods of gang {self._figures} can be scheduled together"
 

@@ -118,8 +118,10 @@ class Coscheduling:
         gangs = tuple(islice(self._short(group, tally, settings), _MOST_NAMED))
         if not gangs:
             return None
-        why = GangReason.TOO_FEW_WAITING
-        return _obstacle(MissingMembers(why, settings.group, settings.gang_id, gangs, length_hint(group)))
+        was_let_go = self._was_let_go(settings, tally)
+        why = GangReason.SURPLUS if was_let_go else GangReason.TOO_FEW_WAITING
+        missing = MissingMembers(why, settings.group, settings.gang_id, gangs, length_hint(group))
+        return Obstacle.of(self.name, Code.UNDECIDED, missing) if was_let_go else _obstacle(missing)
 
     def _counts_nobody(self, settings: GangSettings, tally: Tally) -> bool:
         return settings.match_policy is MatchPolicy.ONCE_SATISFIED and self._is_satisfied(settings, tally)
@@ -128,6 +130,10 @@ class Coscheduling:
         """Whether a pod of the group was bound at any time, of which the snapshot or the shadow cluster knows."""
         if not self._members.bound_at_first.isdisjoint(settings.group):
             return True
+        return self._was_let_go(settings, tally)
+
+    def _was_let_go(self, settings: GangSettings, tally: Tally) -> bool:
+        """Whether a pod of the group was bound since the snapshot, as far as the shadow cluster goes."""
         num_held, num_unplaced = tally.of_group(settings.group)
         return self.ledger.placed[settings.group_id] + num_unplaced > num_held
 

@@ -33,6 +33,7 @@ __all__ = [
 _LABEL_DOMAIN = "node.koordinator.sh"
 ISOLATION_LABEL = "koordinator.sh/gpu-isolation-provider"
 
+_MASK_BITS = 64
 NODE_SCOPE, NUMA_SCOPE, PCIE_SCOPE = 1, 2, 3
 SCOPE_LEVELS = {"Device": 4, "PCIe": PCIE_SCOPE, "NUMANode": NUMA_SCOPE, "Node": NODE_SCOPE}
 """Levels of the scopes that a hint may require; only the lower three have scopes of their own."""
@@ -143,10 +144,14 @@ def make_hardware(traits: NodeTraits, device: Device | None, named: Mapping[str,
 
 
 def mask_of(minors: Iterable[int]) -> int:
-    """A bit a minor."""
+    """A bit a minor; none from 64 on, as Go shifts it out of an int (`hashMinors` of `allocator_gpu.go`).
+
+    Pods state minors in annotations: a bit for the highest of them would take 256 MB.
+    """
     mask = 0
     for minor in minors:
-        mask |= 1 << max(minor, 0)
+        if minor < _MASK_BITS:
+            mask |= 1 << max(minor, 0)
     return mask
 
 

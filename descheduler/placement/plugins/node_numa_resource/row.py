@@ -26,7 +26,8 @@ ROW = SchedulingPlugin(
     about=About(
         check="CPUs of their own for pods of QoS class LSE and LSR, and on nodes with a CPU bind policy: enough must be"
         " free, in whole cores where that is required. NUMA topology policies are not modelled; they are a condition.",
-        preference="By default nodes with lower requests of cpu and memory, for all pods.",
+        preference="By default nodes with lower requests of cpu and memory, for all pods. Scores of nodes with a NUMA"
+        " topology policy are not modelled: any of them may be the best.",
         reasons=tuple(reason.reason for reason in CpuReason),
     ),
 )

@@ -1,21 +1,25 @@
 """The score of NodeNUMAResource (koordinator 1.8 `scoring.go`).
 
-It scores every pod that requests anything, also those that ask for no CPUs of their own. Nodes that amplify their CPUs
-or have a policy for NUMA nodes are scored like all others.
+It scores every pod that requests anything, also those that ask for no CPUs of their own. Nodes with a policy for NUMA
+nodes are scored there by the NUMA nodes that the pod would get, and pinned CPUs count amplified where a node amplifies
+them. Neither is modelled: such scores are not known.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from descheduler.model.annotations import NUMA_SPEC_ANNOTATION
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.plugins.node_numa_resource.args import NodeNUMAResourceArgs
+from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuCache
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import SomeNodes, is_counted
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["NodeNUMAResourceScore"]
 
@@ -30,6 +34,21 @@ class NodeNUMAResourceScore(OwnNodeScore):
         self._is_least = args.strategy == "LeastAllocated"
         self._weights = {name: weight for name, weight in args.weights.items() if is_counted(name)}
         self._resources = {name: scored_resource(cluster.table, name) for name in self._weights}
+
+        self._cache = cluster.follow(CpuCache)
+        self._by_policy = np.array([bool(node.numa_policy) for node in self._cache.nodes], dtype=bool)
+        self._amplified = [index for index, node in enumerate(self._cache.nodes) if node.amplified > 1]
+
+    def unknown(self, cycle: Cycle) -> BoolMask | None:
+        """Nodes with a policy for NUMA nodes, all for a pod with one, and nodes with pinned CPUs that are amplified."""
+        if NUMA_SPEC_ANNOTATION in cycle.pod.pod.annotations:
+            return np.ones(len(self._by_policy), dtype=bool)
+        amplified = [node for node in self._amplified if self._cache.held(node)]
+        if not amplified:
+            return self._by_policy if self._by_policy.any() else None
+        nodes = self._by_policy.copy()
+        nodes[amplified] = True
+        return nodes
 
     def asked_by(self, pod: PlacementClass) -> Amounts | None:
         """What the pod adds, by resource that counts for it."""

@@ -3,7 +3,8 @@ filterWithReservations, fitsNode, fitsReservation; `nominator.go`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from descheduler.placement.framework.obstacle import Fact
@@ -97,31 +98,51 @@ def fit_on_node(
     free there. The pod may have what is left of one of them beside what none holds; of a `Restricted` one no more than
     is left. Unless it `is_required`, room that none holds will do as well.
     """
-    free = {row: int(table.allocatable[row, node]) - int(table.requested[row, node]) for row, _ in asked}
-    unheld = {row: left - sum(each.gap(row) for each in usable) for row, left in free.items()}
+    # There may be thousands that are alike.
+    example_of = {each.kind: each for each in usable}
+    unheld = _unheld(asked, usable, example_of, node, table)
     names = table.resources
-    fitting: list[HeldReservation] = []
-    short_by_node: set[int] = set()
-    short_by_reservation: list[Fact] = []
-    for each in usable:
-        if not is_required and each.limited.isdisjoint(row for row, _ in asked):
-            continue
-        short = [row for row, amount in asked if amount > unheld[row] + max(0, each.gap(row))]
-        refused = tuple(_restrictions(asked, each, names))
-        short_by_node.update(short)
-        short_by_reservation += refused
-        if not short and not refused:
-            fitting.append(each)
+    looked_at = {kind: each for kind, each in example_of.items() if is_required or _has_any(each, asked)}
+    short = {kind: _short(asked, unheld, each) for kind, each in looked_at.items()}
+    refused = {kind: tuple(_restrictions(asked, each, names)) for kind, each in looked_at.items()}
+    good = {kind for kind in looked_at if not short[kind] and not refused[kind]}
+    short_by_node = {row for rows in short.values() for row in rows}
+    fitting = [each for each in usable if each.kind in good] if good else []
     nominees = [each for each in fitting if others.allow(each)]
     if nominees:
         return NodeFit(nominees=_nominees(asked, nominees, others))
     if is_required:
-        found = (*_node_shortages(short_by_node, names), *short_by_reservation)
+        by_reservation = (fact for each in usable for fact in refused[each.kind])
+        found = (*_node_shortages(short_by_node, names), *by_reservation)
         return NodeFit(found or (Unmet(),))
     if fitting:  # Filter goes by amounts alone, and nobody is nominated
         return NodeFit()
     lacking = short_by_node or {row for row, amount in asked if amount > unheld[row]}
     return NodeFit(_node_shortages(lacking, names))
+
+
+def _unheld(
+    asked: Amounts,
+    usable: Sequence[HeldReservation],
+    example_of: Mapping[int, HeldReservation],
+    node: int,
+    table: NodeTable,
+) -> Mapping[int, int]:
+    """What is free on the node beside what `usable` hold, by resource row."""
+    number_of = Counter([each.kind for each in usable])
+    free = {row: int(table.allocatable[row, node]) - int(table.requested[row, node]) for row, _ in asked}
+    held = {row: sum(number_of[kind] * each.gap(row) for kind, each in example_of.items()) for row in free}
+    return {row: left - held[row] for row, left in free.items()}
+
+
+def _short(asked: Amounts, unheld: Mapping[int, int], held: HeldReservation) -> list[int]:
+    """The resources of which too little is left of the Reservation and beside it."""
+    return [row for row, amount in asked if amount > unheld[row] + max(0, held.gap(row))]
+
+
+def _has_any(held: HeldReservation, asked: Amounts) -> bool:
+    """Whether it counts any resource that the pod asks for."""
+    return not held.limited.isdisjoint(row for row, _ in asked)
 
 
 def _nominees(
@@ -135,7 +156,8 @@ def _nominees(
         lowest = min(ordered)
         return tuple([each for each in fitting if each.order == lowest])
     given = others.scores(fitting)
-    scores = [score(asked, each) + more for each, more in zip(fitting, given, strict=True)]
+    own = {kind: score(asked, each) for kind, each in {each.kind: each for each in fitting}.items()}
+    scores = [own[each.kind] + more for each, more in zip(fitting, given, strict=True)]
     highest = max(scores)
     return tuple([each for each, its in zip(fitting, scores, strict=True) if its == highest])
 

@@ -38,12 +38,14 @@ class HeldReservation:
     its preference, the lower the sooner, 0 for none. `most_pods` bounds its owners where it reserves places for pods.
     `devices` are those that it holds on its node.
     `is_spent` says that it was used up before the snapshot was taken, which nobody takes back. Each change of what it
-    holds is noted in `changes`.
+    holds is noted in `changes`. `kinds` numbers those that are alike, for all Reservations together.
     """
 
     __slots__ = (
         "_allocated",
         "_changes",
+        "_kind",
+        "_kinds",
         "_node",
         "_pods",
         "_table",
@@ -58,11 +60,20 @@ class HeldReservation:
         "reservation",
     )
 
-    def __init__(self, reservation: Reservation, pod: Pod, table: NodeTable, changes: list[HeldReservation]) -> None:
+    def __init__(
+        self,
+        reservation: Reservation,
+        pod: Pod,
+        table: NodeTable,
+        changes: list[HeldReservation],
+        kinds: dict[object, int],
+    ) -> None:
         amounts, limited = reservation.amounts, reservation.limited_resources
         self.reservation = reservation
         self.pod = pod
         self._changes = changes
+        self._kinds = kinds
+        self._kind: int | None = None
         self._node = NO_NODE
         self.num_owners = 0
         self.is_spent = False
@@ -111,6 +122,16 @@ class HeldReservation:
         """Whether pods may use that room."""
         return self.is_active and not self.is_waiting and not self.reservation.fault
 
+    @property
+    def kind(self) -> int:
+        """The same for Reservations of which pods have the same amounts left, under the same policy and order."""
+        if self._kind is None:
+            owners = None if self.most_pods is None else (self.most_pods, self.num_owners)
+            amounts = tuple(self.allocatable.items()), tuple(self._allocated.items())
+            key = amounts, self.order, self.reservation.is_restricted, owners
+            self._kind = self._kinds.setdefault(key, len(self._kinds))
+        return self._kind
+
     def allocated(self, row: int) -> int:
         """What its owners have of a resource."""
         return self._allocated.get(row, 0)
@@ -127,6 +148,7 @@ class HeldReservation:
     def change(self, amounts: Amounts, devices: AllocatedDevices, by: int) -> None:
         """Counts an owner that takes `amounts` and `devices` (`by` 1), or that is gone (-1)."""
         self._changes.append(self)
+        self._kind = None
         self.num_owners += by
         self.devices.change(devices, by)
         for row, amount in amounts:
@@ -261,6 +283,7 @@ class Holdings:
 
 
 def _held(cluster: ShadowCluster, changes: list[HeldReservation]) -> Iterator[HeldReservation]:
+    kinds: dict[object, int] = {}
     for reservation in cluster.snapshot.reservations:
         if reservation.pod is not None and (reservation.is_active or reservation.is_pending):
-            yield HeldReservation(reservation, reservation.pod, cluster.table, changes)
+            yield HeldReservation(reservation, reservation.pod, cluster.table, changes, kinds)

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 from descheduler.model.text.printable import printable
 from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.tables.device import device_table
 from descheduler.report.explanation.tables.group import group_table
+from descheduler.report.explanation.tables.migration_job import migration_job_table
 from descheduler.report.explanation.tables.node import node_table
 from descheduler.report.explanation.tables.plugin import plugin_table
 from descheduler.report.explanation.tables.pod import pod_table
+from descheduler.report.explanation.tables.pod_group import pod_group_table
 from descheduler.report.explanation.tables.quota import quota_explanation_table
+from descheduler.report.explanation.tables.reservation import reservation_table
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["explanation_table"]
@@ -28,6 +32,18 @@ def explanation_table(explanation: Explanation, style: TableStyle) -> Iterator[s
         yield from plugin_table(explanation.plugin, style)
     if explanation.quota is not None:
         yield from quota_explanation_table(explanation.quota, style)
+    yield from _of_koordinator(explanation, style)
     left_out = () if explanation.snapshot is None else explanation.snapshot.skipped_objects
     for warning in (*explanation.warnings, *(f"left out: {sentence}" for sentence in left_out)):
         yield style.palette.warning(f"warning: {printable(warning)}")
+
+
+def _of_koordinator(explanation: Explanation, style: TableStyle) -> Iterator[str]:
+    if explanation.reservation is not None:
+        yield from reservation_table(explanation.reservation, style)
+    if explanation.pod_group is not None:
+        yield from pod_group_table(explanation.pod_group, style)
+    if explanation.device is not None:
+        yield from device_table(explanation.device, style)
+    if explanation.migration_job is not None:
+        yield from migration_job_table(explanation.migration_job, style)

@@ -67,16 +67,19 @@ def _facts(facts: PodFacts, style: TableStyle) -> Iterator[str]:
         yield ""
 
 
+_NO_NAME = "'' (an empty name in the group)"
+_MOST_GANGS = 10
+"""Gangs of a group that are named."""
+
+
 def _gang(gang: GangFacts) -> str:
     """Its minimum, and how many of its pods there are."""
     pods = f"{gang.num_running} running, {gang.num_pending} pending"
     if gang.min_available is None:
         return f"{gang.name}: no PodGroup and no valid min-available; {pods}"
-    group = (
-        ""
-        if len(gang.group) < 2
-        else f", scheduled together with {', '.join(each for each in gang.group if each != gang.name)}"
-    )
+    others = [each or _NO_NAME for each in dict.fromkeys(gang.group) if each != gang.name]
+    more = [f"{len(others) - _MOST_GANGS:,} more"] if len(others) > _MOST_GANGS else []
+    group = f", scheduled together with {', '.join([*others[:_MOST_GANGS], *more])}" if others else ""
     settings = f"min-available: {gang.min_available}, mode: {gang.mode}, match-policy: {gang.match_policy}"
     return f"{gang.name} ({settings}): {pods}, {gang.num_missing} missing{group}"
 

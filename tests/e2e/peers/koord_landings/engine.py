@@ -95,7 +95,9 @@ class Forecast:
     def _said(self, attempt: Attempt, doubt: str) -> Said:
         evaluation, placement = attempt.evaluation, attempt.placement
         if placement is None:
-            return Said(LandingVerdict.NO, why=_why(evaluation), is_queued=evaluation.is_queued)
+            is_unknown = ObstacleCounts(evaluation).is_undecided
+            verdict = LandingVerdict.UNKNOWN if is_unknown else LandingVerdict.NO
+            return Said(verdict, why=_why(evaluation), is_queued=evaluation.is_queued)
         names = self.cluster.table.names
         taken: dict[str, list[str]] = {}
         for each in allocations_of(placement.placed):

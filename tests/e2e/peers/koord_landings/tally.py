@@ -18,6 +18,7 @@ _COLUMNS = {
     "lands_if": "lands_if",
     "likely": "likely",
     "no": "no",
+    "unknown": "unknown",
     "bound": "bound",
     "named": "as named",
     "tied": "in ties",
@@ -30,6 +31,7 @@ _COLUMNS = {
 
 Members of a gang that are more than it needs may stay untried: koord-scheduler 1.8.0 puts a pod aside that comes while
 others of its gang are being scheduled, and no event wakes it. A landing that is `lands_if` and stays Pending is unmet.
+One that is `unknown` may be bound or not.
 """
 
 
@@ -47,6 +49,8 @@ class Tally:
         counts.update(str(said.verdict.value) for said in first)
         counts["asked"] += len(names)
         for name, said, outcome in zip(names, first, outcomes, strict=True):
+            if said.verdict is LandingVerdict.UNKNOWN:
+                continue
             if kind == "gang" and said.node and outcome.is_untried:
                 counts["untried"] += 1
             elif said.verdict is LandingVerdict.LANDS_IF and not outcome.node:

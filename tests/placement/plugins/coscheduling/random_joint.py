@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from enum import Enum
 from itertools import permutations
 from random import Random
 
@@ -28,7 +29,7 @@ from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 from tests.builders import make_snapshot
 from tests.placement.plugins.coscheduling.worlds import CONFIGURATION, group_of, member, nodes_of, prover_of
 
-__all__ = ["World", "are_all_released", "faults_of", "make_world"]
+__all__ = ["Release", "World", "faults_of", "make_world", "release_of"]
 
 _POLICIES = ("once-satisfied", "only-waiting", "waiting-and-running")
 LANDS, LANDS_IF, NO = LandingVerdict.LANDS, LandingVerdict.LANDS_IF, LandingVerdict.NO
@@ -86,13 +87,13 @@ def faults_of(world: World) -> list[str]:
     """In what the product's verdict is at odds with what brute force finds."""
     verdict = world.verdict()
     leaving = [pod.name for pod in world.leaving]
-    is_released = are_all_released(world.gang_of, leaving, world.rules, is_group=world.is_group)
-    can_land = is_released and _is_assignable(world)
+    release = release_of(world.gang_of, leaving, world.rules, is_group=world.is_group)
+    can_land = release is not Release.NOT_ALL and _is_assignable(world)
     faults = []
-    if _goes_by_order(world):
+    if _goes_by_order(world) or release is Release.BY_TIMING:
         said = verdict.verdict
         is_fault = said in (LANDS, LANDS_IF) or (said is NO and can_land)
-        return [f"{said.value}, but that goes by the order of creation"] if is_fault else []
+        return [f"{said.value}, but that goes by order or timing"] if is_fault else []
     if (verdict.verdict is NO) is can_land:
         faults.append(f"{verdict.verdict.value}, but an assignment {'exists' if can_land else 'does not exist'}")
     if verdict.verdict is LANDS and not _lands_in_every_order(world):
@@ -108,31 +109,41 @@ def _goes_by_order(world: World) -> bool:
     return world.is_group and len({world.rules[gang][1] == "once-satisfied" for gang in gangs}) == 2
 
 
-def are_all_released(
-    gang_of: Mapping[str, str], leaving: Sequence[str], rules: Mapping[str, tuple[int, str]], *, is_group: bool
-) -> bool:
-    """Whether every pod that comes back is bound, if each finds a node: gangs are counted as their pods come.
+class Release(Enum):
+    """Which pods that come back are bound, if each finds a node."""
 
-    Pods are named; the rest is as in `World`.
-    """
+    ALL = "all"
+    BY_TIMING = "by timing"
+    """Some for certain; others come too late or just in time to be let go with them."""
+    NOT_ALL = "not all"
+
+
+def release_of(
+    gang_of: Mapping[str, str], leaving: Sequence[str], rules: Mapping[str, tuple[int, str]], *, is_group: bool
+) -> Release:
+    """Which are bound: gangs are counted as their pods come. Pods are named; the rest is as in `World`."""
     units: dict[str, list[str]] = {}
     for name in leaving:
         if gang := gang_of[name]:
             units.setdefault("" if is_group else gang, []).append(gang)
     running = Counter(gang for name, gang in gang_of.items() if name not in leaving)
     known = {gang for gang in gang_of.values() if gang}
-    return all(
-        _is_released(unit, tuple(rules) if is_group else (unit[0],), running, rules, known) for unit in units.values()
-    )
+    found = {
+        _release_of_unit(unit, tuple(rules) if is_group else (unit[0],), running, rules, known)
+        for unit in units.values()
+    }
+    if Release.NOT_ALL in found:
+        return Release.NOT_ALL
+    return Release.BY_TIMING if Release.BY_TIMING in found else Release.ALL
 
 
-def _is_released(
+def _release_of_unit(
     unit: Sequence[str],
     group: Sequence[str],
     running: Counter[str],
     rules: Mapping[str, tuple[int, str]],
     known: AbstractSet[str],
-) -> bool:
+) -> Release:
     satisfied = any(gang in group for gang in known)
     bound, held, left = Counter(running), Counter[str](), list(unit)
 
@@ -147,7 +158,7 @@ def _is_released(
         existing.update(left)
         lone = rules[left[0]][1] == "once-satisfied" and satisfied
         if not lone and any(existing[gang] < rules[gang][0] for gang in group):
-            return False
+            return Release.NOT_ALL
         for place, gang in enumerate(left):
             held[gang] += 1
             if all(map(is_valid, group)):
@@ -156,8 +167,8 @@ def _is_released(
                 left = left[place + 1 :]
                 break
         else:
-            return False
-    return True
+            return Release.NOT_ALL if len(left) == len(unit) else Release.BY_TIMING
+    return Release.ALL
 
 
 def _is_assignable(world: World) -> bool:

@@ -122,6 +122,10 @@ def text_of(
         plugin=None,
         group=group,
         quota=None,
+        reservation=None,
+        pod_group=None,
+        device=None,
+        migration_job=None,
         warnings=warnings,
     )
     return "".join(render(explanation, output_format, TableStyle(width=width)))
@@ -266,6 +270,7 @@ def explained(name: str, **facts: object) -> ExplainedPod:
         reason="",
         code="",
         message="",
+        subject="",
         landing=None,
         to_node=None,
         landing_message="",

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers
-from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.controller.controller import Surroundings
-from descheduler.migration.paces import Paces
+from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
 from descheduler.migration.setup.halting import Halting
-from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage, UsersJobs
+from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
 from descheduler.migration.setup.offer import find_offer
+from descheduler.migration.setup.users_jobs import UsersJobs
 from descheduler.model.text.counted import counted
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
 from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
@@ -32,16 +32,19 @@ if TYPE_CHECKING:
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.controller.adoption import Adopted
-    from descheduler.migration.controller.removal import RemovalPort
     from descheduler.migration.open_calls import OpenCalls
-    from descheduler.migration.ports import OutcomeSink
+    from descheduler.migration.paces import Paces
+    from descheduler.migration.ports import OutcomeSink, RemovalPort
     from descheduler.migration.settings import ExecutorSettings
+    from descheduler.migration.traces.job_listener import JobListener
+    from descheduler.plan.outcome import Outcome
     from descheduler.supervision import Watch
 
-__all__ = ["JobPlan", "plan_jobs", "take_up_notes", "taken_up", "users_notes"]
+__all__ = ["JobPlan", "num_unused", "plan_jobs", "take_up_notes", "taken_up", "unused_notes", "users_notes"]
 
-_MOST_THREADS = 16
 _LONGEST_LABEL = 63
+_MOST_TOLD = 5
+"""Of users' jobs that did not go as they should, so that a thousand of them do not hide what else a run says."""
 
 
 class JobPlan(msgspec.Struct, frozen=True):
@@ -58,18 +61,21 @@ class JobPlan(msgspec.Struct, frozen=True):
         settings: ExecutorSettings,
         watch: Watch,
         *,
+        calls: Background,
+        paces: Paces,
         open_calls: OpenCalls,
         may_call: Callable[[], str],
         tripped: Callable[[], str] = lambda: "",
         sink: OutcomeSink | None = None,
+        listener: JobListener | None = None,
         snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
-        """What carries the jobs out; None where no profile uses any."""
+        """What carries the jobs out by `calls` in the background; None where no profile uses any."""
         if not self.profiles:
             return None
         around = Surroundings(
-            calls=BackgroundCalls(_MOST_THREADS, name="job"),
-            paces=Paces(settings, now=watch.clock),
+            calls=calls,
+            paces=paces,
             open_calls=open_calls,
             halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, tripped),
             may_call=may_call,
@@ -77,6 +83,7 @@ class JobPlan(msgspec.Struct, frozen=True):
             now=watch.now,
             sleep=watch.sleep,
             sink=sink,
+            listener=listener,
         )
         return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around, snapshot)
 
@@ -132,6 +139,10 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
     if jobs.num_started:
         let_go = counted(jobs.num_started, "PodMigrationJob")
         notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
+        notes += _not_moved([outcome for outcome in jobs.outcomes if outcome.message])
+    if jobs.num_limited:
+        waiting = counted(jobs.num_limited, "PodMigrationJob")
+        notes.append(f"{waiting} of users left to the next run: {jobs.limit}")
     if jobs.num_left:
         left = counted(jobs.num_left, "PodMigrationJob")
         notes.append(
@@ -139,6 +150,30 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
             "koordinator-system/koord-descheduler"
         )
     return tuple(notes)
+
+
+def _not_moved(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """What is to be told of the first of these evictions of users' jobs, a sentence each."""
+    for outcome in outcomes[:_MOST_TOLD]:
+        pod, result = outcome.eviction, "evicted" if outcome.kind is OutcomeKind.EVICTED else "not evicted"
+        yield f"PodMigrationJob of a user: pod {pod.namespace}/{pod.name} {result}: {outcome.message}"
+    if len(outcomes) > _MOST_TOLD:
+        yield f"{len(outcomes) - _MOST_TOLD:,} more PodMigrationJobs of users: kubectl describe podmigrationjobs"
+
+
+def num_unused(outcomes: Iterable[Outcome]) -> int:
+    """How many Reservations were not used by the replacement that came to their node."""
+    return sum(outcome.code is OutcomeCode.RESERVATION_UNUSED for outcome in outcomes)
+
+
+def unused_notes(number: int) -> tuple[str, ...]:
+    """What to change where so many Reservations were not used, in a sentence; none where all were."""
+    if not number:
+        return ()
+    return (
+        f"Replacement pods did not use {counted(number, 'Reservation')} on their nodes: in the configuration of "
+        "koord-scheduler, enable the plugin Reservation under plugins.reserve of the profile",
+    )
 
 
 def _label_value(name: str) -> str:

@@ -9,18 +9,22 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.jobs import JobPlan
+from descheduler.cycle.live.jobs import JobPlan
 from descheduler.cycle.options import RunResult
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
-from descheduler.migration.announce import EvictionAnnouncer
+from descheduler.migration.controller.surroundings import Background
 from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.outcome_sinks import EverySink
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.setup.job_execution import JobExecution, UsersJobs
+from descheduler.migration.setup.job_execution import JobExecution
+from descheduler.migration.setup.users_jobs import UsersJobs
+from descheduler.migration.traces.announce import EvictionAnnouncer
+from descheduler.migration.traces.job_events import JobAnnouncer
+from descheduler.migration.traces.job_listener import EveryListener
+from descheduler.migration.traces.outcome_sinks import EverySink
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.controller.adoption import Adopted
     from descheduler.migration.guards.watchman import Watchman
+    from descheduler.migration.paces import Paces
 
 __all__ = ["Carrier"]
 
@@ -37,7 +42,8 @@ _EVENT_FLUSH_SECONDS = 10.0
 class Carrier(msgspec.Struct, frozen=True):
     """Evicts through `client`, and tells the cluster and the observer of it.
 
-    `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too. Where
+    Jobs make their calls through `calls`; `events` is flushed once the plan is carried out. `policy_version` is that of
+    the eviction API. With `announces_failures` refused evictions get an Event too. All evictions share `paces`. Where
     there is a `watchman`, its guards may end the run.
     """
 
@@ -47,6 +53,9 @@ class Carrier(msgspec.Struct, frozen=True):
     policy_version: str
     announces_failures: bool
     jobs: JobPlan
+    calls: Background
+    events: EventRecorder
+    paces: Paces
     watchman: Watchman | None = None
 
     def take_up(self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]) -> Adopted | None:
@@ -58,8 +67,11 @@ class Carrier(msgspec.Struct, frozen=True):
         self, snapshot: Snapshot, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
     ) -> UsersJobs:
         """Carries out PodMigrationJobs that users have created. Raises KubeError."""
-        execution = self._execution(settings, open_calls, may_call)
-        return UsersJobs() if execution is None else execution.carry_out_users(snapshot)
+        execution = self._execution(settings, open_calls, may_call, self._announcer())
+        users = UsersJobs() if execution is None else execution.carry_out_users(snapshot)
+        for outcome in users.outcomes:
+            self.observer.record_for_user(outcome)
+        return users
 
     def carry_out(
         self,
@@ -70,22 +82,24 @@ class Carrier(msgspec.Struct, frozen=True):
         may_call: Callable[[], str],
     ) -> RunResult:
         """Decides over `snapshot` and evicts until a round brings no refusal; see `migration.rounds`."""
-        events = EventRecorder(self.client)
-        sink = EverySink(EvictionAnnouncer(events, failures=self.announces_failures), self.observer)
-        decisions, outcomes = carry_out_rounds(
-            decide_with,
-            self._evictions(),
-            settings,
-            stop=self.watch.stop,
-            jobs=self._execution(settings, open_calls, may_call, sink, snapshot),
-            open_calls=open_calls,
-            may_call=may_call,
-            tripped=self._tripped,
-            sink=sink,
-            clock=self.watch.clock,
-            sleep=self.watch.sleep,
-        )
-        notes = self._flush(events)
+        sink = EverySink(self._announcer(), self.observer)
+        try:
+            decisions, outcomes = carry_out_rounds(
+                decide_with,
+                self._evictions(),
+                settings,
+                stop=self.watch.stop,
+                jobs=self._execution(settings, open_calls, may_call, sink, snapshot),
+                open_calls=open_calls,
+                may_call=may_call,
+                tripped=self._tripped,
+                sink=sink,
+                paces=self.paces,
+                clock=self.watch.clock,
+                sleep=self.watch.sleep,
+            )
+        finally:
+            notes = self._flush()
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
 
     def _execution(
@@ -101,12 +115,22 @@ class Carrier(msgspec.Struct, frozen=True):
             self._evictions(),
             settings,
             self.watch,
+            calls=self.calls,
+            paces=self.paces,
             open_calls=open_calls,
             may_call=may_call,
             tripped=self._tripped,
             sink=sink,
+            listener=EveryListener(self.observer.jobs, *self._job_announcers()),
             snapshot=snapshot,
         )
+
+    def _announcer(self) -> EvictionAnnouncer:
+        return EvictionAnnouncer(self.events, failures=self.announces_failures)
+
+    def _job_announcers(self) -> tuple[JobAnnouncer, ...]:
+        """Jobs in ConfigMaps have no Events."""
+        return (JobAnnouncer(self.events),) if self.jobs.storage.in_objects else ()
 
     def _evictions(self) -> EvictionClient:
         return EvictionClient(
@@ -124,10 +148,10 @@ class Carrier(msgspec.Struct, frozen=True):
     def _tripped(self) -> str:
         return "" if self.watchman is None else self.watchman.look()
 
-    def _flush(self, events: EventRecorder) -> tuple[str, ...]:
+    def _flush(self) -> tuple[str, ...]:
         """Waits until the Events are written, and says what is missing."""
-        self.watch.wait_until(events.is_idle, _EVENT_FLUSH_SECONDS)
-        notes = _event_notes(events.flush(0.0))
+        self.watch.wait_until(self.events.is_idle, _EVENT_FLUSH_SECONDS)
+        notes = _event_notes(self.events.flush(0.0))
         for note in notes:
             self.observer.events_missed(note)
         return notes

@@ -1,0 +1,140 @@
+"""What a run does to the cluster. Runs that evict import it when they come to that: dry ones must not pay for it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
+from descheduler.cycle.guards import guard_open_calls
+from descheduler.cycle.live.carrying_out import Carrier
+from descheduler.cycle.live.jobs import num_unused, plan_jobs, take_up_notes, taken_up, unused_notes, users_notes
+from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.eviction.checks.limits import limits_of
+from descheduler.kube.background import BackgroundCalls
+from descheduler.kube.client import KubeClient
+from descheduler.kube.discovery import ServerFacts
+from descheduler.kube.events import EventRecorder
+from descheduler.kube.leases.held_lease import HeldLease
+from descheduler.migration.guards.setup import make_watchman
+from descheduler.migration.lease_settings import lease_settings
+from descheduler.migration.open_calls import OpenCalls
+from descheduler.migration.paces import Paces
+from descheduler.migration.policy_settings import PaceFlags, executor_settings
+from descheduler.migration.rounds import Decide
+from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.prior_moves import PriorMove
+from descheduler.policy.types import Policy
+from descheduler.report.status_document import NOTHING_TAKEN_UP
+from descheduler.supervision import Watch
+from descheduler.telemetry.observer import RunObserver
+
+__all__ = ["LiveRun"]
+
+_MOST_JOB_THREADS = 16
+_ETCD_ALLOWANCE_SECONDS = 10.0
+"""What a server that has given a call up may still do: a write that waits in etcd, whose own limit is 7 s."""
+
+
+class LiveRun:
+    """Finishes what earlier runs left, carries out users' jobs, evicts. To be closed. All methods raise KubeError."""
+
+    def __init__(
+        self,
+        client: KubeClient,
+        policy: Policy,
+        options: RunOptions,
+        watch: Watch,
+        observer: RunObserver,
+        lease: HeldLease | None,
+        server: ServerFacts,
+        *,
+        now: datetime,
+        at: float,
+    ) -> None:
+        """`at` is the clock of `watch` when it was `now`."""
+        self._policy = policy
+        self.taken_up = NOTHING_TAKEN_UP
+        self.evicted_for_users: tuple[PriorMove, ...] = ()
+        self.notes: tuple[str, ...] = ()
+        """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
+        self.num_unused = 0
+        """Reservations beside which replacements came to run."""
+        self._settings = executor_settings(
+            policy,
+            PaceFlags(options.qps, options.burst),
+            evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+            effect_seconds=client.request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
+            deadline=watch.deadline,
+            now=now,
+            at=at,
+        )
+        self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
+        self._may_call = (lambda: "") if lease is None else lease.why_not_current
+        guard_open_calls(self._open_calls, lease, watch)
+        settings = None if options.lease is None else lease_settings(policy, options.lease)
+        find_jobs = partial(plan_jobs, policy, client, server, settings)
+        self._jobs = watch.call("looking for what holds room", find_jobs)
+        self._job_calls: BackgroundCalls[Any] = BackgroundCalls(_MOST_JOB_THREADS, name="job")
+        self._guard_calls: BackgroundCalls[Any] = BackgroundCalls(1, name="guards")
+        self._watchman = make_watchman(policy, client, self._guard_calls.submit, watch.clock)
+        self._events = EventRecorder(client)
+        announces_failures = policy.eviction_failure_event_notification
+        self._carrier = Carrier(
+            client,
+            observer,
+            watch,
+            server.policy_version,
+            announces_failures,
+            self._jobs,
+            self._job_calls,
+            self._events,
+            Paces(self._settings, now=watch.clock),
+            self._watchman,
+        )
+
+    def close(self) -> None:
+        """Lets the threads end; does not wait for calls that get no answer."""
+        self._job_calls.close()
+        self._guard_calls.close()
+        self._events.flush(0.0)
+
+    @property
+    def tripped(self) -> str:
+        """What a guard has found, "" where none has."""
+        return "" if self._watchman is None else self._watchman.tripped
+
+    def take_up(self) -> None:
+        """Finishes or undoes what earlier runs left."""
+        adopted = self._carrier.take_up(self._settings, self._open_calls, self._may_call)
+        self.taken_up = taken_up(adopted)
+        self.notes = self._jobs.notes
+        if adopted is not None:
+            self.notes = (*self.notes, *take_up_notes(adopted))
+            self.num_unused += num_unused(adopted.outcomes)
+
+    def carry_out_users(self, snapshot: Snapshot) -> bool:
+        """Carries out what users have asked for; whether the cluster may have changed by that."""
+        settings = self._settings_over(snapshot)
+        users = self._carrier.carry_out_users(snapshot, settings, self._open_calls, self._may_call)
+        self.evicted_for_users = users.evicted
+        self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
+        self.notes = (*self.notes, *users_notes(users))
+        self.num_unused += num_unused(users.outcomes)
+        return users.num_started > 0
+
+    def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
+        """Decides over `snapshot` and evicts, in rounds."""
+        settings = self._settings_over(snapshot)
+        result = self._carrier.carry_out(decide_with, snapshot, settings, self._open_calls, self._may_call)
+        self.num_unused += num_unused(result.outcomes)
+        self.notes = (*self.notes, *unused_notes(self.num_unused))
+        return result
+
+    def _settings_over(self, snapshot: Snapshot) -> ExecutorSettings:
+        """With the limits, of which some may be percentages of what is in the cluster."""
+        return replace(self._settings, limits=limits_of(self._policy, snapshot))

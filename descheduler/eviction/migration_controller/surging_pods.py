@@ -1,0 +1,48 @@
+"""Pods whose workload gets a second one before they leave, so that it is never without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.workloads import Workloads
+from descheduler.model.objects import Workload
+from descheduler.model.pod import Pod
+from descheduler.policy.types import Profile
+
+__all__ = ["SURGED_KIND", "SurgingPods", "can_be_surged", "keeps_single_replicas"]
+
+SURGED_KIND = "ReplicaSet"
+"""The kind of controller whose pods can stand in for each other. Those of a StatefulSet have an identity."""
+
+
+def keeps_single_replicas(args: MigrationControllerArgs) -> bool:
+    """Whether the only pod of a workload stays where nothing stands in for it."""
+    return not args.skip_check_expected_replicas and "ExpectedReplicas" not in args.skip_eviction_gates
+
+
+def can_be_surged(pod: Pod, workload: Workload | None) -> bool:
+    """Whether `pod` is the only one of `workload`, which can have a second one, as far as a snapshot tells."""
+    controller = pod.controller
+    is_single = workload is not None and workload.replicas == 1
+    return (
+        is_single and controller is not None and (controller.kind, controller.api_version) == (SURGED_KIND, "apps/v1")
+    )
+
+
+class SurgingPods:
+    """The pods of one snapshot, by the profiles that would move them."""
+
+    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
+        self._surging = frozenset(index for index, profile in enumerate(profiles) if _surges(profile))
+        self._workloads = Workloads(snapshot)
+
+    def has(self, pod: Pod, profile_index: int) -> bool:
+        """Whether the workload of `pod` has a second pod when the profile at this place has it leave."""
+        return profile_index in self._surging and can_be_surged(pod, self._workloads.of(pod))
+
+
+def _surges(profile: Profile) -> bool:
+    found = (profile.args[name] for name in profile.evict)
+    return any(isinstance(args, MigrationControllerArgs) and args.surges for args in found)

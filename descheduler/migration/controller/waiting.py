@@ -1,0 +1,100 @@
+"""Evictions whose jobs are still to be created: the next is the first one whose workload is free."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator
+
+from descheduler.migration.controller.task import JobTask
+
+__all__ = ["Waiting"]
+
+
+class Waiting:
+    """Tasks in their order, and how many jobs of each workload are under way. A task costs the logarithm of all.
+
+    Of a workload one pod moves at a time, but those of one bundle move together.
+    """
+
+    def __init__(self, tasks: Iterable[JobTask] = ()) -> None:
+        self._positions = {task: position for position, task in enumerate(tasks)}
+        self._of_workload: dict[str, deque[JobTask]] = defaultdict(deque)
+        self._of_bundle: dict[int, deque[JobTask]] = defaultdict(deque)
+        for task in self._positions:
+            self._of_workload[task.eviction.workload].append(task)
+            if task.eviction.bundle:
+                self._of_bundle[task.eviction.bundle].append(task)
+        self._num_active: Counter[str] = Counter()
+        self._active_bundles: Counter[int] = Counter()
+        self._num_together: Counter[tuple[int, str]] = Counter()
+        """How many jobs are under way of each bundle in each workload."""
+        self._heads = [(self._positions[tasks[0]], workload) for workload, tasks in self._of_workload.items()]
+        """A heap of the first tasks of workloads. What is out of date is found when it comes to the top."""
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def __iter__(self) -> Iterator[JobTask]:
+        return iter(list(self._positions))
+
+    def __contains__(self, task: JobTask) -> bool:
+        return task in self._positions
+
+    def next(self, *, is_full: bool) -> JobTask | None:
+        """The first task that may begin, None where there is none; while all is full one whose bundle has begun."""
+        first = None if is_full else self._first_of_free()
+        candidates = [task for task in (first, *map(self._first_of_bundle, self._active_bundles)) if task is not None]
+        return min(candidates, key=self._positions.__getitem__, default=None)
+
+    def remove(self, task: JobTask) -> None:
+        """The task waits no more."""
+        del self._positions[task]
+
+    def began(self, task: JobTask) -> None:
+        """A job of its workload is under way."""
+        self._count(task, 1)
+
+    def ended(self, task: JobTask) -> None:
+        """That job is not under way any more."""
+        self._count(task, -1)
+        workload = task.eviction.workload
+        if not self._num_active[workload] and (head := self._first(self._of_workload[workload])) is not None:
+            heapq.heappush(self._heads, (self._positions[head], workload))
+
+    def _count(self, task: JobTask, number: int) -> None:
+        workload, bundle = task.eviction.workload, task.eviction.bundle
+        self._num_active[workload] += number
+        if bundle:
+            self._num_together[bundle, workload] += number
+            self._active_bundles[bundle] += number
+            if not self._active_bundles[bundle]:
+                del self._active_bundles[bundle]
+
+    def _first_of_free(self) -> JobTask | None:
+        """The first task of all workloads that have no job under way."""
+        while self._heads:
+            position, workload = self._heads[0]
+            head = None if self._num_active[workload] else self._first(self._of_workload[workload])
+            if head is not None and self._positions[head] == position:
+                return head
+            heapq.heappop(self._heads)
+            if head is not None and self._positions[head] > position:
+                heapq.heappush(self._heads, (self._positions[head], workload))
+        return None
+
+    def _first_of_bundle(self, bundle: int) -> JobTask | None:
+        """The first task of a bundle whose workload has no job under way but those of the bundle."""
+        tasks = self._of_bundle[bundle]
+        self._first(tasks)
+        free = (task for task in tasks if task in self._positions and self._is_free(bundle, task.eviction.workload))
+        return next(free, None)
+
+    def _is_free(self, bundle: int, workload: str) -> bool:
+        return self._num_active[workload] == self._num_together[bundle, workload]
+
+    def _first(self, tasks: deque[JobTask]) -> JobTask | None:
+        """The first of `tasks` that still waits; those before it are dropped."""
+        while tasks and tasks[0] not in self._positions:
+            tasks.popleft()
+        return tasks[0] if tasks else None

@@ -1,0 +1,182 @@
+"""Surges on the wire: what is to be scaled is found out, scaled up, and scaled back exactly once.
+
+The API server keeps who has set the replicas of a workload (`metadata.managedFields`). A surge sets them in the name of
+its job, so that any run can tell its own number from that of others, and takes back nothing but its own. Each write
+states the resource version that was looked at: what others change in between is never overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from descheduler.kube.errors import KubeError
+from descheduler.kube.evict import EvictionResponse
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.jobs.seen import UNSEEN, Scale
+from descheduler.migration.jobs.surge import RAISED, SINGLE, Surge, surge_of
+from descheduler.migration.pods import pod_path, read_pod
+from descheduler.migration.ports import RemovalPort
+from descheduler.migration.surges.autoscalers import autoscaler_of
+from descheduler.migration.surges.scaled import SURGING_MANAGER, Scaled, decode_scaled, owner_path
+from descheduler.model.koordinator.eviction_annotations import DELETION_COST_ANNOTATION
+from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
+from descheduler.model.pod import Pod
+from descheduler.plan.planned import PlannedEviction
+
+__all__ = ["Surges"]
+
+_LOWEST_COST = str(-(2**31))
+_MANAGER = "descheduler"
+_MOST_TRIES = 5
+"""Status updates change the resource version too, a few times after each change of the spec."""
+
+
+class Surges:
+    """Calls for the surges of jobs. Safe to use from several threads, each with another job. All raise KubeError."""
+
+    def __init__(self, objects: ObjectCalls) -> None:
+        self._objects = objects
+
+    def plan(self, surge: Surge, pod: Pod) -> Surge:
+        """What is to be scaled for the move of `pod`, or why nothing is."""
+        if obstacle := _obstacle_of_pod(pod):
+            return surge.decline(obstacle)
+        found = self._workload_of(pod)
+        if isinstance(found, str):
+            return surge.decline(found)
+        if found.replicas != SINGLE:
+            # Two may be the surge of another policy, or may have been one a moment ago.
+            may_be_single = found.replicas == RAISED and (found.is_surged or not found.is_settled)
+            return Surge(surge.is_required and may_be_single, declined=found.obstacle())
+        if obstacle := self._obstacle(found):
+            return surge.decline(obstacle)
+        return Surge(surge.is_required, found.kind, found.name, found.uid)
+
+    def look(self, job: MigrationJob) -> Scale:
+        """The workload that the job has planned to scale, as it is now."""
+        surge = surge_of(job)
+        if surge is None or not surge.is_planned:
+            return UNSEEN
+        found = self._read(surge, job)
+        if found is None:
+            return Scale(obstacle=f"{surge.kind} {surge.name} does not exist any more")
+        is_raised = found.is_raised_by(_manager_of(job), surge)
+        is_over = is_raised or job.has(JobConditionType.SURGED)
+        obstacle = "" if is_over else self._obstacle(found)
+        return Scale(found.replicas, is_raised, found.is_settled, obstacle)
+
+    def raise_replicas(self, job: MigrationJob) -> None:
+        """One replica more, unless anything has changed; a look tells what came of it."""
+        surge = surge_of(job)
+        found = None if surge is None else self._read(surge, job)
+        if found is not None and not found.obstacle():
+            self._set(found, RAISED, _manager_of(job))
+
+    def lower_replicas(self, job: MigrationJob) -> None:
+        """The former replicas, where they are still raised by the job. Raises KubeError when that cannot be done."""
+        for _ in range(_MOST_TRIES):
+            found = self._raised(job)
+            if found is None or self._set(found, SINGLE, _MANAGER):
+                return
+        surge = surge_of(job) or Surge()
+        raise KubeError(f"{surge.kind} {surge.name} keeps changing, and could not be scaled back to {SINGLE} replica")
+
+    def take_back(self, job: MigrationJob) -> None:
+        """Takes back what was done for the surge of `job`, as far as it still stands: the pod stays."""
+        surge = surge_of(job)
+        if surge is None or not surge.is_planned:
+            return
+        pod = read_pod(self._objects, job.pod_namespace, job.pod_name)
+        if pod is not None and pod.uid == job.pod_uid and pod.annotations.get(DELETION_COST_ANNOTATION) == _LOWEST_COST:
+            unmarked = {"metadata": {"uid": pod.uid, "annotations": {DELETION_COST_ANNOTATION: None}}}
+            self._objects.patch(pod_path(pod.namespace, pod.name), unmarked, bytes)
+        self.lower_replicas(job)
+
+    def scale_back(
+        self, job: MigrationJob, port: RemovalPort, eviction: PlannedEviction, may_send: Callable[[], bool]
+    ) -> EvictionResponse | None:
+        """The response to what has the old pod leave: the first that refuses, else that to the new replicas.
+
+        The eviction API is asked first whether the pod may go, with nothing evicted: a budget counts as ever. None
+        where `may_send` withheld a call, or the replicas are not those of the job any more.
+        """
+        allowed = port.try_evict(eviction.namespace, eviction.name, uid=eviction.uid, may_send=may_send)
+        if not _is_done(allowed):
+            return allowed
+        cost = {DELETION_COST_ANNOTATION: _LOWEST_COST}
+        marked = port.annotate(eviction.namespace, eviction.name, cost, uid=eviction.uid, may_send=may_send)
+        return self._scaled_back(job, port, may_send) if _is_done(marked) else marked
+
+    def _scaled_back(
+        self, job: MigrationJob, port: RemovalPort, may_send: Callable[[], bool]
+    ) -> EvictionResponse | None:
+        response: EvictionResponse | None = None
+        for _ in range(_MOST_TRIES):
+            found = self._raised(job)
+            if found is None:  # somebody else has set the replicas meanwhile; the next look tells what that means
+                return None
+            response = port.scale(_scale_path(found), _wanted(found, SINGLE), manager=_MANAGER, may_send=may_send)
+            if response is None or response.status_code != 409:
+                break
+        return response
+
+    def _raised(self, job: MigrationJob) -> Scaled | None:
+        """What is scaled for `job`, while its replicas are raised by it."""
+        surge = surge_of(job)
+        found = None if surge is None or not surge.is_planned else self._read(surge, job)
+        return found if surge and found and found.is_raised_by(_manager_of(job), surge) else None
+
+    def _read(self, surge: Surge, job: MigrationJob) -> Scaled | None:
+        found = self._objects.read(owner_path(surge.kind, job.pod_namespace, surge.name), decode_scaled)
+        return found if found is not None and found.uid == surge.uid else None
+
+    def _workload_of(self, pod: Pod) -> Scaled | str:
+        """What decides the replicas of `pod`, or why that cannot be scaled."""
+        controller = pod.controller
+        if controller is None or (controller.kind, controller.api_version) != ("ReplicaSet", "apps/v1"):
+            return "its owner is not a ReplicaSet"
+        found = self._objects.read(owner_path("ReplicaSet", pod.namespace, controller.name), decode_scaled)
+        if found is None or found.controller is None or found.controller[0] != "Deployment":
+            return found or f"ReplicaSet {controller.name} does not exist any more"
+        path = owner_path("Deployment", pod.namespace, found.controller[1])
+        return self._objects.read(path, decode_scaled) or f"Deployment {found.controller[1]} does not exist any more"
+
+    def _obstacle(self, found: Scaled) -> str:
+        """What stands against raising the replicas, "" while nothing does."""
+        if obstacle := found.obstacle():
+            return obstacle
+        autoscaler = autoscaler_of(self._objects, found.namespace, found.kind, found.name)
+        return f"HorizontalPodAutoscaler {autoscaler} sets the replicas of {found.text}" if autoscaler else ""
+
+    def _set(self, found: Scaled, replicas: int, manager: str) -> bool:
+        """Whether it has `replicas` now; False when it was changed meanwhile, or is gone."""
+        query = {"fieldManager": manager}
+        return self._objects.patch(_scale_path(found), _wanted(found, replicas), bytes, query=query) is not None
+
+
+def _obstacle_of_pod(pod: Pod) -> str:
+    if pod.claim_names or pod.ephemeral_volumes:
+        return f"pod {pod.key} has PersistentVolumeClaims, which a second pod can possibly not mount"
+    if DELETION_COST_ANNOTATION in pod.annotations:
+        return f"pod {pod.key} has a deletion cost of its own (annotation {DELETION_COST_ANNOTATION})"
+    return ""
+
+
+def _manager_of(job: MigrationJob) -> str:
+    """In whose name the replicas are raised: that of no other job."""
+    return f"{SURGING_MANAGER}{job.uid}"
+
+
+def _scale_path(found: Scaled) -> str:
+    return f"{owner_path(found.kind, found.namespace, found.name)}/scale"
+
+
+def _wanted(found: Scaled, replicas: int) -> dict[str, Any]:
+    """The patch of the subresource `scale`, whose UID and resource version are those of the workload."""
+    metadata = {"uid": found.uid, "resourceVersion": found.resource_version}
+    return {"metadata": metadata, "spec": {"replicas": replicas}}
+
+
+def _is_done(response: EvictionResponse | None) -> bool:
+    return response is not None and 200 <= response.status_code < 300 and response.is_told

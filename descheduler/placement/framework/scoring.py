@@ -1,0 +1,159 @@
+"""The scores that the plugins of a profile give to nodes, and the node that comes out first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
+from descheduler.placement.framework.extension_points import PartlyUnknownScore, ScoreError, ScorePlugin, Scores
+from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["Scoring"]
+
+_MOST_SCORE = 100
+_LEAST_TOTAL = np.iinfo(np.int64).min
+
+
+class Scoring:
+    """The plugins of `profile` that score, over one shadow cluster.
+
+    Where more than `num_nodes_to_find` nodes are feasible the scheduler does not look at all of them.
+    """
+
+    def __init__(
+        self,
+        cluster: ShadowCluster,
+        profile: SchedulerProfile,
+        plugins: Mapping[str, SchedulingPlugin],
+        num_nodes_to_find: int,
+    ) -> None:
+        self._profile = profile
+        self._num_nodes_to_find = num_nodes_to_find
+        self._scorers: list[tuple[ScorePlugin, int]] = []
+        for name, weight in profile.scores:
+            row = plugins.get(name)
+            if row is not None and row.score is not None and weight:
+                self._scorers.append((row.score(cluster, profile), weight))
+        own = [(plugin, weight) for plugin, weight in self._scorers if isinstance(plugin, OwnNodeScore)]
+        self._kept_totals = KeptTotals(cluster.table, own)
+        self._open_scorers = [(each, weight) for each, weight in self._scorers if isinstance(each, PartlyUnknownScore)]
+        self._other_scorers = [each for each in self._scorers if not isinstance(each[0], OwnNodeScore)]
+
+    def scores(self, evaluation: Evaluation) -> ScoreTable:
+        """As `SchedulerModel.scores`."""
+        nodes = evaluation.nodes
+        with evaluation.cycle.view():
+            by_plugin = {
+                name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
+                for name, scores, weight in self._given(evaluation)
+            }
+        totals = np.zeros(len(nodes), dtype=np.int64)
+        for weighted in by_plugin.values():
+            totals += weighted.final
+        return ScoreTable(nodes, by_plugin, totals)
+
+    def choose(self, evaluation: Evaluation) -> Choice | None:
+        """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
+        num_nodes = evaluation.num_nodes
+        if not num_nodes:
+            return None
+        if num_nodes == 1:
+            node = int(evaluation.feasible.argmax())
+            return Choice(node, 0, (node,), None, is_sampled=False)
+        try:
+            with evaluation.cycle.view():
+                totals, level = self._totals(evaluation)
+                is_sampled, ranges = num_nodes > self._num_nodes_to_find, list(self._ranges(evaluation))
+        except ScoreError:
+            return None
+        if ranges and (found := _open_choice(totals + level, evaluation.feasible, ranges, is_sampled=is_sampled)):
+            return found
+        np.copyto(totals, _LEAST_TOTAL, where=~evaluation.feasible)
+        total = int(totals[totals.argmax()])
+        is_best = (totals == total).nonzero()[0]
+        ties = is_best.tolist()
+        totals[is_best] = _LEAST_TOTAL
+        return Choice(
+            node=ties[0],
+            total=total + level,
+            ties=tuple(ties),
+            margin=total - int(totals[totals.argmax()]) if len(ties) < num_nodes else None,
+            is_sampled=is_sampled,
+        )
+
+    def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
+        """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
+        self._check_scorers()
+        for plugin, weight in self._scorers:
+            scores = plugin.score(evaluation.cycle, evaluation.feasible)
+            if scores is not None:
+                yield plugin.name, scores, weight
+
+    def _totals(self, evaluation: Evaluation) -> tuple[NDArray[np.int64], int]:
+        """The totals of all nodes, to be written to, and what each of them has beside. They mean nothing of nodes that
+        are not feasible. Raises ScoreError."""
+        self._check_scorers()
+        totals, level = self._kept_totals.of(evaluation.cycle.pod).copy(), 0
+        for plugin, weight in self._other_scorers:
+            scores = plugin.score(evaluation.cycle, evaluation.feasible)
+            if scores is None:
+                continue
+            if scores.level is None:
+                totals += scores.final if weight == 1 else scores.final * weight
+            else:
+                level += scores.level * weight
+        return totals, level
+
+    def _ranges(self, evaluation: Evaluation) -> Iterator[_ScoreRange]:
+        """Where totals are not known. Raises ScoreError."""
+        for plugin, weight in self._open_scorers:
+            nodes = plugin.unknown(evaluation.cycle)
+            scores = None if nodes is None else plugin.score(evaluation.cycle, evaluation.feasible)
+            if nodes is not None and scores is not None:
+                yield _ScoreRange(nodes, scores.final * weight, _MOST_SCORE * weight)
+
+    def _check_scorers(self) -> None:
+        """Raises ScoreError when a plugin fails at every pod."""
+        unprepared = self._profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
+
+
+class _ScoreRange(NamedTuple):
+    """Nodes whose total is not known: it is between that without and that with all of what one plugin could give.
+
+    `own` is what the plugin is taken to give to all nodes, and `most` the most that it can.
+    """
+
+    nodes: BoolMask
+    own: NDArray[np.int64]
+    most: int
+
+
+def _open_choice(
+    totals: NDArray[np.int64], feasible: BoolMask, ranges: Sequence[_ScoreRange], *, is_sampled: bool
+) -> Choice | None:
+    """The choice where not all totals are known; None where no feasible node is concerned."""
+    concerned = np.zeros(len(totals), dtype=bool)
+    least, most = totals.copy(), totals.copy()
+    for each in ranges:
+        nodes = each.nodes & feasible
+        concerned |= nodes
+        least[nodes] -= each.own[nodes]
+        most[nodes] += each.most - each.own[nodes]
+    if not concerned.any():
+        return None
+    best = int(least[feasible].max())
+    may_win = feasible & (most >= best)
+    order = sorted(may_win.nonzero()[0].tolist(), key=lambda node: (bool(concerned[node]), -int(totals[node]), node))
+    others = most[feasible & ~may_win]
+    margin = best - int(others.max()) if len(others) else None
+    return Choice(order[0], int(totals[order[0]]), tuple(order), margin, is_sampled=is_sampled, is_open=len(order) > 1)

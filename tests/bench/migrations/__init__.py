@@ -1,0 +1,1 @@
+"""Hundreds of migrations on a real control plane, with what they cost it; `make bench-migrations`."""

@@ -1,0 +1,121 @@
+"""A plan of one process is applied by another, by jobs, on a cluster that lives meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.live_processes import Cli
+from tests.living.builders import deployment, living_cluster, node, pod
+from tests.living.cluster import LivingCluster
+from tests.living.http import LivingServer
+from tests.living.observing.observer import Observer
+from tests.migration.controller.whole_runs import WAYS, policy_of
+
+Object = dict[str, Any]
+JOBS = "podmigrationjobs.scheduling.koordinator.sh"
+WAY = WAYS["reservations"]
+
+
+@pytest.fixture
+def cluster() -> LivingCluster:
+    """Two workloads with a pod each on a node that they have to leave; there is room on two others."""
+    nodes = [node("n1", taints=["gone=soon:NoSchedule"]), node("n2"), node("n3")]
+    facts: dict[str, Any] = {"scheduler": WAY.scheduler, "grace_seconds": 1, "cpu": "1"}
+    return living_cluster(nodes, [deployment(name, 1, on=["n1"], **facts) for name in ("web", "api")])
+
+
+@pytest.fixture
+def server(cluster: LivingCluster) -> Iterator[LivingServer]:
+    """The cluster over HTTP, ten times as fast as real time."""
+    with LivingServer(cluster, scale=10) as started:
+        yield started
+
+
+@pytest.fixture
+def cli(server: LivingServer, tmp_path: Path) -> Iterator[Cli]:
+    """The command line, with a policy that moves pods by jobs."""
+    made = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
+    made.policy.write_text(policy_of(WAY))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def file(cli: Cli, cluster: LivingCluster, tmp_path: Path) -> Path:
+    """The plan, which has changed nothing."""
+    path = tmp_path / "plan.json"
+    code, _, err = cli.run("--out", str(path), command="plan")
+    assert (code, cluster.api.sent("POST", "/eviction"), cluster.all(JOBS)) == (0, [], []), err
+    return path
+
+
+def test_moves_are_carried_out_by_jobs_and_their_landings_recorded(
+    cluster: LivingCluster, server: LivingServer, cli: Cli, file: Path
+) -> None:
+    observer = Observer(cluster)
+
+    code, out, err = cli.run(str(file), "-o", "json", command="apply")
+
+    server.__exit__()
+    observer.assert_kept()
+    outcome = json.loads(out)
+    assert (code, len(observer.departures)) == (0, 2), err
+    planned = {move["pod"]["name"] for move in json.loads(file.read_text())["plan"]["moves"]}
+    assert {each["pod"]["name"] for each in outcome["results"]} == planned
+    assert {app_of(each): each["landedOn"] for each in outcome["results"]} == {
+        app: node for app in ("web", "api") for node in cluster.nodes_of(app)
+    }
+    assert [job["status"]["phase"] for job in cluster.all(JOBS)] == ["Succeeded"] * 2
+    assert outcome["predictions"]["asPredicted"] + outcome["predictions"]["elsewhere"] == 2
+
+
+def fill(cluster: LivingCluster) -> None:
+    """Takes all room outside of the node that is to be left."""
+    for name in ("n2", "n3"):
+        cluster.add(pod(f"rival-{name}", cpu="3500m", on=name))
+
+
+def delete_pod(cluster: LivingCluster) -> None:
+    (victim,) = cluster.pods("web")
+    path = f"/api/v1/namespaces/shop/pods/{victim['metadata']['name']}"
+    cluster.client(agent="rival").send("DELETE", path)
+
+
+@pytest.mark.parametrize("change", [fill, delete_pod])
+def test_a_plan_of_a_cluster_that_has_changed_is_refused(
+    cluster: LivingCluster, cli: Cli, file: Path, change: Callable[[LivingCluster], None]
+) -> None:
+    change(cluster)
+
+    code, out, err = cli.run(str(file), command="apply")
+
+    assert (code, out) == (1, "")
+    assert "the plan is not applied, nothing was evicted" in err
+    assert (cluster.api.sent("POST", "/eviction"), cluster.all(JOBS)) == ([], [])
+
+
+def test_what_still_holds_is_applied_where_that_is_allowed(
+    cluster: LivingCluster, server: LivingServer, cli: Cli, file: Path
+) -> None:
+    observer = Observer(cluster)
+    delete_pod(cluster)
+
+    code, out, err = cli.run(str(file), "--allow-partial", "-o", "json", command="apply")
+
+    server.__exit__()
+    observer.assert_kept()
+    assert code == 0, err
+    (result,) = json.loads(out)["results"]
+    assert app_of(result) == "api"
+    assert [result["landedOn"]] == cluster.nodes_of("api")
+    assert [job["status"]["phase"] for job in cluster.all(JOBS)] == ["Succeeded"]
+
+
+def app_of(result: Object) -> str:
+    """The workload of the pod that was evicted."""
+    return str(result["pod"]["name"]).partition("-")[0]

@@ -1,0 +1,121 @@
+"""Which pod has come in place of another: one of its workload, newer than the eviction, and that of no other job."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.jobs.machine import evicting
+from descheduler.migration.jobs.seen import RoomState
+from descheduler.migration.providers.koordinator.provider import ReservationRooms
+from descheduler.migration.replacements import Replacements, Successors
+from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.koordinator.reservation import ObjectReference
+from descheduler.model.pod import Pod
+from tests.builders import NOW, make_pod
+from tests.living.builders import living_cluster, pod
+from tests.living.clock import rfc3339
+from tests.living.cluster import LivingCluster
+from tests.living.scheduling.reservations import ALLOCATED
+
+OWNER = "the-owner"
+ASKED = NOW + timedelta(seconds=60)
+LATE = ASKED + timedelta(seconds=15)
+
+
+def born(name: str, seconds: float = 70.0, *, on: str = "n2", owner: str = OWNER) -> dict[str, Any]:
+    """A pod of the workload, created so long after the job."""
+    made = pod(name, on=on)
+    made["metadata"] |= {
+        "uid": f"uid-{name}",
+        "creationTimestamp": rfc3339(NOW + timedelta(seconds=seconds)),
+        "ownerReferences": [{"kind": "ReplicaSet", "name": "rs", "uid": owner, "controller": True}],
+    }
+    return made
+
+
+def cluster_of(*pods: dict[str, Any]) -> LivingCluster:
+    return living_cluster(3, (), pods, acts=False, settle_seconds=0.0)
+
+
+def job(name: str = "j", **facts: Any) -> MigrationJob:
+    """A job whose pod was asked to leave a minute after its creation."""
+    made = MigrationJob(name, "Running", "shop", "old", "uid-old", created_at=NOW, uid=name, **facts)
+    leaving: Pod = make_pod("old", namespace="shop", uid="uid-old", node="n1")
+    return evicting(made, leaving, ASKED, asked_at=ASKED)
+
+
+def find(cluster: LivingCluster, of: MigrationJob, now: datetime = ASKED, known: Replacements | None = None) -> str:
+    """The name of the pod that came, "" for none."""
+    replacements = known or Replacements(ObjectCalls(cluster.client()))
+    found = replacements.find(Successors("shop", OWNER), of, now)
+    return "" if found is None else found.name
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(born("older", 59.0), id="older than the eviction"),
+        pytest.param(born("foreign", owner="another"), id="of another workload"),
+        pytest.param(born("old"), id="new and of the same name"),
+    ],
+)
+def test_only_a_newer_pod_of_the_workload_is_a_replacement(other: dict[str, Any]) -> None:
+    expected = "old" if other["metadata"]["name"] == "old" else ""
+    other["metadata"]["uid"] = "another-uid"
+    assert find(cluster_of(other), job()) == expected
+
+
+def test_a_pod_that_seems_older_counts_when_no_newer_one_comes_for_a_while() -> None:
+    cluster = cluster_of(born("older", 59.0))
+    assert find(cluster, job(), LATE) == "older"
+    cluster.add(born("newer", on=""))
+    assert find(cluster, job(), LATE) == "newer"
+
+
+def test_a_pod_from_before_the_job_never_counts() -> None:
+    assert find(cluster_of(born("ancient", -1.0)), job(), LATE) == ""
+
+
+def test_a_pod_has_come_for_one_job_only() -> None:
+    cluster = cluster_of(born("first"), born("second", 71.0, on=""))
+    replacements = Replacements(ObjectCalls(cluster.client()))
+    assert find(cluster, job("one"), known=replacements) == "first"
+    assert find(cluster, job("two"), known=replacements) == "second"
+    assert find(cluster, job("one"), known=replacements) == "first"
+
+
+def test_of_two_that_came_together_the_one_that_is_pending_needs_the_room() -> None:
+    cluster = cluster_of(born("a", on="n3"), born("b", on=""))
+    assert find(cluster, job(node_name="n2")) == "b"
+
+
+def test_one_that_uses_another_reservation_has_come_for_the_job_of_that() -> None:
+    other = born("a", on="n3")
+    other["metadata"]["annotations"] = {ALLOCATED: '{"name": "another", "uid": "u"}'}
+    held = {"metadata": {"name": "mine", "uid": "r"}, "spec": {"template": {}, "owners": [{}]}}
+    status = {"phase": "Available", "nodeName": "n2", "conditions": [{"type": "Scheduled", "status": "True"}]}
+    kind = {"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "Reservation"}
+    cluster = cluster_of(other, {**kind, **held, "status": status})
+    successors = Successors("shop", OWNER).encoded()
+    mine = job(node_name="n2", reservation_name="mine", annotations={REPLACEMENT_ANNOTATION: successors})
+    rooms = ReservationRooms(ObjectCalls(cluster.client()), "test")
+
+    room, replacement = rooms.look(mine, ASKED)
+
+    assert (room.state, room.miss, replacement) == (RoomState.HELD, None, None)
+
+
+def test_of_several_that_on_the_node_of_the_room_goes_first() -> None:
+    cluster = cluster_of(born("elsewhere", on="n3"), born("there", 71.0, on="n2"))
+    assert find(cluster, job(node_name="n2")) == "there"
+
+
+def test_the_one_that_the_job_names_goes_before_all_others() -> None:
+    cluster = cluster_of(born("there", on="n2"), born("named", 71.0, on="n3"))
+    named = ObjectReference("shop", "named", "uid-named")
+    assert find(cluster, job(node_name="n2", replacement=named)) == "named"
