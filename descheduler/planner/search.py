@@ -17,7 +17,7 @@ from descheduler.planner.problem import Problem
 
 __all__ = ["Incumbent", "Search"]
 
-_WORK_OF_NEIGHBOURHOOD = 0.5
+_WORK_OF_NEIGHBOURHOOD = 1.0
 _SHARE_OF_ANNEALING = 0.6
 """Of the limits, where the objective is smooth."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
