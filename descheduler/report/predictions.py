@@ -15,9 +15,9 @@ __all__ = ["Predictions", "hit_rate_text", "make_predictions"]
 class Predictions(Fields, frozen=True):
     """Replacements of evicted pods for which a node was predicted, by where they were seen ready.
 
-    `tied` are on another node than the expected one that the scheduler ranks as high. `not_seen` were not looked for, or
-    were not ready in time. `hit_rate` is the share of `as_predicted` and `tied` in all that were seen, from 0 to 1; null
-    when none was.
+    `tied` are on another node than the expected one that the scheduler ranks as high. `not_seen` were not looked for,
+    or were not ready in time. `hit_rate` is the share of `as_predicted` and `tied` in all that were seen, from 0 to 1;
+    null when none was.
     """
 
     as_predicted: int
