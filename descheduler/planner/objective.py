@@ -9,10 +9,11 @@ from typing import Protocol
 import numpy as np
 
 from descheduler.planner.arrays import Bools, Floats, Ints
+from descheduler.planner.limits import Budget
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["Guide", "Model", "Neighbourhood", "Objective", "PreparedObjective", "Term", "Value", "away"]
+__all__ = ["Annealer", "Guide", "Model", "Neighbourhood", "Objective", "PreparedObjective", "Term", "Value", "away"]
 
 Value = tuple[int, ...]
 """What an objective makes of a placement, most important figure first, each the lower the better."""
@@ -73,6 +74,14 @@ class Model(Protocol):
         ...
 
 
+class Annealer(Protocol):
+    """One annealing of one placement, in as many parts as its caller likes."""
+
+    def run(self, budget: Budget, whole: Budget, until: float) -> None:
+        """Goes on until `budget` is over or `whole` is at the share `until`; the temperature falls with `whole`."""
+        ...
+
+
 class Guide(Protocol):
     """The objective as a sum over nodes and moves, which the hill climb follows."""
 
@@ -87,11 +96,6 @@ class Guide(Protocol):
 
 class PreparedObjective(Guide, Protocol):
     """An objective over one problem."""
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether single moves and swaps better a placement step by step, so that annealing gets somewhere."""
-        ...
 
     def value(self, assignment: Ints) -> Value:
         """How good the assignment is."""
@@ -114,6 +118,10 @@ class PreparedObjective(Guide, Protocol):
 
     def tidy(self, placement: Placement) -> None:
         """Takes back moves that turned out not to help."""
+        ...
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealer | None:
+        """An annealing of the placement; None where single moves and swaps do not better it step by step."""
         ...
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:

@@ -10,15 +10,14 @@ import numpy as np
 from descheduler.planner.arrays import Ints
 from descheduler.planner.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.planner.limits import Budget, Limits
-from descheduler.planner.local_search.annealing import Annealing
 from descheduler.planner.local_search.shifts import climb_by_shifts
-from descheduler.planner.objective import Neighbourhood, PreparedObjective, Value
+from descheduler.planner.objective import Annealer, Neighbourhood, PreparedObjective, Value
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
 __all__ = ["Incumbent", "Search"]
 
-_WORK_OF_NEIGHBOURHOOD = 0.5
+_WORK_OF_NEIGHBOURHOOD = 1.0
 _SHARE_OF_ANNEALING = 0.6
 """Of the limits, where the objective is smooth."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
@@ -57,7 +56,7 @@ class Search:
         self._rng = np.random.default_rng(seed)
         self._on_incumbent = on_incumbent
         self.budget = Budget(limits, is_cancelled)
-        self._annealing: Annealing | None = None
+        self._annealing: Annealer | None = None
         self._placement = Placement(problem, start)
         self._num_pods = _FIRST
         at = self._placement.at.copy()
@@ -92,8 +91,7 @@ class Search:
         whole = self._whole()
         if whole is not None and not budget.is_over and self._solve(whole, budget).was_closed:
             return
-        if self._objective.is_smooth and self.budget.progress < _SHARE_OF_ANNEALING:
-            self._anneal(budget)
+        self._anneal(budget)
         while not budget.is_over:
             part = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
             if part is None:
@@ -102,8 +100,11 @@ class Search:
 
     def _anneal(self, budget: Budget) -> None:
         """Goes on with the annealing; what it leads to is looked at when it ends, or with the search."""
+        if self.budget.progress >= _SHARE_OF_ANNEALING:
+            return
+        self._annealing = self._annealing or self._objective.annealing(self._placement, self._rng)
         if self._annealing is None:
-            self._annealing = Annealing(self._placement, self._objective, self._rng)
+            return
         self._annealing.run(budget, self.budget, _SHARE_OF_ANNEALING)
         if self.budget.progress >= _SHARE_OF_ANNEALING or self.budget.is_over:
             climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)

@@ -16,13 +16,23 @@ from descheduler.planner.local_search.swaps import swap_changes
 from descheduler.planner.objective import Guide
 from descheduler.planner.placement import Placement
 
-__all__ = ["Annealing"]
+__all__ = ["Annealing", "start_temperature"]
 
 _CELLS = 1 << 16
 """Pairs of a pod and a node in a sample, about: enough to make numpy's own time small."""
 _SWAPS_PER_SAMPLE = 2
 _CALIBRATION_PODS = 200
 _START_QUANTILE, _COOLING = 0.3, 1e-3
+
+
+def start_temperature(placement: Placement, guide: Guide, rng: np.random.Generator) -> float:
+    """A quantile of what a pod's best alternative costs; sampled, because too hot and too cold cost factors."""
+    movable = np.flatnonzero(placement.problem.evictable)
+    pods = rng.choice(movable, size=min(_CALIBRATION_PODS, len(movable)), replace=False)
+    change = shift_changes(placement, guide, np.sort(pods), np.arange(placement.problem.num_nodes))
+    best = change.min(axis=1)
+    best = best[np.isfinite(best) & (best > 0)]
+    return float(np.quantile(best, _START_QUANTILE)) if len(best) else 1.0
 
 
 class Annealing:
@@ -33,15 +43,7 @@ class Annealing:
         self._pods = np.flatnonzero(placement.problem.evictable)
         self._nodes = np.arange(placement.problem.num_nodes)
         self._sample_size = int(np.clip(_CELLS // (len(self._nodes) * len(placement.usage)), 8, 400))
-        self._start = self._calibrate()
-
-    def _calibrate(self) -> float:
-        """A quantile of what a pod's best alternative costs; sampled, because too hot and too cold cost factors."""
-        pods = self._rng.choice(self._pods, size=min(_CALIBRATION_PODS, len(self._pods)), replace=False)
-        change = shift_changes(self._placement, self._guide, np.sort(pods), self._nodes)
-        best = change.min(axis=1)
-        best = best[np.isfinite(best) & (best > 0)]
-        return float(np.quantile(best, _START_QUANTILE)) if len(best) else 1.0
+        self._start = start_temperature(placement, guide, rng)
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
         """Goes on until `budget` is over or `whole` is at the share `until`; the temperature falls with `whole`."""

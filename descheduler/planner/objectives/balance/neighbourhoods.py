@@ -59,7 +59,7 @@ def _partners(
     """The seed and hot nodes, the origins of guests first, so that other pods of theirs may go instead."""
     others = rng.permutation(ceilings.hot[ceilings.hot != seed])
     is_origin = np.isin(others, placement.origins[guests])
-    ranked = np.concatenate((others[is_origin], others[~is_origin]))
+    ranked = others[is_origin] if is_origin.any() else others
     return np.append(ranked[: max(1, num_pods // 40)], seed)
 
 

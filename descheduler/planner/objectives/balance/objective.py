@@ -49,8 +49,6 @@ class BalanceGoal:
         self.ceilings = Ceilings(problem, ceiling)
         self._over_weight = 1.0 + 2.0 * float(problem.cost.sum())
 
-    is_smooth = False
-
     def value(self, assignment: Ints) -> Value:
         """(nodes over their ceiling, cost of the moves)."""
         over = (self.problem.usage(assignment) > self.ceilings.ceiling.T).any(axis=1)
@@ -89,6 +87,9 @@ class BalanceGoal:
     def tidy(self, placement: Placement) -> None:
         """Pods whose old node is over its ceiling with or without them go home."""
         first_plan.send_home(self.ceilings, placement)
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Hot nodes with nodes that have room; None at the bound."""

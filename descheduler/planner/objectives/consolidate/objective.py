@@ -60,8 +60,6 @@ class ConsolidateGoal:
         self._problem, self._drains, self._weight = problem, drains, weight
         self._used_weight = int(weight[drains.is_used].sum())
 
-    is_smooth = False
-
     def value(self, assignment: Ints) -> Value:
         """(weight of the nodes in use, cost of the moves)."""
         used = np.unique(assignment[assignment >= 0])
@@ -114,6 +112,9 @@ class ConsolidateGoal:
 
     def tidy(self, placement: Placement) -> None:
         """Nothing: nodes are emptied whole or not at all."""
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that might be emptied, with nodes that stay and have room."""

@@ -56,8 +56,6 @@ class Defragment:
 class DefragmentGoal:
     """`Defragment` over one problem."""
 
-    is_smooth = False
-
     def __init__(self, problem: Problem, resource: int, classes: Ints, weight: Ints) -> None:
         self._problem, self._resource, self._classes, self._weight = problem, resource, classes, weight
         self._capacity: Floats = np.ascontiguousarray(problem.capacity.T, dtype=np.float64)
@@ -109,6 +107,9 @@ class DefragmentGoal:
 
     def tidy(self, placement: Placement) -> None:
         """Nothing: each move pays for itself."""
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that strand much, with both nodes of some moved pods, whose moves may be spent elsewhere."""

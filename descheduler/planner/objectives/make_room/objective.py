@@ -52,8 +52,6 @@ class MakeRoomGoal:
     def __init__(self, pending: PendingPods) -> None:
         self._pending, self._problem = pending, pending.problem
 
-    is_smooth = False
-
     def value(self, assignment: Ints) -> Value:
         """(weight of what is pending, a gang counting whole while one of it is; cost of the moves)."""
         left = int(self._pending.weight[self._pending.left(assignment)].sum())
@@ -100,6 +98,9 @@ class MakeRoomGoal:
             home = placement.origins[[pod]]
             if placement.open_moves(np.array([pod]), home)[0, 0]:
                 placement.move(pod, int(home[0]))
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""

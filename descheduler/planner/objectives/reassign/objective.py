@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
+from descheduler.planner.local_search.annealing import Annealing
 from descheduler.planner.objective import Model, Neighbourhood, Value, away
 from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
 from descheduler.planner.placement import Placement
@@ -70,8 +71,6 @@ class ReassignGoal:
         self._capacity: Floats = np.ascontiguousarray(problem.capacity.T, dtype=np.float64)
         self._between = costs.between.astype(np.float64)
         self._cost = problem.cost.astype(np.float64)
-
-    is_smooth = True
 
     def value(self, assignment: Ints) -> Value:
         """The cost, exactly."""
@@ -127,6 +126,10 @@ class ReassignGoal:
 
     def tidy(self, placement: Placement) -> None:
         """Nothing: each move pays for itself."""
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealing:
+        """By the guide, which is the cost but for what groups cost together."""
+        return Annealing(placement, self, rng)
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""
