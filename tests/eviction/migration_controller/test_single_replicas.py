@@ -7,7 +7,8 @@ import pytest
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
 from descheduler.eviction.migration_controller.args_checks import validate_args
 
-NEEDS_ROOM = "Surge needs reservationProvider koordinator or placeholder, and defaultJobMode ReservationFirst"
+NEEDS_PROVIDER = "Surge needs reservationProvider koordinator or placeholder"
+NEEDS_MODE = "Surge needs defaultJobMode ReservationFirst"
 
 
 def problems(**args: str) -> list[str]:
@@ -22,13 +23,17 @@ def test_surge_goes_with_a_provider_that_is_named(provider: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "args",
+    ("args", "message"),
     [
-        pytest.param({}, id="a provider that depends on the cluster"),
-        pytest.param({"reservation_provider": "none"}, id="no provider"),
-        pytest.param({"reservation_provider": "koordinator", "default_job_mode": "EvictDirectly"}, id="no room"),
+        pytest.param({}, f"{NEEDS_PROVIDER} (now unset)", id="a provider that depends on the cluster"),
+        pytest.param({"reservation_provider": "none"}, f"{NEEDS_PROVIDER} (now none)", id="no provider"),
+        pytest.param(
+            {"reservation_provider": "koordinator", "default_job_mode": "EvictDirectly"},
+            f"{NEEDS_MODE} (now EvictDirectly)",
+            id="no room",
+        ),
     ],
 )
-def test_surge_needs_room_for_certain(args: dict[str, str]) -> None:
-    assert problems(single_replicas="Surge", **args) == [NEEDS_ROOM]
+def test_surge_needs_room_for_certain(args: dict[str, str], message: str) -> None:
+    assert problems(single_replicas="Surge", **args) == [message]
     assert problems(single_replicas="Evict", **args) == problems(**args) == []
