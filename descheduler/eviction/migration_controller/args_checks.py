@@ -101,6 +101,9 @@ def _check_surge(args: MigrationControllerArgs) -> list[ArgsProblem]:
     if args.default_job_mode == "EvictDirectly":
         message = "Surge needs defaultJobMode ReservationFirst (now EvictDirectly)"
         problems.append(ArgsProblem(("singleReplicas",), message))
+    if args.eviction_policy != EVICTION_POLICIES[0]:
+        message = f"Surge needs evictionPolicy {EVICTION_POLICIES[0]} (now {args.eviction_policy})"
+        problems.append(ArgsProblem(("singleReplicas",), message))
     return problems
 
 
