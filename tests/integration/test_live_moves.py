@@ -18,6 +18,9 @@ from descheduler.explanation.watching.watched_run import RunOptions as WatchedOp
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
+from descheduler.report.status_document import Status
+from descheduler.report.tables.status_table import status_table
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.live_runs import FAST, crowded_cluster, run, serve
@@ -77,6 +80,18 @@ def test_dry_run_reads_the_moves_and_writes_none(fake_api: FakeApi, client: Kube
     after = run_at(client, 2, dry)
 
     assert (codes(before), is_kept, codes(after)) == ([], False, ["Cooldown"])
+
+
+def test_status_says_why_nothing_was_evicted(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, *crowded_cluster("web-1", owners=["StatefulSet/web"]))
+    run_at(client, 0)
+    serve(fake_api, pod_object("web-2", node="tainted", owners=["StatefulSet/web"]))
+    run_at(client, 5)
+
+    kept = Status.decoded(fake_api.config_maps.objects["kube-system", "d-status"]["data"]["status.json"])
+
+    assert [dict(each.not_evicted) for each in kept.runs] == [{"Cooldown": 1}, {}]
+    assert "Not evicted:   1 pod (Cooldown 1)" in [line.rstrip() for line in status_table(kept, TableStyle())]
 
 
 @pytest.mark.parametrize(
