@@ -9,6 +9,8 @@ from descheduler.eviction.migration_controller import args as migration_args
 from descheduler.eviction.migration_controller.args_checks import validate_args as validate_migration_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.placement_verification import placement_verification
+from descheduler.migration_planner import args as migration_planner_args
+from descheduler.migration_planner.migration_planner import MigrationPlanner
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages
 from descheduler.strategies import (
@@ -176,6 +178,14 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         needs=low_node_load.needs,
         remembers=True,
         native=True,
+    ),
+    PluginSpec(
+        name="MigrationPlanner",
+        args_type=migration_planner_args.MigrationPlannerArgs,
+        extension_points=_BALANCE,
+        factory=MigrationPlanner,
+        validate=migration_planner_args.validate_args,
+        needs=migration_planner_args.needs,
     ),
     PluginSpec(
         name="CustomPriority",

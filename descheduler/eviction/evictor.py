@@ -15,7 +15,7 @@ from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.book import Book
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.placement_verification.landing_book import LandingBook
-from descheduler.eviction.request_check import BundlingCheck, RequestCheck
+from descheduler.eviction.request_check import Allowance, BundlingCheck, CountingCheck, RequestCheck
 from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -75,6 +75,11 @@ class Evictor:
             return ()
         asked = self._without_awaited(bundle)
         return [pod for check in self._bundling for pod in check.mates(asked)]
+
+    def allowances(self, profile_index: int) -> Sequence[Allowance]:
+        """How many pods the checks still let go in the name of a profile, as far as they count pods."""
+        counting = (check for check in self._checks if isinstance(check, CountingCheck))
+        return [allowance for check in counting for allowance in check.allowances(profile_index)]
 
     def request_whole(self, bundle: Bundle, of_filters: Verdict) -> Verdict:
         """As `request`, of a bundle with mates, about which the filters of its profile say `of_filters`.

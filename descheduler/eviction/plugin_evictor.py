@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.request_check import Allowance
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
+
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.placement.landings.landing import Landing
+    from descheduler.placement.prover import LandingProver
 
 __all__ = ["EvictorPlugin", "PluginEvictor", "ReasonOf"]
 
@@ -108,6 +113,22 @@ class PluginEvictor:
             return self._evictor.request(bundle)
         whole = bundle.with_mates(mates, f"has to leave together with {_names(bundle)}, which is of the same gang")
         return self._evictor.request_whole(whole, self._first_refusal(mates))
+
+    def allowances(self) -> Sequence[Allowance]:
+        """How many pods may still go, as far as that is counted."""
+        return self._evictor.allowances(self._profile_index)
+
+    def prover(self) -> LandingProver:
+        """What knows where the replacements of all that is booked land, under the scheduler of the profile."""
+        return self._evictor.landings.prover_of(self._profile_index)
+
+    def landing_of(self, pod: Pod) -> Landing | None:
+        """Where the replacement of a pod lands whose eviction was granted; None where nobody looked."""
+        return self._evictor.landings.landing_of(pod)
+
+    def predicted(self, pod: Pod) -> Landing:
+        """Where the replacement of `pod` would land on top of everything booked. Leaves no trace."""
+        return self._evictor.landings.predicted(pod, self._profile_index)
 
     def what_if(self) -> AbstractContextManager[None]:
         """A context at whose end all that was granted, refused and noted in it is taken back."""

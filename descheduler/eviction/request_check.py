@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Hashable, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
+
+import msgspec
 
 from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.pod import Pod
@@ -12,7 +14,7 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["BundlingCheck", "PodByPod", "RequestCheck"]
+__all__ = ["Allowance", "BundlingCheck", "CountingCheck", "PodByPod", "RequestCheck", "allowance_by_pod"]
 
 
 class RequestCheck(Protocol):
@@ -38,6 +40,37 @@ class BundlingCheck(Protocol):
 
     def mates(self, bundle: Bundle) -> Sequence[Pod]:
         """The further pods with which it lets `bundle` go; none where it takes no more, or where nothing helps."""
+
+
+class Allowance(msgspec.Struct, frozen=True):
+    """Of the pods with the same key at most `left(key)` may still go. A pod whose key is None does not count."""
+
+    key_of: Callable[[Pod], Hashable | None]
+    left: Callable[[Hashable], int]
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def allowance_by_pod(key_of: Callable[[Pod], _Key | None], left: Callable[[_Key, Pod], int]) -> Allowance:
+    """The allowance of which `left` is found by any of the pods with the key."""
+    found: dict[Hashable, tuple[_Key, Pod]] = {}
+
+    def noted(pod: Pod) -> _Key | None:
+        key = key_of(pod)
+        if key is not None:
+            found.setdefault(key, (key, pod))
+        return key
+
+    return Allowance(noted, lambda key: left(*found[key]))
+
+
+@runtime_checkable
+class CountingCheck(Protocol):
+    """A check that lets a number of pods go, and can say before anything is asked for how many those are."""
+
+    def allowances(self, profile_index: int) -> Sequence[Allowance]:
+        """What is left to a profile of the policy after everything charged so far."""
 
 
 class PodByPod(ABC):

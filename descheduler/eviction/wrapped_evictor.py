@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.eviction.request_check import Allowance
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.bundles import Candidate
+
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.placement.landings.landing import Landing
+    from descheduler.placement.prover import LandingProver
 
 __all__ = ["WrappedEvictor"]
 
@@ -38,6 +44,22 @@ class WrappedEvictor(PluginEvictor):
     def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
         """As `inner`."""
         return self._inner.request_all(candidates)
+
+    def allowances(self) -> Sequence[Allowance]:
+        """As `inner`."""
+        return self._inner.allowances()
+
+    def prover(self) -> LandingProver:
+        """As `inner`."""
+        return self._inner.prover()
+
+    def landing_of(self, pod: Pod) -> Landing | None:
+        """As `inner`."""
+        return self._inner.landing_of(pod)
+
+    def predicted(self, pod: Pod) -> Landing:
+        """As `inner`."""
+        return self._inner.predicted(pod)
 
     def what_if(self) -> AbstractContextManager[None]:
         """As `inner`."""

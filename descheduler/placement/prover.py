@@ -21,6 +21,7 @@ from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, 
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
 from descheduler.placement.landings.competitors import CompetitorFinder
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
+from descheduler.placement.landings.openings import Openings
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.preemption import preemption_hint
 from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, not_looked_for, verdict_of
@@ -77,6 +78,10 @@ class LandingProver:
         """The cluster with everything that is booked. Whoever changes it has to roll it back."""
         self._leave()
         return self._cluster
+
+    def openings(self) -> Openings:
+        """What a planner asks of the cluster with everything that is booked; valid until the next booking."""
+        return Openings(self.cluster, self._candidates)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from descheduler.plan.goals import Goal
+
 __all__ = ["NearestValue", "NodeClasses", "PluginFacts", "Unit"]
 
 Unit = Literal["percent", "seconds", "restarts", "pods"]
@@ -58,6 +60,7 @@ class PluginFacts(msgspec.Struct, frozen=True):
     nearest: tuple[NearestValue, ...] = ()
     nodes: NodeClasses | None = None
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    goals: tuple[Goal, ...] = ()
 
     def without(self, key: str, number: int) -> PluginFacts:
         """The same where `number` of the selected pods turned out not to be needed, which `key` left out instead."""

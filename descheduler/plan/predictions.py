@@ -13,6 +13,8 @@ class Prediction(Enum):
     """How the expected node of one replacement compares with the node on which it was seen ready."""
 
     AS_PREDICTED = "as-predicted"
+    TIED = "tied"
+    """On another node that the scheduler ranks as high: it draws one of them."""
     ELSEWHERE = "elsewhere"
     NOT_SEEN = "not-seen"
     """Nobody looked for the replacement, or it was not ready in time."""
@@ -25,4 +27,6 @@ def prediction_of(outcome: Outcome) -> Prediction | None:
         return None
     if not outcome.landed_on:
         return Prediction.NOT_SEEN
-    return Prediction.AS_PREDICTED if outcome.landed_on == landing.node else Prediction.ELSEWHERE
+    if outcome.landed_on == landing.node:
+        return Prediction.AS_PREDICTED
+    return Prediction.TIED if outcome.landed_on in landing.ties else Prediction.ELSEWHERE

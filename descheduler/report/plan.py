@@ -14,6 +14,7 @@ from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
 from descheduler.report.document import API_VERSION, PodReference
 from descheduler.report.facts import facts_of
 from descheduler.report.figures import make_figures
+from descheduler.report.goal import goal_of
 from descheduler.report.identities import policy_identity, snapshot_identity
 from descheduler.report.landings import landing_totals, planned_landing
 from descheduler.report.plan_document import (
@@ -51,6 +52,7 @@ def make_plan(decisions: Decisions) -> Plan:
         skipped=decisions.skipped,
         moves=tuple(map(_move, decisions.leaving)),
         repeated_requests=tuple(_repeated(move) for move in decisions.moves if move.is_repeated),
+        goal=goal_of(decisions),
         landings=landing_totals(
             [move.landing for move in decisions.leaving],
             is_verified=decisions.is_verified,

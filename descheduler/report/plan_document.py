@@ -11,6 +11,7 @@ import msgspec
 from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
 from descheduler.report.facts import PluginFacts
 from descheduler.report.figures import Figures
+from descheduler.report.goal import PlannedGoal
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
 """The verdicts, from the best to the worst."""
@@ -236,9 +237,10 @@ class Failure(Fields, frozen=True):
 class Plan(Fields, frozen=True):
     """Everything one cycle decided. `now` is the instant that all ages were taken at.
 
-    `skipped` says why no plugin ran, and is empty when they did. `num_background` counts the evictions in
-    `background` and those that other controllers had begun before. `num_more_matching` counts the entries of `refusals`
-    that a limit blocks; with `is_lower_bound` more pods match, which were not looked for.
+    `skipped` says why no plugin ran, and is empty when they did. `goal` is null where no planner ran.
+    `num_background` counts the evictions in `background` and those that other controllers had begun before.
+    `num_more_matching` counts the entries of `refusals` that a limit blocks; with `is_lower_bound` more pods match,
+    which were not looked for.
     """
 
     api_version: ApiVersion
@@ -249,6 +251,7 @@ class Plan(Fields, frozen=True):
     skipped: str
     moves: tuple[Move, ...]
     repeated_requests: tuple[RepeatedRequest, ...]
+    goal: PlannedGoal | None
     landings: LandingTotals
     background: tuple[BackgroundEviction, ...]
     num_background: int

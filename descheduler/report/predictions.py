@@ -15,11 +15,13 @@ __all__ = ["Predictions", "hit_rate_text", "make_predictions"]
 class Predictions(Fields, frozen=True):
     """Replacements of evicted pods for which a node was predicted, by where they were seen ready.
 
-    `not_seen` were not looked for, or were not ready in time. `hit_rate` is the share of `as_predicted` in all that
-    were seen, from 0 to 1; null when none was.
+    `tied` are on another node than the expected one that the scheduler ranks as high. `not_seen` were not looked for,
+    or were not ready in time. `hit_rate` is the share of `as_predicted` and `tied` in all that were seen, from 0 to 1;
+    null when none was.
     """
 
     as_predicted: int
+    tied: int
     elsewhere: int
     not_seen: int
     hit_rate: float | None
@@ -27,21 +29,26 @@ class Predictions(Fields, frozen=True):
     @property
     def num_seen(self) -> int:
         """Replacements that were seen ready."""
-        return self.as_predicted + self.elsewhere
+        return self.as_predicted + self.tied + self.elsewhere
 
 
 def make_predictions(outcomes: Iterable[Outcome]) -> Predictions:
     """The figures of these evictions."""
     counts = Counter(prediction_of(outcome) for outcome in outcomes)
-    hits, misses = counts[Prediction.AS_PREDICTED], counts[Prediction.ELSEWHERE]
-    hit_rate = round(hits / (hits + misses), 4) if hits + misses else None
-    return Predictions(as_predicted=hits, elsewhere=misses, not_seen=counts[Prediction.NOT_SEEN], hit_rate=hit_rate)
+    exact, tied, misses = (counts[each] for each in (Prediction.AS_PREDICTED, Prediction.TIED, Prediction.ELSEWHERE))
+    num_seen = exact + tied + misses
+    hit_rate = round((exact + tied) / num_seen, 4) if num_seen else None
+    return Predictions(
+        as_predicted=exact, tied=tied, elsewhere=misses, not_seen=counts[Prediction.NOT_SEEN], hit_rate=hit_rate
+    )
 
 
 def hit_rate_text(predictions: Predictions) -> str:
-    """Such as `9 of 10 on the predicted node (90%), 2 not seen ready`; empty when no replacement was seen."""
+    """Such as `9 of 10 on the predicted node or one that ranks as high (90%), 2 not seen ready`; empty when no
+    replacement was seen."""
     if predictions.hit_rate is None:
         return ""
     unseen = f", {predictions.not_seen:,} not seen ready" if predictions.not_seen else ""
-    seen = f"{predictions.as_predicted:,} of {predictions.num_seen:,}"
-    return f"{seen} on the predicted node ({predictions.hit_rate:.0%}){unseen}"
+    hits = f"{predictions.as_predicted + predictions.tied:,} of {predictions.num_seen:,} on the predicted node"
+    tied = " or one that ranks as high" if predictions.tied else ""
+    return f"{hits}{tied} ({predictions.hit_rate:.0%}){unseen}"

@@ -89,7 +89,7 @@ def move_and_clean_up(play: Play) -> None:
     cluster.clock.sleep(LONG)
     play.take_up()
 
-    assert outcome.message == ""
+    assert outcome.landed_on, outcome.message
     assert play.jobs() == ()
 
 

@@ -12,14 +12,16 @@ from tests.migration.stand_ins import make_eviction
 
 
 def landing_on(node: str | None) -> Landing:
+    """On `node`, which ranks as high as d."""
     pod, lands = make_pod("cart"), LandingVerdict.LANDS
-    return Landing(pod, Replacement(pod, pod, "template"), lands, lands, lands, node)
+    return Landing(pod, Replacement(pod, pod, "template"), lands, lands, lands, node, ties=(node, "d") if node else ())
 
 
 @pytest.mark.parametrize(
     ("predicted", "landed_on", "expected"),
     [
         pytest.param("b", "b", Prediction.AS_PREDICTED, id="on the predicted node"),
+        pytest.param("b", "d", Prediction.TIED, id="on another node that ranks as high"),
         pytest.param("b", "c", Prediction.ELSEWHERE, id="on another node"),
         pytest.param("b", "", Prediction.NOT_SEEN, id="not seen ready"),
         pytest.param(None, "c", None, id="no node was predicted"),

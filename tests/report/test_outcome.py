@@ -100,17 +100,17 @@ def test_sums_agree() -> None:
     assert outcome.landings.num_evicted == outcome.figures.total.displaced.pods == num_evicted
 
 
-def seen_on(node: str, *, predicted: str) -> ExecutedEviction:
+def seen_on(node: str, *, predicted: str, ties: tuple[str, ...] = ()) -> ExecutedEviction:
     lands = LandingVerdict.LANDS
     pod = make_pod("old-1")
-    landing = Landing(pod, Replacement(pod, pod, "template"), lands, lands, lands, predicted)
+    landing = Landing(pod, Replacement(pod, pod, "template"), lands, lands, lands, predicted, ties=ties)
     return replace(EVICTED, eviction=replace(EVICTED.eviction, landing=landing), landed_on=node)
 
 
 def test_outcome_says_how_many_replacements_came_where_they_were_expected() -> None:
     outcome = outcome_of(seen_on("b", predicted="b"), seen_on("c", predicted="b"), seen_on("", predicted="b"))
 
-    assert outcome.predictions == Predictions(as_predicted=1, elsewhere=1, not_seen=1, hit_rate=0.5)
+    assert outcome.predictions == Predictions(as_predicted=1, tied=0, elsewhere=1, not_seen=1, hit_rate=0.5)
     assert [result.landed_on for result in outcome.results] == ["b", "c", ""]
 
 
@@ -119,6 +119,13 @@ def test_table_shows_where_replacements_came() -> None:
 
     assert re.search(r"^NAMESPACE +POD +NODE +TARGET +NEW NODE +REASON$", text, re.MULTILINE)
     assert re.search(r"^Scheduled: +0 of 1 on the predicted node \(0%\)$", text, re.MULTILINE)
+
+
+def test_node_that_ranks_as_high_as_the_predicted_one_is_no_miss() -> None:
+    outcome = outcome_of(seen_on("b", predicted="b"), seen_on("c", predicted="b", ties=("b", "c")))
+
+    assert outcome.predictions == Predictions(as_predicted=1, tied=1, elsewhere=0, not_seen=0, hit_rate=1.0)
+    assert "2 of 2 on the predicted node or one that ranks as high (100%)" in "".join(render(outcome, "table"))
 
 
 def test_table_has_no_column_for_new_nodes_where_nobody_looked() -> None:

@@ -7,12 +7,12 @@ would answer with 429 or 500 is known while another pod can still be chosen.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.migration_controller.surging_pods import SurgingPods
-from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.request_check import Allowance, PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.objects import DisruptionBudget
 from descheduler.model.pod import Pod
@@ -69,6 +69,18 @@ class BudgetLedger:
         self._charge(budgets, 1)
         return (lambda: self._charge(budgets, -1)) if budgets else NOTHING_DONE
 
+    def allowance(self) -> Allowance:
+        """What is left of the budgets; pods that their budget lets go uncharged do not count."""
+        left: dict[Hashable, int] = {_key(budget): self._remaining(budget, 0) for budget in self._snapshot.budgets}
+        return Allowance(self._charged_budget, lambda key: left[key])
+
+    def _charged_budget(self, pod: Pod) -> Hashable | None:
+        """Which budget the eviction of `pod` is charged to, if any."""
+        if pod.phase in _WITHOUT_BUDGET or pod.is_terminating:
+            return None
+        known = (budget for budget in self._snapshot.budgets_of(pod) if budget.disruptions_allowed is not None)
+        return next((_key(budget) for budget in known if not _spares_unready(pod, budget)), None)
+
     def _charge(self, budgets: Iterable[DisruptionBudget], number: int) -> None:
         for budget in budgets:
             self._charged[_key(budget)] += number
@@ -104,6 +116,11 @@ class BudgetCheck(PodByPod):
         """Charges the budget of the pod."""
         del bundle
         return self._charge(candidate.pod)
+
+    def allowances(self, profile_index: int) -> Sequence[Allowance]:
+        """What is left of every budget."""
+        del profile_index
+        return (self._ledger.allowance(),)
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Charges what earlier rounds have evicted."""

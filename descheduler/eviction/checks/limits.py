@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.pod_counts import NO_PODS, PodCounts, pods_for
-from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.request_check import Allowance, PodByPod, allowance_by_pod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.model.pod import Pod
@@ -79,6 +80,17 @@ class EvictionCounters(msgspec.Struct):
         self._add(pod, 1)
         return lambda: self._add(pod, -1)
 
+    def allowances(self) -> list[Allowance]:
+        """What is left of each limit."""
+        return [allowance_by_pod(partial(self._limit_on, limit), self._left) for limit in EvictionLimit]
+
+    def _limit_on(self, limit: EvictionLimit, pod: Pod) -> ReachedLimit | None:
+        return next((each for each in self.limits.of(pod.node_name, pod.namespace) if each.limit is limit), None)
+
+    def _left(self, limit: ReachedLimit, pod: Pod) -> int:
+        del pod
+        return limit.value - self._num(limit)
+
     def _add(self, pod: Pod, number: int) -> None:
         if pod.node_name:
             self.per_node[pod.node_name] += number
@@ -104,6 +116,11 @@ class LimitCheck(PodByPod):
         """Counts the eviction."""
         del bundle
         return NOTHING_DONE if self._background.have_begun(candidate.pod) else self._count(candidate.pod)
+
+    def allowances(self, profile_index: int) -> Sequence[Allowance]:
+        """What is left of the limits of the run."""
+        del profile_index
+        return self.counters.allowances()
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Counts what earlier rounds have evicted or handed over."""

@@ -8,7 +8,7 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
-from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.request_check import Allowance, PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
@@ -44,6 +44,11 @@ class MigrationGate(PodByPod):
         gate = self._of(bundle)
         return NOTHING_DONE if gate is None else undo_all([*gate.count(candidate.pod), *gate.move(candidate.pod)])
 
+    def allowances(self, profile_index: int) -> Sequence[Allowance]:
+        """How many more migrations may be started."""
+        gate = self._gates.get(profile_index)
+        return () if gate is None else gate.allowances()
+
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Charges the object limiters of each profile; the filter knows of prior moves already."""
         for gate in self._gates.values():
@@ -74,6 +79,11 @@ class _Gate:
                 if not verdict.is_accepted:
                     return verdict
         return ACCEPTED
+
+    def allowances(self) -> list[Allowance]:
+        """What is left of the limits on pods on the move, and of the object limiters."""
+        moving = [allowance for controller in self._controllers for allowance in controller.allowances]
+        return moving + [allowance for limiter in self._limiters for allowance in limiter.allowances()]
 
     def count(self, pod: Pod) -> list[Undo]:
         """Charges the limiters."""

@@ -5,7 +5,7 @@ Mirrors the limits in koordinator-sh/koordinator 1.8 `pkg/descheduler/controller
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -16,6 +16,8 @@ from descheduler.eviction.migration_controller.migrating_pods import MigratingPo
 from descheduler.eviction.migration_controller.surging_pods import can_be_surged
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
 from descheduler.eviction.pod_counts import pods_for
+from descheduler.eviction.request_check import Allowance, allowance_by_pod
+from descheduler.model.objects import Workload
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.int_or_percent import share_of
@@ -53,6 +55,50 @@ class MigrationLimits:
         for gate, limit, check in checks:
             if limit and gate not in args.skip_eviction_gates:
                 yield check
+
+    def allowances(self) -> Iterator[Allowance]:
+        """How many more pods may be on the move by each of these limits."""
+        args = self._args
+        counted_by: tuple[tuple[str, object, Callable[[Pod], str | None], Callable[[str, Pod], int]], ...] = (
+            ("MaxMigratingGlobally", args.max_migrating_globally, lambda pod: "", self._left_globally),
+            ("MaxMigratingPerNode", args.max_migrating_per_node, lambda pod: pod.node_name or None, self._left_on_node),
+            ("MaxMigratingPerNamespace", args.max_migrating_per_namespace, lambda pod: pod.namespace, self._left_in),
+            ("MaxMigratingPerWorkload", True, _controller_uid, self._left_to_migrate),
+            ("MaxUnavailablePerWorkload", True, _controller_uid, self._left_to_be_unavailable),
+        )
+        for gate, limit, key_of, left in counted_by:
+            if limit and gate not in args.skip_eviction_gates:
+                yield allowance_by_pod(key_of, left)
+
+    def _left_globally(self, key: str, pod: Pod) -> int:
+        del key
+        return share_of(self._args.max_migrating_globally or 0, self._pods.total) - self._migrating.others(pod)
+
+    def _left_on_node(self, node: str, pod: Pod) -> int:
+        limit = share_of(self._args.max_migrating_per_node or 0, self._pods.by_node.get(node, 0))
+        return limit - self._migrating.others_on_node(pod)
+
+    def _left_in(self, namespace: str, pod: Pod) -> int:
+        limit = share_of(self._args.max_migrating_per_namespace or 0, self._pods.by_namespace.get(namespace, 0))
+        return limit - self._migrating.others_in_namespace(pod)
+
+    def _left_to_migrate(self, uid: str, pod: Pod) -> int:
+        workload = self._workloads.of(pod)
+        limit = 0 if workload is None else self._max_migrating(workload.replicas)
+        # One pod may always be on the move.
+        return max(limit, 1) - len(self._migrating.others_of_controller(pod, uid))
+
+    def _left_to_be_unavailable(self, uid: str, pod: Pod) -> int:
+        workload = self._workloads.of(pod)
+        if workload is None:
+            return 0
+        return self._max_unavailable(workload.replicas) - self._num_away(workload, uid, pod)
+
+    def _num_away(self, workload: Workload, uid: str, pod: Pod) -> int:
+        """How many other pods of a workload are not ready or on the move."""
+        unavailable = self._workloads.unavailable(workload)
+        moving = self._migrating.others_of_controller(pod, uid)
+        return len(unavailable) + len(moving - unavailable) if moving else len(unavailable)
 
     def _check_expected_replicas(self, pod: Pod) -> Verdict | None:
         """A workload that is gone wants 0 replicas; of one that cannot be looked up nothing is known, flag or not."""
@@ -116,9 +162,7 @@ class MigrationLimits:
         workload = self._workloads.of(pod)
         if workload is None:
             return _unknown(controller)
-        unavailable = self._workloads.unavailable(workload)
-        moving = self._migrating.others_of_controller(pod, controller.uid)
-        num_away = len(unavailable) + len(moving - unavailable) if moving else len(unavailable)
+        num_away = self._num_away(workload, controller.uid, pod)
         limit = self._max_unavailable(workload.replicas)
         if num_away < limit:
             return None
@@ -153,6 +197,10 @@ class _Limit(msgspec.Struct, frozen=True, gc=False):
         others = "1 other pod is" if num_others == 1 else f"{num_others} other pods are"
         message = f"{self.key} ({shown}) reached{f' for {self.scope}' if self.scope else ''}: {others} being migrated"
         return refuse(Reason.MIGRATING_LIMIT, message, self.scope)
+
+
+def _controller_uid(pod: Pod) -> str | None:
+    return None if pod.controller is None else pod.controller.uid
 
 
 def _unknown(controller: Owner) -> Verdict:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from descheduler.eviction.default_evictor.other_node import make_other_node_check
 from descheduler.eviction.default_evictor.protections import Check, first_refusal
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.eviction.migration_controller.pod_checks import PodChecks
+from descheduler.eviction.request_check import Allowance
 from descheduler.model.koordinator.migration_job import JobMode, JobPhase
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
@@ -54,6 +57,11 @@ class MigrationController:
             message = f"scheduler {scheduler_name_of(pod)} does not support Reservations (schedulerNames: {names})"
             return refuse(Reason.SCHEDULER_NAME, message)
         return self._checks.verdict(pod)
+
+    @property
+    def allowances(self) -> Sequence[Allowance]:
+        """How many more pods may be on the move."""
+        return self._checks.allowances
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """Whether some other node has room, where `nodeFit` asks for that."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, MigrationObjectLimiter
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once
 from descheduler.eviction.pod_counts import pods_for
+from descheduler.eviction.request_check import Allowance, allowance_by_pod
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 from descheduler.model.text.int_or_percent import share_of
@@ -50,6 +52,16 @@ class ObjectLimiter:
         keys = Counter(key for key, _, _ in self._limits(pod))
         self._started.update(keys)
         return lambda: self._started.subtract(keys)
+
+    def allowances(self) -> list[Allowance]:
+        """What the run may still start, by workload and by namespace."""
+        return [allowance_by_pod(partial(self._key, scope), self._left) for scope in ("workload", "namespace")]
+
+    def _key(self, scope: str, pod: Pod) -> tuple[str, str] | None:
+        return next((key for key, _, _ in self._limits(pod) if key[0] == scope), None)
+
+    def _left(self, key: tuple[str, str], pod: Pod) -> int:
+        return next(burst for found, burst, _ in self._limits(pod) if found == key) - self._started[key]
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Charges what earlier rounds of the run have started."""

@@ -50,6 +50,8 @@ class PodChecks:
         limits = MigrationLimits(args, snapshot, migrating)
         self._non_retryable = (*self._own_checks(), *limits.non_retryable_checks())
         self._retryable = tuple(limits.retryable_checks())
+        self.allowances = tuple(limits.allowances())
+        """How many more pods its limits let go."""
         self._all = (*self._non_retryable, *self._retryable)
 
     def verdict(self, pod: Pod) -> Verdict:

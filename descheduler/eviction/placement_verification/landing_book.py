@@ -97,6 +97,18 @@ class LandingBook:
         """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
         return next((settings for name, settings in self.scheduling if name == profile), None)
 
+    def prover_of(self, profile_index: int) -> LandingProver:
+        """What follows all bookings under the scheduler of a profile, kube-scheduler for one that asks none."""
+        return self._prover(self._settings_of(profile_index))
+
+    def predicted(self, pod: Pod, profile_index: int) -> Landing:
+        """Where the replacement of `pod` would land after everything booked so far, under the same scheduler."""
+        return self.consider(pod, self._settings_of(profile_index), only_proven=True)
+
+    def _settings_of(self, profile_index: int) -> SchedulingSettings:
+        settings = self.scheduling[profile_index][1] if self.scheduling else None
+        return settings or self._unverified
+
     def consider(
         self, pod: Pod, settings: SchedulingSettings, *, only_proven: bool, mates: Sequence[Pod] = ()
     ) -> Landing:

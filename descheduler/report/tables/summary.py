@@ -47,6 +47,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from style.labelled(
         {
             "By plugin": _by_plugin(plan, [(move.profile, move.plugin) for move in plan.moves]),
+            "Goal": _goal(plan),
             "Why": printable(why_nothing(plan)),
             "Replacement pods": landing_summary(plan.landings),
             **_left_aside(plan),
@@ -66,6 +67,7 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
             "By plugin": _by_plugin(
                 outcome.plan, [(r.profile, r.plugin) for r in outcome.results if r.result == "evicted"]
             ),
+            "Goal": _goal(outcome.plan),
             "Why": printable(why_nothing(outcome.plan)),
             "Stopped by": printable(outcome.stopped_by),
             "Not attempted": left,
@@ -75,6 +77,11 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
             "Requests": _requested(outcome.figures.total),
         }
     )
+
+
+def _goal(plan: Plan) -> str:
+    """What planners were asked for and what came of it; empty where none ran."""
+    return "" if plan.goal is None else "; ".join(each.sentence for each in plan.goal.objectives)
 
 
 def plan_headline(plan: Plan) -> str:

@@ -184,7 +184,12 @@ def _predictions(outcome: Outcome | None) -> Values:
     if outcome is None:
         return {}
     found = outcome.predictions
-    counts = {"as-predicted": found.as_predicted, "elsewhere": found.elsewhere, "not-seen": found.not_seen}
+    counts = {
+        "as-predicted": found.as_predicted,
+        "tied": found.tied,
+        "elsewhere": found.elsewhere,
+        "not-seen": found.not_seen,
+    }
     return {(result,): number for result, number in counts.items()}
 
 

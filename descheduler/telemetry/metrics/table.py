@@ -83,7 +83,7 @@ METRICS = (
         "gauge",
         ("result",),
         "Replacements of evicted pods for which a node was predicted, by where they were seen ready: as-predicted, "
-        "elsewhere or not-seen",
+        "tied (on another node that ranks as high), elsewhere or not-seen",
     ),
     MetricSpec(
         "descheduler_refusals",

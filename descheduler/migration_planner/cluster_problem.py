@@ -1,0 +1,177 @@
+"""The cluster as arrays: which pods may be moved, to which nodes, and what keeps them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+
+import numpy as np
+
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.eviction.request_check import Allowance
+from descheduler.model.affinity import PodAffinityTerm
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.placement.landings.openings import Openings
+from descheduler.planner.arrays import Bools, Ints
+from descheduler.planner.problem import Problem, make_problem
+from descheduler.planner.rules import AtMost, MoveLimit, Rule
+
+__all__ = ["ClusterProblem", "cluster_problem"]
+
+
+class ClusterProblem:
+    """`problem` over `pods` and `nodes`, whose places in these are the indices of its arrays.
+
+    `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request, without what Reservations hold.
+    """
+
+    def __init__(
+        self, problem: Problem, pods: Sequence[Pod], nodes: Sequence[str], resources: Sequence[str], allocatable: Ints
+    ) -> None:
+        self.problem = problem
+        self.pods = tuple(pods)
+        self.nodes = tuple(nodes)
+        self.resources = tuple(resources)
+        self.allocatable = allocatable
+
+    @property
+    def held(self) -> Ints:
+        """int64[N, R]: what is taken by other things than pods."""
+        return self.allocatable - self.problem.capacity
+
+
+def cluster_problem(
+    view: ClusterView,
+    evictor: PluginEvictor,
+    nodes: Sequence[Node],
+    *,
+    kept: Iterable[str] = (),
+    most: int | None = None,
+) -> ClusterProblem:
+    """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
+
+    Pods that the filters of the profile keep, those with a uid in `kept`, and those whose replacement lands nowhere for
+    certain, stay. `most` limits the evictions. Rules are: required anti-affinity of pods to their own kind, and what
+    limits and budgets leave; everything else that stands between pods counts as it is now.
+    """
+    openings = evictor.prover().openings()
+    index = {name: place for place, name in enumerate(openings.nodes)}
+    columns = np.array([index[node.name] for node in nodes], dtype=np.int64)
+    pods = [pod for node in nodes for pod in view.active_pods_on(node.name)]
+    place = {node.name: number for number, node in enumerate(nodes)}
+    # Needs come first: they make rows for resources that no node has.
+    need = np.zeros((len(pods), 0), dtype=np.int64) if not pods else _needs(openings, pods)
+    allocatable, taken = openings.capacity[:, columns].T, openings.taken[:, columns].T
+    assignment = np.array([place[pod.node_name] for pod in pods], dtype=np.int64)
+    used = np.zeros_like(allocatable)
+    np.add.at(used, assignment, need)
+    classes = _Classes(openings, columns)
+    stay = frozenset(kept)
+    rows = [_row(pod, evictor, view, classes, stay) for pod in pods]
+    problem = make_problem(
+        need,
+        np.maximum(allocatable - np.maximum(taken - used, 0), 0),
+        assignment,
+        evictable=np.array([row is not None for row in rows], dtype=bool),
+        pod_class=np.array([row or 0 for row in rows], dtype=np.int64),
+        allowed=classes.allowed,
+        rules=[*_apart(pods, nodes), *_limits(pods, evictor.allowances(), most)],
+    )
+    return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)
+
+
+def _needs(openings: Openings, pods: Sequence[Pod]) -> Ints:
+    found = [openings.need(pod) for pod in pods]
+    need = np.zeros((len(pods), len(openings.resources)), dtype=np.int64)
+    for row, amounts in zip(need, found, strict=True):
+        row[: len(amounts)] = amounts
+    return need
+
+
+def _row(pod: Pod, evictor: PluginEvictor, view: ClusterView, classes: _Classes, kept: frozenset[str]) -> int | None:
+    """The class of a pod that may be moved; None for one that stays."""
+    if pod.uid in kept or view.is_arrival(pod) or pod.is_terminating:
+        return None
+    if not evictor.filter(pod).is_accepted or not evictor.pre_eviction_filter(pod).is_accepted:
+        return None
+    return classes.row(pod)
+
+
+class _Classes:
+    """The rows of `allowed`: pods that the same nodes are open to share one. Row 0 is open nowhere."""
+
+    def __init__(self, openings: Openings, columns: Ints) -> None:
+        self._openings = openings
+        self._columns = columns
+        self._rows: dict[bytes, int] = {}
+        self._known: dict[int, int] = {}
+        self._masks: list[Bools] = [np.zeros(len(columns), dtype=bool)]
+
+    @property
+    def allowed(self) -> Bools:
+        """bool[K, N]."""
+        return np.array(self._masks)
+
+    def row(self, pod: Pod) -> int | None:
+        """The row of a pod; None for one whose replacement lands nowhere for certain."""
+        mask = self._openings.open_to(pod)
+        if mask is None:
+            return None
+        if id(mask) not in self._known:  # masks live as long as the openings
+            found = mask[self._columns]
+            key = found.tobytes()
+            if key not in self._rows:
+                self._rows[key] = len(self._masks)
+                self._masks.append(found)
+            self._known[id(mask)] = self._rows[key]
+        return self._known[id(mask)]
+
+
+def _apart(pods: Sequence[Pod], nodes: Sequence[Node]) -> list[Rule]:
+    """One rule a topology key: pods that must not share a domain with pods of their own kind."""
+    groups: dict[str, dict[Hashable, list[int]]] = {}
+    for number, pod in enumerate(pods):
+        for term in _own_terms(pod):
+            known = groups.setdefault(term.topology_key, {})
+            known.setdefault((pod.namespace, term.selector, pod.owners[:1]), []).append(number)
+    return [_at_most_one(key, list(found.values()), len(pods), nodes) for key, found in sorted(groups.items())]
+
+
+def _own_terms(pod: Pod) -> Iterable[PodAffinityTerm]:
+    """The terms of required anti-affinity that a pod has against pods like itself, one a topology key."""
+    affinity = pod.spec.affinity
+    if affinity is None:
+        return ()
+    found = (term for term in affinity.anti_required if not term.error and term.selector.matches(pod.labels))
+    return {term.topology_key: term for term in found}.values()
+
+
+def _at_most_one(key: str, groups: Sequence[Sequence[int]], num_pods: int, nodes: Sequence[Node]) -> AtMost:
+    group = np.full(num_pods, -1, dtype=np.int64)
+    for number, members in enumerate(groups):
+        group[list(members)] = number
+    return AtMost(group, _domains(node.labels.get(key) for node in nodes), np.ones(len(groups), dtype=np.int64))
+
+
+def _domains(values: Iterable[str | None]) -> Ints:
+    """int64[N]: the number of each node's value, -1 without one."""
+    known: dict[str, int] = {}
+    found = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
+    return np.array(found, dtype=np.int64)
+
+
+def _limits(pods: Sequence[Pod], allowances: Sequence[Allowance], most: int | None) -> list[Rule]:
+    """What may be moved at most, by whatever is counted."""
+    rules: list[Rule] = [_limit(pods, allowance.key_of, allowance.left) for allowance in allowances]
+    if most is not None:
+        rules.append(_limit(pods, lambda pod: "", lambda key: most))
+    return rules
+
+
+def _limit(pods: Sequence[Pod], key_of: Callable[[Pod], Hashable | None], left: Callable[[Hashable], int]) -> MoveLimit:
+    groups: dict[Hashable, int] = {}
+    keys = (key_of(pod) for pod in pods)
+    group = [-1 if key is None else groups.setdefault(key, len(groups)) for key in keys]
+    limit = [max(left(key), 0) for key in groups] or [0]
+    return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64))

@@ -1,0 +1,57 @@
+"""MigrationPlanner: evicts the fewest pods that reach its objectives, each of which can be scheduled again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.migration_planner.args import BalanceUtilization, MigrationPlannerArgs
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.facts import PluginFacts
+from descheduler.strategies.shared.pod_state import FINISHED
+
+if TYPE_CHECKING:  # the solver takes longer to import than validating a policy may
+    from descheduler.migration_planner.balancing import Balancing
+
+__all__ = ["MigrationPlanner"]
+
+
+class MigrationPlanner:
+    """One objective after the other: each is planned on top of what the ones before it were granted."""
+
+    def __init__(self, args: MigrationPlannerArgs, handle: StrategyHandle) -> None:
+        self._args = args
+        self._handle = handle
+        self._done: list[Balancing] = []
+
+    def balance(self, nodes: Sequence[Node]) -> None:
+        """Plans over all nodes at once. A plan is tried out move by move before any eviction is requested.
+
+        What is refused then is left out, and the rest is planned again.
+        """
+        self._done = []
+        for objective in self._args.objectives:
+            if objective.balance_utilization is not None:
+                self._done.append(self._balance(objective.balance_utilization, nodes))
+
+    def facts(self) -> PluginFacts:
+        """What the plans looked at, and what came of each objective."""
+        examined = max((each.num_pods for each in self._done), default=0)
+        selected = sum(each.num_asked for each in self._done)
+        why = "" if selected else "; ".join(each.goal.sentence for each in self._done)
+        return PluginFacts(why, examined, selected, goals=tuple(each.goal for each in self._done))
+
+    def why_not(self, pod: Pod) -> str:
+        """Why the plan leaves a pod where it is."""
+        if pod.is_terminal:
+            return FINISHED
+        return next(filter(None, (each.why_not(pod) for each in self._done)), "")
+
+    def _balance(self, objective: BalanceUtilization, nodes: Sequence[Node]) -> Balancing:
+        from descheduler.migration_planner.balancing import Balancing
+
+        balancing = Balancing(objective, self._args, self._handle, nodes)
+        balancing.run()
+        return balancing

@@ -1,0 +1,87 @@
+"""What a planner asks of the cluster before it has chosen: amounts as arrays, and the nodes that are open to a pod.
+
+These are answers about single moves in the cluster as it is. Whether moves land one after the other is the prover's to
+say, of each, when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.pod import Pod
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.landings.candidates import CandidateMaker
+from descheduler.placement.shadow.node_table import PODS_ROW
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["Openings"]
+
+_RESOURCES_FIT = "NodeResourcesFit"
+"""What it says of a node changes with every move, and follows from the amounts."""
+
+
+class Openings:
+    """Answers over `cluster`, valid until that changes; N nodes in the order of `nodes`, R resources of `resources`.
+
+    Amounts are in the units of the node table: cpu in milli, everything else in whole units.
+    """
+
+    def __init__(self, cluster: ShadowCluster, candidates: CandidateMaker) -> None:
+        self._cluster = cluster
+        self._candidates = candidates
+        self._open: dict[PlacementClass, NDArray[np.bool_] | None] = {}
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the nodes."""
+        return self._cluster.table.names
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """The names of the resources, one of which is the number of pods."""
+        return self._cluster.table.resources
+
+    @property
+    def capacity(self) -> NDArray[np.int64]:
+        """int64[R, N]: allocatable."""
+        return self._cluster.table.allocatable
+
+    @property
+    def taken(self) -> NDArray[np.int64]:
+        """int64[R, N]: what pods, and whatever else holds room, have taken."""
+        return self._cluster.table.requested
+
+    def need(self, pod: Pod) -> NDArray[np.int64]:
+        """int64[R]: what `pod`, or its replacement, takes on its node."""
+        amounts = np.zeros(len(self.resources), dtype=np.int64)
+        amounts[PODS_ROW] = 1
+        for row, amount in self._cluster.placement_class(pod).demand.amounts:
+            amounts[row] = amount
+        return amounts
+
+    def open_to(self, victim: Pod) -> NDArray[np.bool_] | None:
+        """bool[N]: the nodes that would take the replacement of `victim` if they had the room; do not change it.
+
+        None for a pod that comes back to its node or nowhere, or of which its scheduler's answer is not certain.
+        """
+        unplaced = self._candidates.candidate(victim, Counter()).unplaced
+        if unplaced is None or unplaced.doubt:
+            return None
+        known = unplaced.placement_class
+        if known not in self._open:
+            self._open[known] = _open_nodes(unplaced.evaluate())
+        return self._open[known]
+
+
+def _open_nodes(evaluation: Evaluation) -> NDArray[np.bool_] | None:
+    if evaluation.refusals or evaluation.cause:
+        return None
+    mask = np.ones(len(evaluation.feasible), dtype=bool) if evaluation.narrowed is None else evaluation.narrowed.copy()
+    for name, against in evaluation.bits.items():
+        if name != _RESOURCES_FIT:
+            mask &= against == 0
+    return mask

@@ -1,0 +1,41 @@
+"""How near a planner came to what it was asked for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Goal", "Level"]
+
+
+class Level(msgspec.Struct, frozen=True):
+    """One figure of an objective, the lower the better: what it counts, and what no plan is better than (`bound`)."""
+
+    counts: str
+    before: int
+    after: int
+    bound: int
+
+
+class Goal(msgspec.Struct, frozen=True):
+    """What came of one objective. `levels` are its figures, the most important first; `evictions` those granted.
+
+    `after` counts what is proven to land, where a scheduler may decide other than the plan has it. `bound` is how many
+    evictions are needed at least to reach the bounds of all levels. `status` is `optimal` where no plan is better,
+    `feasible` where one may be, and `nothing` where nothing is to be done. `sentence` says all of it.
+    """
+
+    objective: str
+    levels: tuple[Level, ...]
+    evictions: int
+    bound: int
+    status: Literal["optimal", "feasible", "nothing"]
+    seconds: float
+    work: float
+    sentence: str
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether every figure is at its bound."""
+        return all(level.after <= level.bound for level in self.levels)

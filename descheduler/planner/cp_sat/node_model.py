@@ -1,0 +1,193 @@
+"""The CP-SAT model of a neighbourhood: which of its pods is on which of its nodes, within capacity and rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from descheduler.planner.arrays import PENDING, Ints
+from descheduler.planner.objective import Neighbourhood, Term
+from descheduler.planner.placement import Placement
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+__all__ = ["NodeModel"]
+
+
+class NodeModel:
+    """Implements `objective.Model`. A pod may be on a node of the part that its class allows, or stay where it is.
+
+    Loads are scaled by the greatest common divisor of the pods' needs for each resource.
+    """
+
+    def __init__(self, placement: Placement, part: Neighbourhood) -> None:
+        """Variables, hints, capacity at the end of the plan, and what is held at both ends while it runs."""
+        from ortools.sat.python import cp_model
+
+        self.model = cp_model.CpModel()
+        self._placement, self._problem = placement, placement.problem
+        self.pods: list[int] = part.pods.tolist()
+        self.nodes: list[int] = part.nodes.tolist()
+        self.options = {pod: self._options_of(pod, part.nodes) for pod in self.pods}
+        self.at = {(pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]}
+        self._units = [max(int(np.gcd.reduce(column)), 1) for column in self._problem.need[part.pods].T]
+        self._on: dict[int, list[int]] = {node: [] for node in self.nodes}
+        self._fixed = self._fixed_usage(part)
+        self._terms: list[tuple[int, Term]] = []
+        self._state_places()
+        for node in self.nodes:
+            self._state_capacity(node)
+
+    def _options_of(self, pod: int, nodes: Ints) -> list[int]:
+        is_home = nodes == self._placement.origins[pod]
+        allowed = nodes[self._problem.allowed[self._problem.pod_class[pod], nodes] | is_home].tolist()
+        stays = {int(self._placement.at[pod])}
+        if self._placement.origins[pod] == PENDING:
+            stays.add(PENDING)
+        return [*allowed, *sorted(stays.difference(allowed))]
+
+    def _fixed_usage(self, part: Neighbourhood) -> Ints:
+        """int64[N, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
+        usage = self._placement.usage.T.astype(np.int64)
+        now = self._placement.at[part.pods]
+        placed = now >= 0
+        np.subtract.at(usage, now[placed], self._problem.need[part.pods[placed]])
+        return usage
+
+    def _state_places(self) -> None:
+        for pod in self.pods:
+            choices = [self.at[pod, node] for node in self.options[pod]]
+            self.model.add_exactly_one(choices)
+            for node, variable in zip(self.options[pod], choices, strict=True):
+                self.model.add_hint(variable, int(node == self._placement.at[pod]))
+                if node in self._on:
+                    self._on[node].append(pod)
+
+    def _state_capacity(self, node: int) -> None:
+        capacity = self._problem.capacity[node]
+        held = self._held_elsewhere(node)
+        for resource in range(self._problem.num_resources):
+            limit = max(int(capacity[resource]), int(self._placement.usage[resource, node]))
+            self.limit_load(node, resource, limit)
+            if self._problem.both_ends[resource]:
+                self._limit_held(node, resource, max(limit, held[resource]))
+
+    def _held_elsewhere(self, node: int) -> list[int]:
+        """What the node holds now, with what left it."""
+        left = (self._placement.origins == node) & (self._placement.at != node)
+        gone = self._problem.need[left].sum(axis=0)
+        return [int(value) for value in self._placement.usage[:, node] + gone]
+
+    def _limit_held(self, node: int, resource: int, limit: int) -> None:
+        """As capacity, with every pod whose old node this is, wherever it is now."""
+        need = self._problem.need[:, resource]
+        left = (self._placement.origins == node) & (self._placement.at != node)
+        own = [pod for pod in self.pods if self._placement.origins[pod] == node]
+        inside = set(own)
+        base = (
+            int(self._fixed[node, resource])
+            + int(need[left].sum())
+            + sum(int(need[pod]) for pod in own if self._placement.at[pod] == node)
+        )
+        self._add_limit([pod for pod in self._on[node] if pod not in inside], node, resource, limit - base, None)
+
+    def limit_load(self, node: int, resource: int, limit: float, unless: Term | None = None) -> None:
+        """See `objective.Model`."""
+        room = math.floor(limit) - int(self._fixed[node, resource])
+        self._add_limit(self._on[node], node, resource, room, unless)
+
+    def _add_limit(self, pods: Sequence[int], node: int, resource: int, room: int, unless: Term | None) -> None:
+        unit = self._units[resource]
+        weights = [int(self._problem.need[pod, resource]) // unit for pod in pods]
+        terms = [(weight, self.at[pod, node]) for weight, pod in zip(weights, pods, strict=True) if weight]
+        most = sum(weight for weight, _ in terms)
+        if most <= room // unit:
+            return
+        constraint = self.model.add(_sum(terms) <= max(room // unit, 0))
+        if unless is not None:
+            constraint.only_enforce_if(cast("cp_model.IntVar", unless).negated())
+
+    def is_at(self, pod: int, node: int) -> Term | None:
+        """See `objective.Model`."""
+        return self.at.get((pod, node))
+
+    def has_moved(self, pod: int) -> Term:
+        """See `objective.Model`."""
+        home = self.at.get((pod, int(self._placement.origins[pod])))
+        return 1 if home is None else 1 - home
+
+    def limit_moves(self, pods: Sequence[int], most: int) -> None:
+        """At most `most` of the pods are not on the node they had before the plan."""
+        self.model.add(_sum((1, cast("cp_model.IntVar", self.has_moved(pod))) for pod in pods) <= most)
+
+    def new_bool(self) -> Term:
+        """See `objective.Model`."""
+        return self.model.new_bool_var("")
+
+    def excess_load(self, node: int, resource: int, threshold: float) -> Term:
+        """See `objective.Model`."""
+        return self._at_least(self._load(node, resource) - math.ceil(threshold), self._most(node, resource))
+
+    def shortage(self, node: int, wanted: int, per: int, target: int) -> Term:
+        """See `objective.Model`."""
+        capacity = self._problem.capacity[node]
+        free_per = int(capacity[per]) - self._load(node, per)
+        free_wanted = int(capacity[wanted]) - self._load(node, wanted)
+        return self._at_least(
+            target * free_per - free_wanted, target * max(int(capacity[per]), 1) + self._most(node, wanted)
+        )
+
+    def free_slots(self, node: int, need: Sequence[int]) -> Term:
+        """See `objective.Model`."""
+        capacity = self._problem.capacity[node]
+        most = min(int(capacity[resource]) // amount for resource, amount in enumerate(need) if amount)
+        slots = self.model.new_int_var(0, max(most, 0), "")
+        is_over = self._placement.usage[:, node] > capacity
+        for resource, amount in enumerate(need):
+            if amount and is_over[resource]:
+                self.model.add(slots == 0)
+            elif amount:
+                self.model.add(amount * slots + self._load(node, resource) <= int(capacity[resource]))
+        return slots
+
+    def _load(self, node: int, resource: int) -> cp_model.LinearExpr:
+        terms = [(int(self._problem.need[pod, resource]), self.at[pod, node]) for pod in self._on[node]]
+        return _sum(terms) + int(self._fixed[node, resource])
+
+    def _most(self, node: int, resource: int) -> int:
+        pods = self._on[node]
+        return int(self._fixed[node, resource]) + int(self._problem.need[pods, resource].sum())
+
+    def _at_least(self, expression: cp_model.LinearExpr, most: int) -> Term:
+        """A variable of 0 or more that is no less than `expression`, which is at most `most`."""
+        variable = self.model.new_int_var(0, max(most, 0), "")
+        self.model.add(variable >= expression)
+        return variable
+
+    def equate(self, first: Term, second: Term) -> None:
+        """See `objective.Model`."""
+        self.model.add(cast("cp_model.IntVar", first) == cast("cp_model.IntVar", second))
+
+    def forbid_both(self, first: Term, second: Term) -> None:
+        """See `objective.Model`."""
+        self.model.add(cast("cp_model.IntVar", first) + cast("cp_model.IntVar", second) <= 1)
+
+    def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
+        """See `objective.Model`."""
+        self._terms.extend(zip(weights, terms, strict=True))
+
+    def finish(self) -> cp_model.CpModel:
+        """The model with what is minimised."""
+        self.model.minimize(_sum((weight, cast("cp_model.IntVar", term)) for weight, term in self._terms))
+        return self.model
+
+
+def _sum(terms: Iterable[tuple[int, cp_model.IntVar]]) -> cp_model.LinearExpr:
+    from ortools.sat.python import cp_model
+
+    pairs = list(terms)
+    return cp_model.LinearExpr.weighted_sum([term for _, term in pairs], [weight for weight, _ in pairs])

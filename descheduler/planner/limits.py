@@ -1,0 +1,88 @@
+"""How long a search may take: seconds of a clock, or work, which is the same on every machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["Budget", "Limits"]
+
+_PAIRS_OF_A_CALL = 30_000
+"""What numpy's own time for the calls of one evaluation is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What ends a search, whichever comes first; None: never.
+
+    `work` counts the solver's deterministic seconds and the local search's evaluations (one unit for 10^8 of them), so
+    that a search with a limit of work and none of time finds the same plan on every machine and run.
+    """
+
+    seconds: float | None = None
+    work: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where nothing would end the search."""
+        if self.seconds is None and self.work is None:
+            raise ValueError("limits: neither seconds nor work is given, one of them is needed")
+
+
+class Budget:
+    """What is left of `limits` in one search. `is_cancelled` is asked often and must be cheap."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        is_cancelled: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.monotonic,
+        whole: Budget | None = None,
+    ) -> None:
+        self._limits, self._is_cancelled, self._clock = limits, is_cancelled, clock
+        self._started = clock()
+        self._whole = whole
+        self.spent = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return self._clock() - self._started
+
+    def spend(self, work: float) -> None:
+        """Takes note of work that was done."""
+        self.spent += work
+        if self._whole is not None:
+            self._whole.spend(work)
+
+    def spend_evaluations(self, count: int) -> None:
+        """Takes note of one array operation over `count` pairs of pod and node, or of pod and pod, and resource."""
+        self.spend((count + _PAIRS_OF_A_CALL) * 1e-8)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the search has to end."""
+        if self.is_cancelled:
+            return True
+        return self.seconds_left <= 0 or (self._limits.work is not None and self.spent >= self._limits.work)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody ended the search before its limits."""
+        return self._is_cancelled()
+
+    @property
+    def seconds_left(self) -> float:
+        """Infinity where only work is limited."""
+        return float("inf") if self._limits.seconds is None else self._limits.seconds - self.seconds
+
+    @property
+    def progress(self) -> float:
+        """0 at the start to 1 when the search has to end, by whichever limit is nearer."""
+        by_time = self.seconds / self._limits.seconds if self._limits.seconds else 0.0
+        by_work = self.spent / self._limits.work if self._limits.work else 0.0
+        return min(max(by_time, by_work), 1.0)
+
+    def part(self, limits: Limits, is_cancelled: Callable[[], bool] = lambda: False) -> Budget:
+        """A budget of its own for a part of the search, whose work is spent here, too."""
+        return Budget(limits, is_cancelled, self._clock, self)

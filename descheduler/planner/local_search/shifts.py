@@ -1,0 +1,56 @@
+"""Single moves: every pod of a node against every other node at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.planner.arrays import Floats, Ints
+from descheduler.planner.limits import Budget
+from descheduler.planner.objective import Guide
+from descheduler.planner.placement import Placement
+
+__all__ = ["climb_by_shifts"]
+
+_LEAST_GAIN = 1e-6
+
+
+def climb_by_shifts(placement: Placement, guide: Guide, sources: Ints, budget: Budget) -> bool:
+    """Moves pods away from each of `sources`, in that order, while the guide's sum falls; whether any was moved."""
+    has_moved = False
+    for source in sources.tolist():
+        while not budget.is_over and _improve_node(placement, guide, source, budget):
+            has_moved = True
+    return has_moved
+
+
+def _improve_node(placement: Placement, guide: Guide, source: int, budget: Budget) -> bool:
+    """Makes the best move of each pod of `source` that still is one when its turn comes; whether there was any."""
+    pods = placement.evictable_on(source)
+    if not len(pods):
+        return False
+    nodes = np.arange(placement.problem.num_nodes)
+    change = shift_changes(placement, guide, pods, nodes)
+    budget.spend_evaluations(change.size * len(placement.usage))
+    best = np.argmin(change, axis=1)
+    gains = change[np.arange(len(pods)), best]
+    order = np.argsort(gains, kind="stable")
+    order = order[gains[order] < -_LEAST_GAIN]
+    for rank, row in enumerate(order.tolist()):
+        pod, target = pods[[row]], best[[row]]
+        if rank == 0 or shift_changes(placement, guide, pod, target)[0, 0] < -_LEAST_GAIN:
+            placement.move(int(pod[0]), int(target[0]))
+    return len(order) > 0
+
+
+def shift_changes(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
+    """float64[k, n]: what the guide's sum changes by where each pod goes to each node; infinity where it may not."""
+    source = placement.at[pods]
+    need, usage = placement.need[:, pods], placement.usage
+    here = guide.node_cost(source, usage[:, source] - need) - guide.node_cost(source, usage[:, source])
+    here -= guide.move_cost(pods, source)
+    change = guide.node_cost(nodes, need[:, :, None] + usage[:, None, nodes])
+    change -= guide.node_cost(nodes, usage[:, nodes])
+    change += here[:, None]
+    change += guide.move_cost(pods[:, None], nodes)
+    change[~placement.open_moves(pods, nodes)] = np.inf
+    return change

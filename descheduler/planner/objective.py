@@ -1,0 +1,144 @@
+"""What a plan is for: how good a placement is, how good one can be at best, and how to search for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from descheduler.planner.arrays import Bools, Floats, Ints
+from descheduler.planner.placement import Placement
+from descheduler.planner.problem import Problem
+
+__all__ = ["Guide", "Model", "Neighbourhood", "Objective", "PreparedObjective", "Term", "Value", "away"]
+
+Value = tuple[int, ...]
+"""What an objective makes of a placement, most important figure first, each the lower the better."""
+
+Term = object
+"""A linear expression of the solver's model, which objectives pass around and do not look into."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbourhood:
+    """A piece of the cluster that is solved anew while the rest stays: `pods` may move among `nodes` (or stay)."""
+
+    nodes: Ints
+    pods: Ints
+
+
+class Model(Protocol):
+    """The solver's model of a neighbourhood, as far as objectives add to it. Nodes are named by their index."""
+
+    def is_at(self, pod: int, node: int) -> Term | None:
+        """1 where the pod is on the node; None where it cannot be there."""
+        ...
+
+    def has_moved(self, pod: int) -> Term:
+        """1 where the pod is not on the node it had before the plan."""
+        ...
+
+    def new_bool(self) -> Term:
+        """A free choice of 0 or 1."""
+        ...
+
+    def limit_load(self, node: int, resource: int, limit: float, unless: Term | None = None) -> None:
+        """What pods need on the node stays within `limit`, or `unless` is 1."""
+        ...
+
+    def excess_load(self, node: int, resource: int, threshold: float) -> Term:
+        """How far what pods need on the node is above `threshold`, at least 0; exact where it is minimised."""
+        ...
+
+    def shortage(self, node: int, wanted: int, per: int, target: int) -> Term:
+        """`max(0, target * free[per] - free[wanted])` on the node; exact where it is minimised."""
+        ...
+
+    def free_slots(self, node: int, need: Sequence[int]) -> Term:
+        """How many more pods of that need fit on the node; exact where it is maximised."""
+        ...
+
+    def equate(self, first: Term, second: Term) -> None:
+        """Both are equal."""
+        ...
+
+    def forbid_both(self, first: Term, second: Term) -> None:
+        """At most one of the two is 1."""
+        ...
+
+    def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
+        """Adds to what is minimised."""
+        ...
+
+
+class Guide(Protocol):
+    """The objective as a sum over nodes and moves, which the hill climb follows."""
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """float64[...]: the cost of nodes with that usage, float64[R, ...], of which `nodes` has the last axes."""
+        ...
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """float64[...]: what it costs that pods are on nodes, element by element; 0 where they were before the plan."""
+        ...
+
+
+class PreparedObjective(Guide, Protocol):
+    """An objective over one problem."""
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether single moves and swaps better a placement step by step, so that annealing gets somewhere."""
+        ...
+
+    def value(self, assignment: Ints) -> Value:
+        """How good the assignment is."""
+        ...
+
+    def bound(self) -> Value:
+        """A value that no assignment is better than."""
+        ...
+
+    def hold(self, assignment: Ints) -> Problem:
+        """The problem with constraints that keep the objective's figures, but for costs, as good as there.
+
+        For objectives that come after this one. Raises ValueError where no constraint does.
+        """
+        ...
+
+    def first_plan(self, placement: Placement) -> None:
+        """Moves pods to a good placement within a second or so; keeps every rule."""
+        ...
+
+    def tidy(self, placement: Placement) -> None:
+        """Takes back moves that turned out not to help."""
+        ...
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """A piece of some `num_pods` pods worth solving anew; None: nothing is left to gain."""
+        ...
+
+    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+        """States the objective in the model of `part`."""
+        ...
+
+
+class Objective(Protocol):
+    """What an operator chooses."""
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """What each figure of a value counts, in an operator's words."""
+        ...
+
+    def prepare(self, problem: Problem) -> PreparedObjective:
+        """The objective over this problem. Raises ValueError where its arrays do not fit the problem's."""
+        ...
+
+
+def away(problem: Problem, pods: Ints, nodes: Ints) -> Bools:
+    """bool[...]: whether pods would have moved if they were on nodes, element by element."""
+    is_away: Bools = problem.assignment[pods] != nodes
+    return is_away

@@ -1,0 +1,1 @@
+"""The planner's objectives, one folder each."""

@@ -1,0 +1,7 @@
+"""BalanceUtilization."""
+
+from __future__ import annotations
+
+from descheduler.planner.objectives.balance.objective import Balance, BalanceGoal
+
+__all__ = ["Balance", "BalanceGoal"]

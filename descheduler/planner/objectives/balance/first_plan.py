@@ -1,0 +1,56 @@
+"""A first plan of balancing: the pods of the cheapest covers, each on the node that it fits best."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.planner.arrays import Bools, Ints
+from descheduler.planner.objectives.balance.ceilings import Ceilings
+from descheduler.planner.placement import Placement
+
+__all__ = ["place_best", "place_covers", "send_home"]
+
+
+def place_covers(ceilings: Ceilings, placement: Placement) -> None:
+    """Moves the pods of every cover that still is on its node, the largest first, each to the fullest node it fits."""
+    pods = np.array([pod for cover in ceilings.covers.values() if cover for pod in cover.chosen], dtype=np.int64)
+    pods = pods[placement.at[pods] == placement.origins[pods]] if len(pods) else pods
+    cold = np.flatnonzero(~ceilings.was_hot)
+    for pod in _largest_first(ceilings, pods):
+        place_best(ceilings, placement, pod, cold)
+
+
+def _largest_first(ceilings: Ceilings, pods: Ints) -> list[int]:
+    share = (ceilings.problem.need[pods] * ceilings.scale.T[ceilings.problem.assignment[pods]]).max(axis=1, initial=0.0)
+    return [int(pod) for pod in pods[np.argsort(-share, kind="stable")]]
+
+
+def place_best(ceilings: Ceilings, placement: Placement, pod: int, nodes: Ints) -> bool:
+    """Moves `pod` to the fullest of `nodes` that stays under its ceiling; False: there is none."""
+    room = ceilings.ceiling[:, nodes] - placement.usage[:, nodes] - placement.need[:, [pod]]
+    near = nodes[(room >= 0).all(axis=0)]
+    is_open = placement.open_moves(np.array([pod]), near)[0]
+    near = near[is_open]
+    if not len(near):
+        return False
+    placement.move(pod, int(near[np.argmin(ceilings.slack(placement, near))]))
+    return True
+
+
+def send_home(ceilings: Ceilings, placement: Placement) -> None:
+    """Takes back the moves of pods whose old node stays over its ceiling, or would be under it with the pod, too."""
+    over = ceilings.is_over(placement)
+    moved = ceilings.problem.moved(placement.at)
+    for pod in moved.tolist():
+        home = int(ceilings.problem.assignment[pod])
+        if (over[home] or _has_room(ceilings, placement, pod, home)) and _may_go(placement, pod, home):
+            placement.move(pod, home)
+
+
+def _has_room(ceilings: Ceilings, placement: Placement, pod: int, node: int) -> bool:
+    fits: Bools = placement.usage[:, node] + placement.need[:, pod] <= ceilings.ceiling[:, node]
+    return bool(fits.all())
+
+
+def _may_go(placement: Placement, pod: int, node: int) -> bool:
+    return bool(placement.open_moves(np.array([pod]), np.array([node]))[0, 0])

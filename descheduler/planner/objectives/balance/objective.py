@@ -1,0 +1,114 @@
+"""BalanceUtilization: bring every node under its target, at the least cost of evictions."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.planner.arrays import PENDING, Floats, Ints
+from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objectives.balance import first_plan, neighbourhoods
+from descheduler.planner.objectives.balance.ceilings import Ceilings
+from descheduler.planner.placement import Placement
+from descheduler.planner.problem import Problem
+
+__all__ = ["Balance", "BalanceGoal"]
+
+_VOLUME_STEPS = 20
+"""Into how many steps the size of a moved pod is cut where two plans are else equal."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Balance:
+    """No node above `ceiling` (int64[N, R], in the units of the problem's `need`), by the cheapest evictions.
+
+    A value is (nodes over their ceiling, cost of the moves). A node that is under its ceiling is never taken over it.
+    """
+
+    ceiling: Ints
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Nodes first, then evictions."""
+        return ("nodes over target", "eviction cost")
+
+    def prepare(self, problem: Problem) -> BalanceGoal:
+        """Raises ValueError where `ceiling` is not of the problem's nodes and resources."""
+        if self.ceiling.shape != problem.capacity.shape:
+            raise ValueError(f"ceiling: shape {self.ceiling.shape}, expected {problem.capacity.shape}")
+        return BalanceGoal(problem, self.ceiling)
+
+
+class BalanceGoal:
+    """`Balance` over one problem."""
+
+    def __init__(self, problem: Problem, ceiling: Ints) -> None:
+        self.problem = problem
+        self.ceilings = Ceilings(problem, ceiling)
+        self._over_weight = 1.0 + 2.0 * float(problem.cost.sum())
+
+    is_smooth = False
+
+    def value(self, assignment: Ints) -> Value:
+        """(nodes over their ceiling, cost of the moves)."""
+        over = (self.problem.usage(assignment) > self.ceilings.ceiling.T).any(axis=1)
+        return int(over.sum()), int(self.problem.cost[self.problem.moved(assignment)].sum())
+
+    def bound(self) -> Value:
+        """(hot nodes that stay hot without all their evictable pods, sum of the others' cheapest covers)."""
+        covers = list(self.ceilings.covers.values())
+        return covers.count(None), sum(cover.bound for cover in covers if cover is not None)
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Nodes that are under their ceiling have no more capacity than that."""
+        ceiling = np.minimum(self.ceilings.ceiling.T.astype(np.int64), self.problem.capacity)
+        over = np.asarray((self.problem.usage(assignment) > ceiling).any(axis=1))
+        return dataclasses.replace(self.problem, capacity=np.where(over[:, None], self.problem.capacity, ceiling))
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """Being over counts more than all evictions together, and each hundredth of a node more than one eviction."""
+        excess = np.zeros(usage.shape[1:])
+        for resource, used in enumerate(usage):
+            above = np.maximum(used - self.ceilings.ceiling[resource, nodes], 0.0)
+            excess += above * self.ceilings.scale[resource, nodes]
+        cost: Floats = (excess > 0) * self._over_weight + excess * (100.0 * self._over_weight)
+        return cost
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost."""
+        cost: Floats = np.multiply(away(self.problem, pods, nodes), self.problem.cost[pods], dtype=np.float64)
+        return cost
+
+    def first_plan(self, placement: Placement) -> None:
+        """The pods of all covers, largest first, each to the node that it fits best."""
+        first_plan.place_covers(self.ceilings, placement)
+        self.tidy(placement)
+
+    def tidy(self, placement: Placement) -> None:
+        """Pods whose old node is over its ceiling with or without them go home."""
+        first_plan.send_home(self.ceilings, placement)
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """Hot nodes with nodes that have room; None at the bound."""
+        return neighbourhoods.choose(self.ceilings, placement, rng, num_pods)
+
+    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+        """Minimises nodes over, then cost, then how much is moved."""
+        for node in part.nodes.tolist():
+            over = None
+            if self.ceilings.was_hot[node]:
+                over = model.new_bool()
+                model.minimise([int(self._over_weight) * (2 * _VOLUME_STEPS * len(part.pods) + 1)], [over])
+            for resource in range(self.problem.num_resources):
+                model.limit_load(node, resource, float(self.ceilings.ceiling[resource, node]), unless=over)
+        self._add_moves(model, part)
+
+    def _add_moves(self, model: Model, part: Neighbourhood) -> None:
+        pods = part.pods[self.problem.assignment[part.pods] != PENDING]
+        steps = 2 * _VOLUME_STEPS * len(part.pods) + 1
+        volume = (self.problem.need[pods] * self.ceilings.scale.T[self.problem.assignment[pods]]).sum(axis=1)
+        most = max(float(volume.max(initial=0.0)), 1e-12)
+        weights = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
+        model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])

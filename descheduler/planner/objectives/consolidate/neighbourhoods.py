@@ -1,0 +1,59 @@
+"""Pieces of a cluster in which one more node may be emptied: it, nodes with room, and some that are empty already."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.planner.arrays import Bools, Ints
+from descheduler.planner.objective import Neighbourhood
+from descheduler.planner.objectives.consolidate.drains import Drains
+from descheduler.planner.placement import Placement
+
+__all__ = ["choose"]
+
+_PODS_PER_TARGET = 12
+
+
+def choose(drains: Drains, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    """Some nodes whose pods may leave or come back, and nodes that take them; None: no node can be emptied any more."""
+    emptied = drains.is_emptied(placement)
+    left = np.flatnonzero(drains.can_empty & ~emptied)
+    if not len(left):
+        return None
+    free = _free_nodes(drains, placement, rng, num_pods, emptied)
+    targets = _targets(drains, placement, rng, max(4, num_pods // _PODS_PER_TARGET), emptied, free)
+    nodes = np.unique(np.concatenate((free, targets)))
+    home = np.concatenate([drains.home[node] for node in free.tolist()])
+    guests = np.flatnonzero((placement.at != placement.origins) & np.isin(placement.at, nodes))
+    return Neighbourhood(nodes, np.union1d(home, guests))
+
+
+def _free_nodes(drains: Drains, placement: Placement, rng: np.random.Generator, num_pods: int, emptied: Bools) -> Ints:
+    """One to three nodes that are left, the ones with few pods more often, and as many that are emptied."""
+    left = np.flatnonzero(drains.can_empty & ~emptied)
+    weights = 1.0 / (1.0 + drains.num_pods[left] * drains.share[left])
+    keys = np.log(rng.random(len(left))) / weights
+    order = left[np.argsort(-keys, kind="stable")]
+    gone = rng.permutation(np.flatnonzero(emptied & drains.can_empty))
+    chosen: list[int] = []
+    pods = 0
+    for pair in zip(order.tolist(), [*gone.tolist(), *[-1] * len(order)], strict=False):
+        for node in pair:
+            if node >= 0 and (not chosen or pods + drains.num_pods[node] <= num_pods * 0.7):
+                chosen.append(node)
+                pods += int(drains.num_pods[node])
+        if pods > num_pods * 0.5 or len(chosen) >= 6:
+            break
+    return np.array(chosen)
+
+
+def _targets(
+    drains: Drains, placement: Placement, rng: np.random.Generator, count: int, emptied: Bools, free: Ints
+) -> Ints:
+    """Nodes that stay, the ones with much room more often."""
+    stays = drains.is_used & ~emptied
+    stays[free] = False
+    nodes = np.flatnonzero(stays)
+    room = (drains.room(placement, nodes) * drains.scale[:, nodes]).min(axis=0)
+    keys = np.log(rng.random(len(nodes))) / (np.maximum(room, 0.0) + 0.01)
+    return nodes[np.argsort(-keys, kind="stable")[:count]]

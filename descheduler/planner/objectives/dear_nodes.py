@@ -1,0 +1,33 @@
+"""Nodes whose pods are worth being dealt out anew: dear ones more often."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.planner.arrays import Floats, Ints
+from descheduler.planner.objective import Neighbourhood
+from descheduler.planner.placement import Placement
+
+__all__ = ["choose_dear_nodes"]
+
+_MOST_NODES = 20
+
+
+def choose_dear_nodes(
+    placement: Placement, cost: Floats, rng: np.random.Generator, num_pods: int, *, first: Ints | None = None
+) -> Neighbourhood:
+    """As many nodes as have `num_pods` pods, two at least, with all their pods or a sample.
+
+    They are drawn without replacement by their costs (float64[N]), after those in `first`.
+    """
+    weights = cost + 0.1 * cost.mean() + 1e-9
+    order = np.argsort(-np.log(rng.random(len(weights))) / weights, kind="stable")
+    if first is not None:
+        order = np.concatenate((first, order[~np.isin(order, first)]))
+    order = order[:_MOST_NODES]
+    pods = [placement.evictable_on(node) for node in order.tolist()]
+    count = max(2, int(np.searchsorted(np.cumsum([len(some) for some in pods]), num_pods, side="right")))
+    chosen = np.concatenate(pods[:count])
+    if len(chosen) > num_pods:
+        chosen = rng.choice(chosen, size=num_pods, replace=False)
+    return Neighbourhood(np.sort(order[:count]), np.sort(chosen))

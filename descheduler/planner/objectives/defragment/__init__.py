@@ -1,0 +1,7 @@
+"""ReduceFragmentation."""
+
+from __future__ import annotations
+
+from descheduler.planner.objectives.defragment.objective import Defragment, DefragmentGoal
+
+__all__ = ["Defragment", "DefragmentGoal"]

@@ -1,0 +1,130 @@
+"""ReduceFragmentation: the least free capacity that pods of the workload's own sizes cannot use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.planner.arrays import PENDING, Floats, Ints
+from descheduler.planner.limits import Budget, Limits
+from descheduler.planner.local_search.best_first import climb_best_first
+from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
+from descheduler.planner.placement import Placement
+from descheduler.planner.problem import Problem
+
+__all__ = ["Defragment", "DefragmentGoal"]
+
+_FIRST_PLAN = Limits(work=2.0)
+_MOVED_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Defragment:
+    """Free capacity of `resource` that no further pod of a class can use, over all nodes and the classes' weights.
+
+    classes: int64[M, R], what a pod of each class needs; more than 0 of `resource`.
+    weight:  int64[M], how often each class is asked for; None: 1 each. Keep rare large classes: without them nothing
+             keeps large slots open.
+
+    With f = the free capacity of a node and k[m] = min over r of f[r] // classes[m, r], the node strands
+    weight[m] * (f[resource] - k[m] * classes[m, resource]) for each class. This is the fragmentation of VMR2L (EuroSys
+    2025), with NUMA nodes as nodes, and of FGD (Weng et al., USENIX ATC 2023) for devices that are not shared.
+    A value is (capacity stranded, cost of the moves).
+    """
+
+    resource: int
+    classes: Ints
+    weight: Ints | None = None
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Fragments first, then evictions."""
+        return ("capacity stranded", "eviction cost")
+
+    def prepare(self, problem: Problem) -> DefragmentGoal:
+        """Raises ValueError for classes of other resources than the problem's, or that need none of `resource`."""
+        if self.classes.shape[1:] != (problem.num_resources,):
+            raise ValueError(f"classes: shape {self.classes.shape}, expected ('classes', {problem.num_resources})")
+        if (self.classes[:, self.resource] <= 0).any():
+            raise ValueError(f"classes: one needs nothing of resource {self.resource}, which is what is counted")
+        weight = np.ones(len(self.classes), np.int64) if self.weight is None else self.weight
+        return DefragmentGoal(problem, self.resource, self.classes, weight)
+
+
+class DefragmentGoal:
+    """`Defragment` over one problem."""
+
+    is_smooth = False
+
+    def __init__(self, problem: Problem, resource: int, classes: Ints, weight: Ints) -> None:
+        self._problem, self._resource, self._classes, self._weight = problem, resource, classes, weight
+        self._capacity: Floats = np.ascontiguousarray(problem.capacity.T, dtype=np.float64)
+        self._unit = 1.0 + float(problem.cost.sum())
+
+    def value(self, assignment: Ints) -> Value:
+        """(capacity stranded, cost of the moves)."""
+        nodes = np.arange(self._problem.num_nodes)
+        usage = self._problem.usage(assignment).T.astype(np.float64)
+        moved = self._problem.moved(assignment)
+        return int(self._stranded(nodes, usage).sum()), int(self._problem.cost[moved].sum())
+
+    def bound(self) -> Value:
+        """What the classes would strand if the cluster were one node; no moves."""
+        free = np.maximum(self._problem.capacity - self._problem.usage(self._problem.assignment), 0).sum(axis=0)
+        stranded = 0
+        for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
+            asked = need > 0
+            slots = int((free[asked] // need[asked]).min())
+            stranded += weight * int(free[self._resource] - slots * need[self._resource])
+        return stranded, 0
+
+    def _stranded(self, nodes: Ints, usage: Floats) -> Floats:
+        free = [np.maximum(self._capacity[r, nodes] - used, 0.0) for r, used in enumerate(usage)]
+        stranded = np.zeros(usage.shape[1:])
+        for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
+            slots = np.full(usage.shape[1:], np.inf)
+            for r in np.flatnonzero(need).tolist():
+                np.minimum(slots, free[r] // float(need[r]), out=slots)
+            stranded += weight * (free[self._resource] - slots * float(need[self._resource]))
+        return stranded
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Raises ValueError: a sum over nodes is not kept by a constraint of the problem."""
+        raise ValueError("Defragment has to be the last objective: what it gains is not kept by those after it")
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """One unit stranded counts more than all evictions together."""
+        return self._stranded(nodes, usage) * self._unit
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost."""
+        cost: Floats = np.multiply(away(self._problem, pods, nodes), self._problem.cost[pods], dtype=np.float64)
+        return cost
+
+    def first_plan(self, placement: Placement) -> None:
+        """The best single move of all, again and again: move limits are spent where they gain most."""
+        climb_best_first(placement, self, Budget(_FIRST_PLAN))
+
+    def tidy(self, placement: Placement) -> None:
+        """Nothing: each move pays for itself."""
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """Nodes that strand much, with both nodes of some moved pods, whose moves may be spent elsewhere."""
+        stranded = self._stranded(np.arange(self._problem.num_nodes), placement.usage)
+        if not stranded.any():
+            return None
+        moved = rng.permutation(self._problem.moved(placement.at))[: int(rng.integers(0, _MOVED_AT_ONCE + 1))]
+        first = np.unique(np.concatenate((placement.at[moved], placement.origins[moved])))
+        return choose_dear_nodes(placement, stranded, rng, num_pods, first=first[first != PENDING])
+
+    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+        """Maximises the slots of all classes, which is the same: what is free in total stays."""
+        unit = 1 + int(self._problem.cost[part.pods].sum())
+        for node in part.nodes.tolist():
+            for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
+                slots = model.free_slots(node, need.tolist())
+                model.minimise([-unit * weight * int(need[self._resource])], [slots])
+        pods = part.pods.tolist()
+        model.minimise(self._problem.cost[part.pods].tolist(), [model.has_moved(pod) for pod in pods])

@@ -1,0 +1,7 @@
+"""MakeRoom."""
+
+from __future__ import annotations
+
+from descheduler.planner.objectives.make_room.objective import MakeRoom, MakeRoomGoal
+
+__all__ = ["MakeRoom", "MakeRoomGoal"]

@@ -1,0 +1,69 @@
+"""Where pending pods might find room: nodes that lack little for them, and nodes that can take what leaves those."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.planner.arrays import PENDING, Floats, Ints
+from descheduler.planner.objective import Neighbourhood
+from descheduler.planner.objectives.make_room.pending import PendingPods
+from descheduler.planner.placement import Placement
+
+__all__ = ["choose"]
+
+_PODS_PER_LANDING = 25
+_PODS_PER_RECEIVER = 12
+_MOST_UNITS = 2
+
+
+def choose(pending: PendingPods, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    """Some units with nodes to land on, all of whose pods may leave, and receivers; None: nothing is left to gain.
+
+    Units that wait come first; where none does, units that are placed may land elsewhere with fewer evictions.
+    """
+    waiting = [unit for unit in pending.units if (placement.at[unit] == PENDING).any()]
+    if not waiting and not len(placement.problem.moved(placement.at)):
+        return None
+    units = waiting or pending.units
+    picked = rng.permutation(len(units))[: int(rng.integers(1, _MOST_UNITS + 1))]
+    seeds = np.concatenate([units[number] for number in picked.tolist()])
+    landings = _landings(placement, rng, seeds, max(2, num_pods // _PODS_PER_LANDING))
+    receivers = _receivers(placement, rng, max(3, num_pods // _PODS_PER_RECEIVER))
+    nodes = np.union1d(landings, receivers)
+    return Neighbourhood(nodes, _pods(pending, placement, landings, nodes, seeds))
+
+
+def _landings(placement: Placement, rng: np.random.Generator, seeds: Ints, count: int) -> Ints:
+    """Nodes allowed to the first seed, those that lack little for it more often, and what the seeds are on now."""
+    problem = placement.problem
+    allowed = np.flatnonzero(problem.allowed[problem.pod_class[seeds[0]]])
+    short = np.maximum(placement.need[:, seeds[:1]] - placement.free[:, allowed], 0.0)
+    lack = (short / np.maximum(problem.capacity.T[:, allowed], 1)).sum(axis=0)
+    near = _sample(allowed, 1.0 / (lack + 0.01), rng, max(count, len(seeds)))
+    own = placement.at[seeds]
+    return np.union1d(near, own[own != PENDING])
+
+
+def _receivers(placement: Placement, rng: np.random.Generator, count: int) -> Ints:
+    """Nodes with much room in their scarcest resource more often."""
+    capacity = np.maximum(placement.problem.capacity.T, 1)
+    room = np.maximum(placement.free / capacity, 0.0).min(axis=0)
+    return _sample(np.arange(placement.problem.num_nodes), room + 1e-3, rng, count)
+
+
+def _sample(values: Ints, weights: Floats, rng: np.random.Generator, count: int) -> Ints:
+    """Without replacement, by Efraimidis and Spirakis' keys u^(1/w)."""
+    keys = np.log(rng.random(len(values))) / weights
+    return values[np.argsort(-keys, kind="stable")[:count]]
+
+
+def _pods(pending: PendingPods, placement: Placement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:
+    """The seeds, all pods on or from the landings, moved pods on or from the other nodes, and their gangs whole."""
+    problem = placement.problem
+    near_landing = np.isin(placement.at, landings) | np.isin(placement.origins, landings)
+    near = np.isin(placement.at, nodes) | np.isin(placement.origins, nodes)
+    chosen = problem.evictable & (near_landing | (near & (placement.at != placement.origins)))
+    chosen[seeds] = True
+    gangs = np.unique(pending.gang[np.flatnonzero(chosen)])
+    members = pending.pods[np.isin(pending.gang[pending.pods], gangs[gangs >= 0])]
+    return np.union1d(np.flatnonzero(chosen), members)

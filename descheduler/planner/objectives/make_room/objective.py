@@ -1,0 +1,122 @@
+"""MakeRoom: the most pending pods placed, gangs whole, with the cheapest moves of other pods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.planner.arrays import PENDING, Bools, Floats, Ints
+from descheduler.planner.objective import Model, Neighbourhood, Term, Value, away
+from descheduler.planner.objectives.knapsack import most_weight
+from descheduler.planner.objectives.make_room import neighbourhoods
+from descheduler.planner.objectives.make_room.greedy import make_room_for
+from descheduler.planner.objectives.make_room.pending import PendingPods, place_on_fullest
+from descheduler.planner.placement import Placement
+from descheduler.planner.problem import Problem
+
+__all__ = ["MakeRoom", "MakeRoomGoal"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MakeRoom:
+    """Pending pods get a node, the weightiest first; the pods of a gang all or none.
+
+    weight: int64[P], what each pending pod counts, 1 or more (others are not looked at); None: 1.
+    gang:   int64[P], the gang of each pending pod or -1; None: no gangs.
+
+    A value is (weight of the pods that are still pending, cost of the moves).
+    """
+
+    weight: Ints | None = None
+    gang: Ints | None = None
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Pending pods first, then evictions."""
+        return ("pods pending", "eviction cost")
+
+    def prepare(self, problem: Problem) -> MakeRoomGoal:
+        """Raises ValueError where the arrays are not of the problem's pods."""
+        weight = np.ones(problem.num_pods, np.int64) if self.weight is None else self.weight
+        gang = np.full(problem.num_pods, -1) if self.gang is None else self.gang
+        for name, values in (("weight", weight), ("gang", gang)):
+            if values.shape != (problem.num_pods,):
+                raise ValueError(f"{name}: shape {values.shape}, expected {(problem.num_pods,)}")
+        return MakeRoomGoal(PendingPods(problem, weight, gang))
+
+
+class MakeRoomGoal:
+    """`MakeRoom` over one problem."""
+
+    def __init__(self, pending: PendingPods) -> None:
+        self._pending, self._problem = pending, pending.problem
+
+    is_smooth = False
+
+    def value(self, assignment: Ints) -> Value:
+        """(weight of what is pending, a gang counting whole while one of it is; cost of the moves)."""
+        left = int(self._pending.weight[self._pending.left(assignment)].sum())
+        return left, int(self._problem.cost[self._problem.moved(assignment)].sum())
+
+    def bound(self) -> Value:
+        """(weight that the cluster's free volume cannot hold or that fits no node, even an empty one; 0)."""
+        problem, pending = self._problem, self._pending
+        pods = pending.pods
+        able = np.array([self._fits_somewhere(pod) for pod in pods.tolist()], bool)
+        room = np.maximum(problem.capacity - problem.usage(problem.assignment), 0).sum(axis=0).astype(np.float64)
+        weight = np.where(able, pending.weight[pods], 0)
+        most = most_weight(problem.need[pods].T.astype(np.float64), weight, room)
+        return int(pending.weight[pods].sum()) - most, 0
+
+    def _fits_somewhere(self, pod: int) -> bool:
+        fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)
+        return bool((fits & self._problem.allowed[self._problem.pod_class[pod]]).any())
+
+    def hold(self, assignment: Ints) -> Problem:
+        """The same: other objectives move placed pods, but take none off its node for good."""
+        return self._problem
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """Nothing: single moves do not place a pod by themselves."""
+        return np.zeros(usage.shape[1:])
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost; a pending pod's placement is free."""
+        is_evicted = self._problem.assignment[pods] != PENDING
+        moved = away(self._problem, pods, nodes) & is_evicted
+        cost: Floats = np.multiply(moved, self._problem.cost[pods], dtype=np.float64)
+        return cost
+
+    def first_plan(self, placement: Placement) -> None:
+        """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room."""
+        self._pending.place_greedily(placement, place_on_fullest)
+        self._pending.place_greedily(placement, make_room_for)
+
+    def tidy(self, placement: Placement) -> None:
+        """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""
+        self._pending.withdraw_parts(placement)
+        for pod in self._problem.moved(placement.at).tolist():
+            home = placement.origins[[pod]]
+            if placement.open_moves(np.array([pod]), home)[0, 0]:
+                placement.move(pod, int(home[0]))
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""
+        return neighbourhoods.choose(self._pending, placement, rng, num_pods)
+
+    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+        """Minimises what stays pending, then cost."""
+        pods = part.pods.tolist()
+        problem = self._problem
+        most = 1 + int(problem.cost[part.pods].sum())
+        gangs: dict[int, Term] = {}
+        for pod in pods:
+            if problem.assignment[pod] != PENDING:
+                model.minimise([int(problem.cost[pod])], [model.has_moved(pod)])
+                continue
+            placed = model.has_moved(pod)
+            model.minimise([-most * int(self._pending.weight[pod])], [placed])
+            gang = int(self._pending.gang[pod])
+            if gang >= 0:
+                model.equate(placed, gangs.setdefault(gang, placed))

@@ -1,0 +1,65 @@
+"""The pending pods of a problem, single or in gangs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from descheduler.planner.arrays import PENDING, Ints
+from descheduler.planner.placement import Placement
+from descheduler.planner.problem import Problem
+
+__all__ = ["PendingPods", "place_on_fullest"]
+
+
+class PendingPods:
+    """`pods`: int64[Q], pending before the plan. `units`: each single pod and each gang, as arrays of pods."""
+
+    def __init__(self, problem: Problem, weight: Ints, gang: Ints) -> None:
+        self.problem, self.weight, self.gang = problem, weight, gang
+        self.pods: Ints = np.flatnonzero(problem.assignment == PENDING)
+        gangs = np.unique(gang[self.pods])
+        self.units: list[Ints] = [np.array([pod]) for pod in self.pods[gang[self.pods] < 0]]
+        self.units += [self.pods[gang[self.pods] == number] for number in gangs[gangs >= 0]]
+        self._scale = 1.0 / np.maximum(problem.capacity.sum(axis=0).astype(np.float64), 1.0)
+
+    def left(self, assignment: Ints) -> Ints:
+        """The pods that are pending, and those of gangs of which one is."""
+        waiting = self.pods[assignment[self.pods] == PENDING]
+        gangs = self.gang[waiting]
+        return self.pods[np.isin(self.pods, waiting) | np.isin(self.gang[self.pods], gangs[gangs >= 0])]
+
+    def place_greedily(self, placement: Placement, place: Callable[[Placement, int], bool]) -> None:
+        """Places units whole by `place`, by weight and then by size, what is small first."""
+        size = [float((self.problem.need[unit] * self._scale).max(axis=1).sum()) for unit in self.units]
+        weight = [int(self.weight[unit].sum()) for unit in self.units]
+        for number in sorted(range(len(self.units)), key=lambda unit: (-weight[unit], size[unit], unit)):
+            unit = self.units[number]
+            waiting = unit[placement.at[unit] == PENDING]
+            for pod in waiting.tolist():
+                if not place(placement, pod):
+                    self._withdraw(placement, waiting)
+                    break
+
+    def withdraw_parts(self, placement: Placement) -> None:
+        """Takes the pods of gangs that are placed in part off their nodes."""
+        for unit in self.units:
+            if (placement.at[unit] == PENDING).any():
+                self._withdraw(placement, unit)
+
+    @staticmethod
+    def _withdraw(placement: Placement, pods: Ints) -> None:
+        for pod in pods[placement.at[pods] != PENDING].tolist():
+            placement.move(pod, PENDING)
+
+
+def place_on_fullest(placement: Placement, pod: int) -> bool:
+    """Places the pod on the fullest node that it fits; False: it fits none."""
+    nodes = np.arange(placement.problem.num_nodes)
+    nodes = nodes[placement.open_moves(np.array([pod]), nodes)[0]]
+    if not len(nodes):
+        return False
+    free = (placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)).sum(axis=0)
+    placement.move(pod, int(nodes[np.argmin(free)]))
+    return True

@@ -1,0 +1,154 @@
+"""The objective of the ROADEF/EURO challenge 2012 (machine reassignment, by Google), in the challenge's own integers.
+
+With L[n, r] the load of node n and A = capacity - L, the cost is the sum of
+
+* load:       weight[r] * max(0, L[n, r] - safety[n, r]),
+* proportion: weight * max(0, target * A[n, per] - A[n, wanted]), for each proportion,
+* moves:      `Problem.cost` of each moved pod, and `between[old node, new node]`,
+* spread of the disruption: `group_weight` * the most pods that any group has to move.
+
+Source: challenge.roadef.org/2012, "Google ROADEF/EURO challenge 2011-2012: machine reassignment", section 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.planner.arrays import Floats, Ints
+from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
+from descheduler.planner.placement import Placement
+from descheduler.planner.problem import Problem
+
+__all__ = ["Proportion", "Reassign", "ReassignGoal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """For `target` free units of resource `per`, a node has one of `wanted` free... each unit short costs `weight`.
+
+    The shortage of a node is `max(0, target * free[per] - free[wanted])`.
+    """
+
+    per: int
+    wanted: int
+    target: int
+    weight: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reassign:
+    """safety: int64[N, R]; weight: int64[R]; between: int64[N, N]; group: int64[P] (-1: none)."""
+
+    safety: Ints
+    weight: Ints
+    proportions: tuple[Proportion, ...]
+    between: Ints
+    group: Ints
+    group_weight: int
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """One sum."""
+        return ("cost",)
+
+    def prepare(self, problem: Problem) -> ReassignGoal:
+        """Raises ValueError where shapes differ from the problem's."""
+        if self.safety.shape != problem.capacity.shape:
+            raise ValueError(f"safety: shape {self.safety.shape}, expected {problem.capacity.shape}")
+        return ReassignGoal(problem, self)
+
+
+class ReassignGoal:
+    """`Reassign` over one problem."""
+
+    def __init__(self, problem: Problem, costs: Reassign) -> None:
+        self._problem, self._costs = problem, costs
+        self._safety: Floats = np.ascontiguousarray(costs.safety.T, dtype=np.float64)
+        self._capacity: Floats = np.ascontiguousarray(problem.capacity.T, dtype=np.float64)
+        self._between = costs.between.astype(np.float64)
+        self._cost = problem.cost.astype(np.float64)
+
+    is_smooth = True
+
+    def value(self, assignment: Ints) -> Value:
+        """The cost, exactly."""
+        costs, problem = self._costs, self._problem
+        usage = problem.usage(assignment)
+        free = problem.capacity - usage
+        total = int((np.maximum(usage - costs.safety, 0).sum(axis=0) * costs.weight).sum())
+        for part in costs.proportions:
+            shortage = np.maximum(part.target * free[:, part.per] - free[:, part.wanted], 0)
+            total += part.weight * int(shortage.sum())
+        moved = problem.moved(assignment)
+        total += int(problem.cost[moved].sum())
+        total += int(costs.between[problem.assignment[moved], assignment[moved]].sum())
+        groups = costs.group[moved]
+        return (total + costs.group_weight * int(np.bincount(groups[groups >= 0], minlength=1).max()),)
+
+    def bound(self) -> Value:
+        """The cost of loads and proportions if the cluster were one node: what no placement is cheaper than."""
+        costs, problem = self._costs, self._problem
+        need, capacity = problem.need.sum(axis=0), problem.capacity.sum(axis=0)
+        free = capacity - need
+        total = int((np.maximum(need - costs.safety.sum(axis=0), 0) * costs.weight).sum())
+        for part in costs.proportions:
+            total += part.weight * max(0, part.target * int(free[part.per]) - int(free[part.wanted]))
+        return (total,)
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Raises ValueError: a sum over nodes is not kept by a constraint of the problem."""
+        raise ValueError("Reassign has to be the last objective: what it gains is not kept by those after it")
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """Loads and proportions."""
+        cost = np.zeros(usage.shape[1:])
+        for resource in np.flatnonzero(self._costs.weight).tolist():
+            above = usage[resource] - self._safety[resource, nodes]
+            np.maximum(above, 0.0, out=above)
+            above *= float(self._costs.weight[resource])
+            cost += above
+        for part in self._costs.proportions:
+            free = self._capacity[part.per, nodes] - usage[part.per]
+            wanted = self._capacity[part.wanted, nodes] - usage[part.wanted]
+            cost += part.weight * np.maximum(part.target * free - wanted, 0.0)
+        return cost
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's and the nodes'; what a group's moves cost together is left to `value`."""
+        own = away(self._problem, pods, nodes) * self._cost[pods]
+        cost: Floats = own + self._between[self._problem.assignment[pods], nodes]
+        return cost
+
+    def first_plan(self, placement: Placement) -> None:
+        """The placement as it is: single moves do the rest."""
+
+    def tidy(self, placement: Placement) -> None:
+        """Nothing: each move pays for itself."""
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """A few nodes with all their pods, or some of them."""
+        excess = self.node_cost(np.arange(self._problem.num_nodes), placement.usage)
+        return choose_dear_nodes(placement, excess, rng, num_pods)
+
+    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+        """All but the group's costs."""
+        costs = self._costs
+        for node in part.nodes.tolist():
+            for resource in np.flatnonzero(costs.weight).tolist():
+                excess = model.excess_load(node, resource, float(costs.safety[node, resource]))
+                model.minimise([int(costs.weight[resource])], [excess])
+            for share in costs.proportions:
+                short = model.shortage(node, share.wanted, share.per, share.target)
+                model.minimise([share.weight], [short])
+        self._add_moves(model, part)
+
+    def _add_moves(self, model: Model, part: Neighbourhood) -> None:
+        price = self.move_cost(part.pods[:, None], part.nodes).astype(np.int64).tolist()
+        for pod, prices in zip(part.pods.tolist(), price, strict=True):
+            for node, amount in zip(part.nodes.tolist(), prices, strict=True):
+                term = model.is_at(pod, node)
+                if amount and term is not None:
+                    model.minimise([amount], [term])

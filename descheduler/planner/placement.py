@@ -1,0 +1,135 @@
+"""A placement that changes move by move: where pods are, what nodes hold, and which moves are open."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.planner.arrays import PENDING, Bools, Floats, Ints
+from descheduler.planner.problem import Problem
+from descheduler.planner.rule_counts import count_rule
+
+__all__ = ["Placement"]
+
+
+class Placement:
+    """Where every pod is while a plan is searched for. Resources come first in its arrays, one row a resource.
+
+    `at` is int64[P], `usage` float64[R, N] (whole numbers, which `Problem` keeps small enough to be exact), `free` what
+    is left of the capacity. `need` is float64[R, P]. Read them freely; change them by `move` alone.
+    """
+
+    def __init__(self, problem: Problem, assignment: Ints | None = None) -> None:
+        self.problem = problem
+        self.origins = problem.assignment
+        self.at = np.array(problem.assignment if assignment is None else assignment)
+        self.need: Floats = np.ascontiguousarray(problem.need.T, dtype=np.float64)
+        self.usage: Floats = np.ascontiguousarray(problem.usage(self.at).T, dtype=np.float64)
+        self.free: Floats = np.ascontiguousarray(problem.capacity.T, dtype=np.float64) - self.usage
+        self._both_ends = np.flatnonzero(problem.both_ends)
+        self._held = self.free[self._both_ends] - self._left_behind()
+        self._counts = [count_rule(rule, self.origins, self.at) for rule in problem.rules]
+        self._pods_on: list[list[int]] = [[] for _ in range(problem.num_nodes + 1)]
+        for pod, node in enumerate(self.at.tolist()):
+            if problem.evictable[pod]:
+                self._pods_on[node].append(pod)
+
+    def _left_behind(self) -> Floats:
+        """float64[R', N]: what moved pods still hold on their old nodes, of the resources that are held there."""
+        held = np.zeros((len(self._both_ends), self.problem.num_nodes))
+        moved = self.problem.moved(self.at)
+        np.add.at(held.T, self.origins[moved], self.need[self._both_ends][:, moved].T)
+        return held
+
+    def evictable_on(self, node: int) -> Ints:
+        """The evictable pods that are on `node` now (-1: pending), ascending."""
+        return np.array(sorted(self._pods_on[node]), dtype=np.int64)
+
+    def open_moves(self, pods: Ints, nodes: Ints) -> Bools:
+        """bool[k, n]: whether each pod alone may go to each node now: capacity, classes and rules.
+
+        The pod's own node is never open. A resource that a pod does not need is not looked at, even where a node has
+        more of it in use than it has.
+        """
+        is_open = self.allowed_moves(pods, nodes)
+        free = self.free[:, nodes]
+        for resource, need in enumerate(self.need[:, pods]):
+            is_open &= need[:, None] <= np.maximum(free[resource], 0.0)
+        return is_open & self._held_moves(pods, nodes)
+
+    def allowed_moves(self, pods: Ints, nodes: Ints) -> Bools:
+        """As `open_moves`, without a look at capacity. Back home is open whatever the class: the pod runs there."""
+        sources = self.at[pods]
+        is_open: Bools = self.problem.allowed[self.problem.pod_class[pods][:, None], nodes]
+        is_open |= self.origins[pods][:, None] == nodes
+        is_open &= sources[:, None] != nodes
+        for counts in self._counts:
+            also = counts.open_moves(pods, sources, nodes)
+            if also is not None:
+                is_open &= also
+        return is_open
+
+    def _held_moves(self, pods: Ints, nodes: Ints) -> Bools:
+        """Whether nodes have room beside what moved pods still hold there; a pod's old node always has, for itself."""
+        if not len(self._both_ends):
+            return np.ones((1, 1), bool)
+        is_open = np.ones((len(pods), len(nodes)), bool)
+        for row, need in enumerate(self.need[self._both_ends][:, pods]):
+            is_open &= need[:, None] <= np.maximum(self._held[row, nodes], 0.0)
+        is_open |= self.origins[pods][:, None] == nodes
+        return is_open
+
+    def open_swaps(self, pods: Ints, others: Ints) -> Bools:
+        """bool[k, m]: whether each of `pods`, all on one node, may change places with each of `others`, all on another.
+
+        Rules are asked of each move alone, so a swap may still be refused by a rule when it is made: see `try_swap`.
+        """
+        here, there = int(self.at[pods[0]]), int(self.at[others[0]])
+        is_open: Bools = self.allowed_moves(pods, np.array([there])) & self.allowed_moves(others, np.array([here])).T
+        need, back = self.need[:, pods], self.need[:, others]
+        for resource in range(len(need)):
+            change = need[resource][:, None] - back[resource]
+            is_open &= change <= max(self.free[resource, there], 0.0)
+            is_open &= -change <= max(self.free[resource, here], 0.0)
+        for row, resource in enumerate(self._both_ends.tolist()):
+            arriving = np.where(self.origins[pods] == there, 0.0, need[resource])[:, None]
+            leaving = np.where(self.origins[others] == there, 0.0, back[resource])
+            is_open &= arriving - leaving <= max(self._held[row, there], 0.0)
+            arriving_back = np.where(self.origins[others] == here, 0.0, back[resource])
+            leaving_here = np.where(self.origins[pods] == here, 0.0, need[resource])[:, None]
+            is_open &= arriving_back - leaving_here <= max(self._held[row, here], 0.0)
+        return is_open
+
+    def try_swap(self, pod: int, other: int) -> bool:
+        """Swaps two pods that `open_swaps` allows, unless the rules refuse the second move after the first."""
+        here, there = int(self.at[pod]), int(self.at[other])
+        self.move(pod, there)
+        if self.allowed_moves(np.array([other]), np.array([here]))[0, 0]:
+            self.move(other, here)
+            return True
+        self.move(pod, here)
+        return False
+
+    def move(self, pod: int, node: int) -> None:
+        """Puts `pod` on `node` (-1: nowhere), without asking whether it may."""
+        source = int(self.at[pod])
+        self._charge(pod, source, -1.0)
+        self._charge(pod, node, 1.0)
+        for counts in self._counts:
+            counts.move(pod, source, node)
+        self.at[pod] = node
+        self._pods_on[source].remove(pod)
+        self._pods_on[node].append(pod)
+
+    def _charge(self, pod: int, node: int, sign: float) -> None:
+        if node == PENDING:
+            return
+        need = sign * self.need[:, pod]
+        self.usage[:, node] += need
+        self.free[:, node] -= need
+        if node != self.origins[pod]:
+            self._held[:, node] -= need[self._both_ends]
+
+    def reset(self, assignment: Ints) -> None:
+        """Moves pods until they are at `assignment`."""
+        for pod in np.flatnonzero(self.at != assignment).tolist():
+            self.move(pod, int(assignment[pod]))

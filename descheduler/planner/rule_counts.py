@@ -1,0 +1,190 @@
+"""How often each group of a rule is in each domain, kept as pods move, and which moves the rule leaves open.
+
+Counts have one row and one column more than there are groups and domains: what belongs to none (-1) lands there, by
+numpy's own indexing, and is never looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from descheduler.planner.arrays import PENDING, Bools, Ints
+from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Rule, Together
+
+__all__ = ["RuleCounts", "count_rule"]
+
+_Counts = npt.NDArray[np.int32]
+
+
+class RuleCounts(Protocol):
+    """What one rule knows of a placement."""
+
+    def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
+        """bool[k, n]: whether each pod may go from its node in `sources` to each of `nodes`, alone; None: all may."""
+        ...
+
+    def move(self, pod: int, source: int, target: int) -> None:
+        """Takes note of a move that was made; either end may be -1 (pending)."""
+        ...
+
+
+def count_rule(rule: Rule, origins: Ints, assignment: Ints) -> RuleCounts:
+    """The counts of `rule` where pods are at `assignment` and were at `origins` before the plan."""
+    match rule:
+        case AtMost():
+            return _AtMostCounts(rule, assignment)
+        case MinDomains():
+            return _DomainCounts(rule, assignment)
+        case Together():
+            return _TogetherCounts(rule, assignment)
+        case MoveLimit():
+            return _MovedCounts(rule, origins, assignment)
+
+
+def _domain_of(rule: AtMost | MinDomains | Together) -> Ints:
+    """int64[N + 1]: the domain of each node, and of no node."""
+    return np.append(rule.domain, -1)
+
+
+def _count(group: Ints, domain: Ints, assignment: Ints, num_groups: int) -> _Counts:
+    counts = np.zeros((num_groups + 1, int(domain.max(initial=-1)) + 2), np.int32)
+    np.add.at(counts, (group, domain[assignment]), 1)
+    return counts
+
+
+def _binding(group: Ints, can_bind: Bools) -> tuple[Ints, Ints]:
+    """The groups renumbered without those that cannot bind, which become -1, and the old number of each new one."""
+    kept = np.flatnonzero(can_bind)
+    number = np.full(len(can_bind) + 1, -1)
+    number[kept] = np.arange(len(kept))
+    return number[group], kept
+
+
+class _AtMostCounts:
+    """Groups of no more pods than their limit are not counted."""
+
+    def __init__(self, rule: AtMost, assignment: Ints) -> None:
+        sizes = np.bincount(rule.group + 1, minlength=len(rule.limit) + 1)[1:]
+        self._group, kept = _binding(rule.group, sizes > rule.limit)
+        self._domain = _domain_of(rule)
+        self._counts = _count(self._group, self._domain, assignment, len(kept))
+        self._limit = np.append(rule.limit[kept], len(rule.group) + 1)
+
+    def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
+        group = self._group[pods]
+        if not (group >= 0).any():
+            return None
+        target = self._domain[nodes]
+        is_open: Bools = self._counts[group[:, None], target] < self._limit[group][:, None]
+        is_open |= (self._domain[sources][:, None] == target) | (target < 0)
+        return is_open
+
+    def move(self, pod: int, source: int, target: int) -> None:
+        row = self._counts[self._group[pod]]
+        row[self._domain[source]] -= 1
+        row[self._domain[target]] += 1
+
+
+class _DomainCounts:
+    """Groups that need one domain or none are not counted."""
+
+    def __init__(self, rule: MinDomains, assignment: Ints) -> None:
+        self._group, kept = _binding(rule.group, rule.minimum > 1)
+        self._domain = _domain_of(rule)
+        self._counts = _count(self._group, self._domain, assignment, len(kept))
+        self._covered = (self._counts[:, :-1] > 0).sum(axis=1)
+        self._minimum = np.append(rule.minimum[kept], 0)
+
+    def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
+        group = self._group[pods]
+        if not (group >= 0).any():
+            return None
+        source, target = self._domain[sources], self._domain[nodes]
+        counts, covered = self._counts, self._covered[group]
+        lost = (counts[group, source] == 1) & (source >= 0)
+        gained = (counts[group[:, None], target] == 0) & (target >= 0)
+        after = covered[:, None] - lost[:, None] + gained
+        enough: Bools = after >= np.minimum(self._minimum[group], covered)[:, None]
+        enough |= source[:, None] == target
+        return enough
+
+    def move(self, pod: int, source: int, target: int) -> None:
+        group = self._group[pod]
+        row, left, entered = self._counts[group], self._domain[source], self._domain[target]
+        row[left] -= 1
+        self._covered[group] -= int(left >= 0 and row[left] == 0)
+        self._covered[group] += int(entered >= 0 and row[entered] == 0)
+        row[entered] += 1
+
+
+class _TogetherCounts:
+    """`missing[g, d]`: how many groups that g needs have no pod in d; `needed[g, d]`: how many that are in d need g."""
+
+    def __init__(self, rule: Together, assignment: Ints) -> None:
+        self._group, self._domain = rule.group, _domain_of(rule)
+        pairs = np.unique(rule.pairs[rule.pairs[:, 0] != rule.pairs[:, 1]], axis=0)
+        num_groups = 1 + max(int(rule.group.max(initial=-1)), int(pairs.max(initial=-1)))
+        self._counts = _count(rule.group, self._domain, assignment, num_groups)
+        self._needs = _lists(pairs[:, 0], pairs[:, 1], num_groups)
+        self._needed_by = _lists(pairs[:, 1], pairs[:, 0], num_groups)
+        present = self._counts > 0
+        self._missing = np.zeros_like(self._counts)
+        np.add.at(self._missing, pairs[:, 0], (~present[pairs[:, 1]]).astype(np.int32))
+        self._needed = np.zeros_like(self._counts)
+        np.add.at(self._needed, pairs[:, 1], present[pairs[:, 0]].astype(np.int32))
+
+    def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
+        group = self._group[pods]
+        source, target = self._domain[sources], self._domain[nodes]
+        may_leave = (self._counts[group, source] > 1) | (self._needed[group, source] == 0) | (source < 0)
+        may_enter = (self._missing[group[:, None], target] == 0) | (target < 0)
+        is_open: Bools = may_leave[:, None] & may_enter
+        is_open |= (source[:, None] == target) | (group < 0)[:, None]
+        return is_open
+
+    def move(self, pod: int, source: int, target: int) -> None:
+        group, left, entered = int(self._group[pod]), int(self._domain[source]), int(self._domain[target])
+        if group < 0 or left == entered:
+            return
+        row = self._counts[group]
+        row[left] -= 1
+        if row[left] == 0:
+            self._flip(group, left, -1)
+        if row[entered] == 0:
+            self._flip(group, entered, 1)
+        row[entered] += 1
+
+    def _flip(self, group: int, domain: int, sign: int) -> None:
+        """Takes note that `group` has its first pod in `domain` (+1), or its last one left (-1)."""
+        self._missing[self._needed_by[group], domain] -= sign
+        self._needed[self._needs[group], domain] += sign
+
+
+def _lists(keys: Ints, values: Ints, num_keys: int) -> list[Ints]:
+    """The values of each key."""
+    order = np.argsort(keys, kind="stable")
+    cuts = np.searchsorted(keys[order], np.arange(1, num_keys))
+    return np.split(values[order], cuts)
+
+
+class _MovedCounts:
+    def __init__(self, rule: MoveLimit, origins: Ints, assignment: Ints) -> None:
+        self._group, self._origins = rule.group, origins
+        self._moved = np.zeros(len(rule.limit) + 1, np.int64)
+        np.add.at(self._moved, rule.group[(assignment != origins) & (origins != PENDING)], 1)
+        self._limit = np.append(rule.limit, len(rule.group) + 1)
+
+    def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
+        origin = self._origins[pods]
+        group = self._group[pods]
+        has_moved = (sources != origin) | (origin == PENDING)
+        free: Bools = has_moved | (self._moved[group] < self._limit[group])
+        return None if free.all() else free[:, None] | (origin[:, None] == nodes)
+
+    def move(self, pod: int, source: int, target: int) -> None:
+        origin = int(self._origins[pod])
+        if origin != PENDING:
+            self._moved[self._group[pod]] += int(target != origin) - int(source != origin)

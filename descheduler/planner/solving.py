@@ -1,0 +1,255 @@
+"""From a problem and an objective to a plan: search, order, replay."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.planner.arrays import Ints
+from descheduler.planner.limits import Limits
+from descheduler.planner.objective import Objective, Value
+from descheduler.planner.ordering import Move, Ordered, order_moves
+from descheduler.planner.problem import Problem
+from descheduler.planner.replay import replay
+from descheduler.planner.search import Incumbent, Search
+from descheduler.planner.workers import search_in_processes
+
+__all__ = ["Plan", "Progress", "ReplayError", "find_assignment", "solve"]
+
+_SHARE_BEFORE_ORDER = 0.85
+"""Of the limits; the rest is for a second search where not all moves of the first can be put in order."""
+
+
+class ReplayError(Exception):
+    """A plan did not survive its replay: a defect of the planner. The message names the first faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A better plan was found after `seconds`. `value` and `bound` as in `Plan`."""
+
+    value: Value
+    bound: Value
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Moves in waves that lead to `assignment` (int64[P]).
+
+    `levels` says what the figures of `value`, of `value_before` and of `bound` (no plan is better) count. `num_bounces`
+    of the moves only make way for others. `seconds` is for all of it, `first_seconds` until the first plan that was
+    better than doing nothing (0.0: none was), `work` as in `Limits`.
+    """
+
+    assignment: Ints
+    waves: tuple[tuple[Move, ...], ...]
+    num_bounces: int
+    levels: tuple[str, ...]
+    value_before: Value
+    value: Value
+    bound: Value
+    seconds: float
+    first_seconds: float
+    work: float
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the bound proves that nothing is better."""
+        return self.value <= self.bound
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """All moves, in order."""
+        return tuple(move for wave in self.waves for move in wave)
+
+    @property
+    def gap(self) -> float:
+        """How far the last figure is above its bound, as a share of it; infinity where one before it is above its."""
+        if self.value[:-1] != self.bound[:-1]:
+            return float("inf")
+        return (self.value[-1] - self.bound[-1]) / max(abs(self.bound[-1]), 1)
+
+
+def find_assignment(
+    problem: Problem,
+    objectives: Objective | Sequence[Objective],
+    limits: Limits,
+    *,
+    seed: int = 0,
+    num_workers: int = 1,
+    hint: Ints | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> Ints:
+    """The best assignment found, int64[P], of which no order may lead there. Arguments as in `solve`."""
+    return _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress).search(problem, limits, hint)
+
+
+def solve(
+    problem: Problem,
+    objectives: Objective | Sequence[Objective],
+    limits: Limits,
+    *,
+    seed: int = 0,
+    num_workers: int = 1,
+    hint: Ints | None = None,
+    max_per_wave: int | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> Plan:
+    """The best plan found within `limits`, put in an order that can be carried out, and replayed.
+
+    objectives: one, or several, of which each is bettered as far as those before it stay as good. They share the time.
+    hint: the assignment of an earlier run, whose moves are tried first.
+    max_per_wave: how many moves run together at most.
+    With a limit of work and none of time, equal arguments give equal plans; more workers give others.
+    Raises ValueError for an objective that does not fit the problem, and ReplayError for a defect of the planner.
+    """
+    run = _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress)
+    found = run.search(problem, _share(limits, _SHARE_BEFORE_ORDER), hint)
+    ordered, reached = _order(problem, found, max_per_wave)
+    if ordered.blocked:
+        # With all resources held at both ends a plan can be carried out in any order.
+        careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
+        again = run.search(careful, _share(limits, 1.0 - _SHARE_BEFORE_ORDER), reached)
+        ordered, reached = _better(run, (ordered, reached), _order(problem, again, max_per_wave))
+    faults = replay(problem, ordered.waves, reached)
+    if faults:
+        raise ReplayError("; ".join(faults[:5]))
+    return run.plan(reached, ordered)
+
+
+def _join(values: Sequence[Value]) -> Value:
+    """The figures of several objectives, and of their last ones, the costs, the largest: it holds for all of them.
+
+    Costs are equal where they are values, and each a bound of the same sum where they are bounds.
+    """
+    firsts = [figure for value in values for figure in value[:-1]]
+    return (*firsts, max(value[-1] for value in values))
+
+
+def _levels(objectives: Sequence[Objective]) -> tuple[str, ...]:
+    return (*(level for objective in objectives for level in objective.levels[:-1]), objectives[-1].levels[-1])
+
+
+def _share(limits: Limits, ratio: float) -> Limits:
+    return Limits(
+        None if limits.seconds is None else limits.seconds * ratio,
+        None if limits.work is None else limits.work * ratio,
+    )
+
+
+def _order(problem: Problem, assignment: Ints, max_per_wave: int | None) -> tuple[Ordered, Ints]:
+    """The order, and where it leads: moves that no order allows are left out."""
+    ordered = order_moves(problem, assignment, max_per_wave=max_per_wave)
+    reached = problem.assignment.copy()
+    for wave in ordered.waves:
+        for move in wave:
+            reached[move.pod] = move.target
+    return ordered, reached
+
+
+def _better(run: _Run, first: tuple[Ordered, Ints], second: tuple[Ordered, Ints]) -> tuple[Ordered, Ints]:
+    return second if run.value(second[1]) < run.value(first[1]) else first
+
+
+class _Run:
+    """What the searches of one call of `solve` share."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        objectives: Objective | Sequence[Objective],
+        seed: int,
+        num_workers: int,
+        is_cancelled: Callable[[], bool],
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        self._started = time.monotonic()
+        self._objectives = tuple(objectives) if isinstance(objectives, Sequence) else (objectives,)
+        self._seed, self._num_workers = seed, num_workers
+        self._is_cancelled, self._on_progress = is_cancelled, on_progress
+        self._prepared = [objective.prepare(problem) for objective in self._objectives]
+        self._before = self.value(problem.assignment)
+        self._bound = _join([prepared.bound() for prepared in self._prepared])
+        self._best = self._before
+        self._first_seconds = 0.0
+        self._work = 0.0
+
+    def value(self, assignment: Ints) -> Value:
+        """All objectives' figures, costs once at the end."""
+        return _join([prepared.value(assignment) for prepared in self._prepared])
+
+    def search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
+        """The best assignment, objective after objective."""
+        start = None
+        share = _share(limits, 1.0 / len(self._objectives))
+        for number, objective in enumerate(self._objectives):
+            if number and start is not None:
+                problem = self._objectives[number - 1].prepare(problem).hold(start)
+            if self._num_workers > 1:
+                found, work = self._search_together(problem, objective, share, start, hint)
+            else:
+                found, work = self._search_alone(problem, objective, share, start, hint)
+            self._work += work
+            start, hint = found.assignment, None
+        return problem.assignment if start is None else start
+
+    def _search_alone(
+        self, problem: Problem, objective: Objective, limits: Limits, start: Ints | None, hint: Ints | None
+    ) -> tuple[Incumbent, float]:
+        search = Search(
+            problem,
+            objective.prepare(problem),
+            limits,
+            seed=self._seed,
+            start=start,
+            is_cancelled=self._is_cancelled,
+            on_incumbent=self._note,
+        )
+        search.start(hint)
+        search.improve(search.budget)
+        return search.incumbent, search.budget.spent
+
+    def _search_together(
+        self, problem: Problem, objective: Objective, limits: Limits, start: Ints | None, hint: Ints | None
+    ) -> tuple[Incumbent, float]:
+        return search_in_processes(
+            problem,
+            objective,
+            limits,
+            num_workers=self._num_workers,
+            seed=self._seed,
+            start=start,
+            hint=hint,
+            is_cancelled=self._is_cancelled,
+            on_incumbent=self._note,
+        )
+
+    def _note(self, incumbent: Incumbent) -> None:
+        value = self.value(incumbent.assignment)
+        if value >= self._best:
+            return
+        seconds = time.monotonic() - self._started
+        self._best = value
+        self._first_seconds = self._first_seconds or seconds
+        self._on_progress(Progress(value, self._bound, seconds))
+
+    def plan(self, assignment: Ints, ordered: Ordered) -> Plan:
+        return Plan(
+            assignment=assignment,
+            waves=ordered.waves,
+            num_bounces=ordered.num_bounces,
+            levels=_levels(self._objectives),
+            value_before=self._before,
+            value=self.value(assignment),
+            bound=self._bound,
+            seconds=time.monotonic() - self._started,
+            first_seconds=self._first_seconds,
+            work=self._work,
+        )

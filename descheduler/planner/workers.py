@@ -1,0 +1,161 @@
+"""Several searches of one problem in processes of their own, which exchange the best plan every few seconds."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+
+from descheduler.planner.arrays import Ints
+from descheduler.planner.limits import Budget, Limits
+from descheduler.planner.objective import Objective
+from descheduler.planner.problem import Problem
+from descheduler.planner.search import Incumbent, Search
+
+__all__ = ["search_in_processes"]
+
+_ROUND_SECONDS = 10.0
+_MIN_ROUNDS = 4
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Round:
+    """What a worker is told: go on from there within these limits."""
+
+    limits: Limits
+    best: Ints | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Report:
+    """What a worker answers at the end of a round. `work` is what it spent in the round."""
+
+    incumbent: Incumbent
+    work: float
+
+
+def search_in_processes(
+    problem: Problem,
+    objective: Objective,
+    limits: Limits,
+    *,
+    num_workers: int,
+    seed: int,
+    start: Ints | None,
+    hint: Ints | None,
+    is_cancelled: Callable[[], bool],
+    on_incumbent: Callable[[Incumbent], None],
+) -> tuple[Incumbent, float]:
+    """The best incumbent of `num_workers` searches with seeds from `seed` on, and the work of the busiest.
+
+    Rounds end by work where only work is limited, so that what is exchanged does not depend on the machine's speed.
+    """
+    budget = Budget(limits, is_cancelled)
+    incumbents: list[Incumbent] = []
+    with _started(problem, objective, limits, num_workers, seed, start, hint) as pipes:
+        rounds = 0
+        while not (budget.is_over and rounds):
+            for pipe in pipes:
+                pipe.send(_Round(_round_limits(limits, budget), incumbents[0].assignment if incumbents else None))
+            reports = [_receive(pipe, pipes, budget, on_incumbent) for pipe in pipes]
+            budget.spend(max(report.work for report in reports))
+            rounds += 1
+            incumbents = [*incumbents[:1], *(report.incumbent for report in reports)]
+            incumbents.sort(key=lambda incumbent: incumbent.value)
+            if all(report.work == 0.0 for report in reports):
+                break
+        for pipe in pipes:
+            pipe.send(None)
+    return incumbents[0], budget.spent
+
+
+def _round_limits(limits: Limits, budget: Budget) -> Limits:
+    seconds = work = None
+    if limits.seconds is not None:
+        seconds = max(min(_ROUND_SECONDS, limits.seconds / _MIN_ROUNDS, budget.seconds_left), 0.0)
+    if limits.work is not None:
+        work = max(min(limits.work / _MIN_ROUNDS, limits.work - budget.spent), 0.0)
+    return Limits(seconds, work)
+
+
+def _receive(
+    pipe: Connection, pipes: list[Connection], budget: Budget, on_incumbent: Callable[[Incumbent], None]
+) -> _Report:
+    """The worker's report; incumbents on the way are passed on. A search that is cancelled is told to all workers."""
+    while True:
+        while not wait([pipe], timeout=_POLL_SECONDS):
+            if budget.is_cancelled:
+                for other in pipes:
+                    other.send(None)
+        message = pipe.recv()
+        if isinstance(message, _Report):
+            return message
+        on_incumbent(message)
+
+
+@contextmanager
+def _started(
+    problem: Problem,
+    objective: Objective,
+    limits: Limits,
+    num_workers: int,
+    seed: int,
+    start: Ints | None,
+    hint: Ints | None,
+) -> Iterator[list[Connection]]:
+    context = multiprocessing.get_context("spawn")
+    pipes: list[Connection] = []
+    processes: list[SpawnProcess] = []
+    try:
+        for number in range(num_workers):
+            ours, theirs = context.Pipe()
+            process = context.Process(
+                target=_work, args=(theirs, problem, objective, limits, seed + number, start, hint), daemon=True
+            )
+            process.start()
+            theirs.close()
+            pipes.append(ours)
+            processes.append(process)
+        yield pipes
+        for process in processes:
+            process.join()
+    finally:
+        for process in processes:
+            if process.is_alive():
+                process.terminate()
+
+
+def _work(
+    pipe: Connection,
+    problem: Problem,
+    objective: Objective,
+    limits: Limits,
+    seed: int,
+    start: Ints | None,
+    hint: Ints | None,
+) -> None:
+    """A worker's life: rounds until it is told that there are no more. Whatever it is told meanwhile ends a round."""
+    search = Search(
+        problem,
+        objective.prepare(problem),
+        limits,
+        seed=seed,
+        start=start,
+        is_cancelled=pipe.poll,
+        on_incumbent=pipe.send,
+    )
+    has_started = False
+    while (told := pipe.recv()) is not None:
+        before = search.budget.spent
+        budget = search.budget.part(told.limits, is_cancelled=pipe.poll)
+        if not has_started:
+            search.start(hint)
+            has_started = True
+        if told.best is not None:
+            search.adopt(told.best)
+        search.improve(budget)
+        pipe.send(_Report(search.incumbent, search.budget.spent - before))

@@ -1,0 +1,88 @@
+"""The part of a plan about what a planner was asked for, and how near it came."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from descheduler.plan.decisions import Decisions
+from descheduler.report.document import Fields
+
+__all__ = ["GoalLevel", "PlannedGoal", "PlannedObjective", "goal_of"]
+
+_WORST = ("nothing", "optimal", "feasible")
+
+
+class GoalLevel(Fields, frozen=True):
+    """One figure of an objective, the lower the better: what it `counts`, and `bound`, which no plan is below."""
+
+    counts: str
+    before: int
+    after: int
+    bound: int
+
+
+class PlannedObjective(Fields, frozen=True):
+    """One objective of a planner, in the order of the policy. `sentence` says what came of it."""
+
+    profile: str
+    plugin: str
+    objective: str
+    levels: tuple[GoalLevel, ...]
+    evictions: int
+    bound: int
+    sentence: str
+
+
+class PlannedGoal(Fields, frozen=True):
+    """What planners were asked for, and how near the plan comes.
+
+    To reach the bounds of all `levels` at least `bound` evictions are needed, by proof. `gap` is the share of that by
+    which `evictions` are more, null where some level is not at its bound. `status` is `optimal` where no plan is
+    better, `feasible` where one may be, and `nothing` where there was nothing to do. `seconds` is how long was
+    searched, and `work` the same in units that are equal on every machine; all but `seconds` is the same for equal
+    input where a limit of work ended the search.
+    """
+
+    objectives: tuple[PlannedObjective, ...]
+    evictions: int
+    bound: int
+    gap: float | None
+    status: Literal["optimal", "feasible", "nothing"]
+    seconds: float
+    work: float
+
+
+def goal_of(decisions: Decisions) -> PlannedGoal | None:
+    """What the planners of a cycle were asked for; None where none ran."""
+    found = [(profile, plugin, goal) for (profile, plugin), facts in decisions.facts.items() for goal in facts.goals]
+    if not found:
+        return None
+    evictions, bound = sum(goal.evictions for *_, goal in found), sum(goal.bound for *_, goal in found)
+    status: Literal["optimal", "feasible", "nothing"] = max((goal.status for *_, goal in found), key=_WORST.index)
+    return PlannedGoal(
+        objectives=tuple(
+            PlannedObjective(
+                profile=profile,
+                plugin=plugin,
+                objective=goal.objective,
+                levels=tuple(
+                    GoalLevel(counts=each.counts, before=each.before, after=each.after, bound=each.bound)
+                    for each in goal.levels
+                ),
+                evictions=goal.evictions,
+                bound=goal.bound,
+                sentence=goal.sentence,
+            )
+            for profile, plugin, goal in found
+        ),
+        evictions=evictions,
+        bound=bound,
+        gap=_gap(evictions, bound) if all(goal.is_reached for *_, goal in found) else None,
+        status=status,
+        seconds=round(sum(goal.seconds for *_, goal in found), 3),
+        work=round(sum(goal.work for *_, goal in found), 6),
+    )
+
+
+def _gap(evictions: int, bound: int) -> float:
+    return round((evictions - bound) / max(bound, 1), 6)

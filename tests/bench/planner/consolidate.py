@@ -1,0 +1,54 @@
+"""Consolidation: nodes emptied whole, against the best of four greedy orders and the volume bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from descheduler.planner import Consolidate, Limits, solve
+from descheduler.planner.objectives.consolidate.drains import Drains
+from descheduler.planner.objectives.consolidate.greedy import ORDERS, drain_greedily
+from descheduler.planner.placement import Placement
+from tests.worlds.arrays import ArrayWorld, make_consolidation_world
+
+__all__ = ["report"]
+
+_MEAN_RATIO = 0.45
+
+
+def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
+    """Prints one line a snapshot and the sums."""
+    totals = np.zeros(3, np.int64)
+    for seed in seeds:
+        world = make_consolidation_world(nodes=nodes, seed=seed, mean_ratio=_MEAN_RATIO)
+        greedy = max(_emptied_by_greedy(world))
+        plan = solve(world.problem, Consolidate(world.ceiling), limits, seed=seed, num_workers=num_workers)
+        emptied, most = plan.value_before[0] - plan.value[0], plan.value_before[0] - plan.bound[0]
+        print(
+            f"{nodes} {seed}: {emptied} nodes emptied (greedy {greedy}, at most {most}), {plan.value[1]} evictions, "
+            f"{_half_drained(world, plan.assignment)} nodes half drained, first plan {plan.first_seconds:.1f} s of "
+            f"{plan.seconds:.1f} s, {len(plan.waves)} waves",
+            flush=True,
+        )
+        totals += (emptied, greedy, most)
+    ours, greedy, most = totals.tolist()
+    closed = (ours - greedy) / max(most - greedy, 1)
+    print(f"{nodes}: {ours / max(greedy, 1):.3f} of the best greedy order, {closed:.0%} of its gap to the bound closed")
+
+
+def _emptied_by_greedy(world: ArrayWorld) -> list[int]:
+    problem = world.problem
+    drains = Drains(problem, world.ceiling, np.zeros(problem.num_nodes, bool))
+    found = []
+    for order in ORDERS:
+        placement = Placement(problem)
+        drain_greedily(drains, placement, order, np.ones(problem.num_nodes, np.int64))
+        found.append(int(drains.is_emptied(placement).sum()))
+    return found
+
+
+def _half_drained(world: ArrayWorld, assignment: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
+    """Nodes that lost pods and are not empty."""
+    lost = set(world.problem.assignment[world.problem.moved(assignment)].tolist())
+    return len(lost & set(assignment.tolist()))

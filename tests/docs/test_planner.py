@@ -1,0 +1,20 @@
+"""The example of the planner's page, and of the package's own text, runs."""
+
+from __future__ import annotations
+
+import doctest
+
+import descheduler.planner
+from tests.docs.pages import ROOT, blocks
+
+
+def test_example_of_the_planners_page_runs() -> None:
+    (example,) = blocks(ROOT / "docs" / "explanation" / "planner.md", "python")
+
+    exec(compile(example, "planner.md", "exec"), {})  # noqa: S102 - our own example
+
+
+def test_example_of_the_package_runs() -> None:
+    result = doctest.testmod(descheduler.planner)
+
+    assert (result.failed, result.attempted > 0) == (0, True)

@@ -1,0 +1,128 @@
+"""MigrationPlanner with BalanceUtilization: which pods leave, and what is said of the goal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import Goal, Level
+from tests.builders import Object, make_budget, make_node, make_pod
+from tests.strategies.runs import evicted, refused, run_plugin
+
+NODES = [make_node(name, cpu="10") for name in "abc"]
+
+
+def pod(name: str, cpu: str, node: str = "a", **facts: Any) -> Pod:
+    return make_pod(name, cpu=cpu, node=node, **facts)
+
+
+def run(pods: Sequence[Pod], *, percent: float = 70, nodes: Sequence[Node] = NODES, **others: Any) -> Decisions:
+    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": percent}}}], "timeLimit": "1s"}
+    return run_plugin("MigrationPlanner", nodes, pods, args={**args, **others.pop("args", {})}, **others)
+
+
+def goal_of(decisions: Decisions) -> Goal:
+    (goal,) = decisions.facts["p", "MigrationPlanner"].goals
+    return goal
+
+
+HOT = [pod("large", "3"), pod("huge", "4"), pod("small", "1"), pod("middle", "2")]
+"""10 of 10 cores of node a."""
+
+
+def test_the_fewest_pods_leave_that_bring_a_node_under_its_target() -> None:
+    decisions = run(HOT)
+
+    assert evicted(decisions) == ["large"]
+    assert decisions.moves[0].reason == "node a is over its target: cpu 100 % of 70 %"
+
+
+def test_goal_says_what_was_reached_and_what_is_needed_at_least() -> None:
+    goal = goal_of(run([*HOT, *(pod(f"b{n}", "2", "b") for n in range(4))]))
+
+    assert goal.levels == (Level("nodes over target", 2, 0, 0),)
+    assert (goal.evictions, goal.bound, goal.status) == (2, 2, "optimal")
+    assert goal.sentence == "2 nodes over target → 0, 2 evictions (at least 2 are needed)"
+
+
+def test_nothing_leaves_where_no_node_is_over_its_target() -> None:
+    decisions = run([pod("large", "7")])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).sentence == "no node is over its target (cpu 70 %)"
+    assert decisions.facts["p", "MigrationPlanner"].why_nothing == "no node is over its target (cpu 70 %)"
+
+
+def test_no_other_node_is_brought_over_its_target() -> None:
+    """Only the small pod fits under the targets of b and c, and the node stays over its target."""
+    pods = [*HOT, pod("b", "6", "b"), pod("c", "6", "c")]
+
+    decisions = run(pods)
+
+    assert evicted(decisions) in ([], ["small"])
+    assert goal_of(decisions).levels[0].after == 1
+
+
+def test_a_pod_without_disruptions_left_in_its_budget_stays_and_others_leave() -> None:
+    pods = [pod("large", "3", labels={"app": "guarded"}), *HOT[1:]]
+    budget = make_budget("guard", {"app": "guarded"}, disruptions_allowed=0)
+
+    decisions = run(pods, budgets=(budget,))
+
+    assert evicted(decisions) == ["huge"]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param({"policy": {"maxNoOfPodsToEvictPerNamespace": 1}}, id="per namespace"),
+        pytest.param({"policy": {"maxNoOfPodsToEvictTotal": 1}}, id="of the run"),
+        pytest.param({"args": {"maxEvictions": 1}}, id="of the planner"),
+    ],
+)
+def test_limits_bind_the_plan(others: Object) -> None:
+    """One of two nodes is brought under its target, and nothing is asked for that a limit refuses."""
+    decisions = run([*HOT, *(pod(f"b{n}", "2", "b") for n in range(4))], **others)
+
+    assert len(evicted(decisions)) == 1
+    assert refused(decisions) == {}
+    assert goal_of(decisions).levels[0].after == 1
+
+
+def test_no_pod_leaves_a_node_that_limits_keep_over_its_target() -> None:
+    decisions = run([pod(f"p{n}", "1") for n in range(10)], policy={"maxNoOfPodsToEvictPerNode": 2})
+
+    assert evicted(decisions) == []
+
+
+def test_pods_of_one_kind_that_must_be_apart_are_not_sent_to_the_same_node() -> None:
+    apart = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+            ]
+        }
+    }
+    nodes = [make_node(name, cpu="10") for name in "abcd"]
+    pods = [
+        *(pod(f"{node}0", "5", node, labels={"app": "x"}, affinity=apart) for node in "ab"),
+        *(pod(f"{node}1", "5", node, owners=["DaemonSet/d"]) for node in "ab"),
+    ]
+
+    decisions = run(pods, nodes=nodes)
+
+    assert sorted(evicted(decisions)) == ["a0", "b0"]
+    assert len({move.to_node for move in decisions.moves}) == 2
+
+
+def test_equal_input_gives_equal_plans() -> None:
+    pods = [pod(f"p{n}", f"{100 + 37 * n % 900}m", "ab"[n % 2]) for n in range(40)]
+
+    first, second = run(pods), run(pods)
+
+    assert evicted(first) == evicted(second) != []

@@ -1,0 +1,177 @@
+"""Snapshots as arrays for the planner's trials: nodes of three shapes, and pods of three shapes in workloads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.planner.arrays import Floats, Ints
+from descheduler.planner.problem import Problem, make_problem
+from descheduler.planner.rules import AtMost, MoveLimit
+
+__all__ = [
+    "ArrayWorld",
+    "make_balance_world",
+    "make_consolidation_world",
+    "make_full_world",
+    "make_numa_world",
+]
+
+TARGET_RATIO = 0.7
+_SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
+"""CPU in milli and memory in MiB of the three shapes of nodes."""
+_HOT_SHARE, _PINNED_SHARE, _ANTI_AFFINE_SHARE = 0.15, 0.2, 0.4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayWorld:
+    """A problem, the target of each node (int64[N, 2]), and the workload of each pod (int64[P])."""
+
+    problem: Problem
+    ceiling: Ints
+    workload: Ints
+
+
+def make_balance_world(*, nodes: int, seed: int, mean_ratio: float) -> ArrayWorld:
+    """Some `nodes` nodes with 15 to 30 pods each, 15 % of them used to 78-95 % of CPU or memory, the mean as told.
+
+    A fifth of the pods is pinned; two fifths are in workloads of which a node may have one pod. The target is 70 % of
+    CPU and memory. `mean_ratio` 0.50 is loose, 0.62 tight.
+    """
+    rng = np.random.default_rng(seed)
+    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
+    goal = _utilisation(rng, nodes, mean_ratio)
+    need, assignment = _fill(rng, capacity, goal)
+    workload, group = _workloads(rng, assignment)
+    limit = np.ones(int(group.max(initial=-1)) + 1, np.int64)
+    problem = make_problem(
+        need,
+        capacity,
+        assignment,
+        evictable=rng.random(len(need)) >= _PINNED_SHARE,
+        rules=[AtMost(group, np.arange(nodes), limit)],
+    )
+    return ArrayWorld(problem, (capacity * TARGET_RATIO).astype(np.int64), workload)
+
+
+def make_consolidation_world(*, nodes: int, seed: int, mean_ratio: float) -> ArrayWorld:
+    """A cluster that has become too large: nodes used to `mean_ratio` on average, between half of it and half more.
+
+    A tenth of the nodes has pinned pods. `ceiling` is 90 % of CPU and memory.
+    """
+    rng = np.random.default_rng(seed)
+    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
+    goal = mean_ratio * rng.uniform(0.5, 1.5, (nodes, 1)) * rng.uniform(0.85, 1.15, (nodes, 2))
+    need, assignment = _fill(rng, capacity, np.clip(goal, 0.05, 0.9))
+    workload, group = _workloads(rng, assignment)
+    limit = np.ones(int(group.max(initial=-1)) + 1, np.int64)
+    has_pinned = rng.random(nodes) < 0.1
+    problem = make_problem(
+        need,
+        capacity,
+        assignment,
+        evictable=~(has_pinned[assignment] & (rng.random(len(need)) < _PINNED_SHARE)),
+        rules=[AtMost(group, np.arange(nodes), limit)],
+    )
+    return ArrayWorld(problem, (capacity * 0.9).astype(np.int64), workload)
+
+
+def make_full_world(*, nodes: int, seed: int) -> Problem:
+    """A cluster used to 88-97 % with free capacity in pieces, and a tenth as many pending pods as nodes.
+
+    Each pending pod needs 8 to 14 % of a node of 32 cores, more than any node has free.
+    """
+    rng = np.random.default_rng(seed)
+    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
+    need, assignment = _fill(rng, capacity, rng.uniform(0.88, 0.97, (nodes, 2)))
+    used = np.zeros_like(capacity)
+    np.add.at(used, assignment, need)
+    wanted = np.array([32_000, 64_000]) * rng.uniform(0.08, 0.14, (max(nodes // 10, 1), 1))
+    largest = (capacity - used).max(axis=0) + np.array([50, 64])
+    pending = np.maximum(wanted, np.where(wanted > largest, wanted, largest)).astype(np.int64)
+    all_needs = np.concatenate((need, pending))
+    return make_problem(
+        all_needs,
+        capacity,
+        np.concatenate((assignment, np.full(len(pending), -1))),
+        evictable=rng.random(len(all_needs)) >= _PINNED_SHARE,
+    )
+
+
+def make_numa_world(*, nodes: int, seed: int, most_moves: int = 50) -> Problem:
+    """NUMA nodes of 44 cores and 128 GiB with some 3.7 virtual machines of 2-16 cores each, of which 50 may be moved.
+
+    The sizes are those that VMR2L (EuroSys 2025) gives for its own clusters: 280 hosts of two NUMA nodes, 2,089 pods.
+    """
+    rng = np.random.default_rng(seed)
+    cores = rng.choice([2, 4, 8, 16], size=nodes * 4, p=[0.25, 0.3, 0.25, 0.2])
+    need = np.column_stack((cores, cores * rng.choice([2, 4], size=len(cores))))
+    capacity = np.tile([44, 128], (nodes, 1))
+    free = capacity.copy()
+    assignment = np.full(len(need), -1)
+    for pod, wanted in enumerate(need):
+        fits = np.flatnonzero((free >= wanted).all(axis=1))
+        if len(fits):
+            assignment[pod] = rng.choice(fits)
+            free[assignment[pod]] -= wanted
+    placed = assignment >= 0
+    leaves = rng.random(len(need)) < 0.07
+    keep = placed & ~leaves
+    count = int(keep.sum())
+    limit = MoveLimit(np.zeros(count, np.int64), np.array([most_moves]))
+    return make_problem(need[keep], capacity, assignment[keep], rules=[limit])
+
+
+def _utilisation(rng: np.random.Generator, nodes: int, mean_ratio: float) -> Floats:
+    """float64[N, 2]: hot nodes have one resource at 78-95 %, the other near; the rest is spread below the target."""
+    num_hot = max(1, round(nodes * _HOT_SHARE))
+    hot = rng.uniform(0.78, 0.95, num_hot)
+    other = np.clip(hot + rng.uniform(-0.15, 0.0, num_hot), 0.60, 0.95)
+    cold_mean = (mean_ratio * nodes - (hot + other).sum() / 2) / (nodes - num_hot)
+    spread = min(0.69 - cold_mean, 0.15)
+    cold = np.clip(rng.uniform(cold_mean - spread, cold_mean + spread, (nodes - num_hot, 2)), 0.05, 0.69)
+    both = np.column_stack((hot, other))
+    swapped = rng.random(num_hot) < 0.5
+    both[swapped] = both[swapped][:, ::-1]
+    return rng.permutation(np.concatenate((both, cold)))
+
+
+def _fill(rng: np.random.Generator, capacity: Ints, goal: Floats) -> tuple[Ints, Ints]:
+    """Pods for each node whose requests add up to the goal: balanced, heavy on CPU, or heavy on memory."""
+    needs, assignment = [], []
+    for node, (room, ratio) in enumerate(zip(capacity, goal, strict=True)):
+        count = int(rng.integers(15, 31))
+        leaning = np.array([[1.0, 1.0], [1.3, 0.7], [0.7, 1.3]])[rng.integers(3, size=count)]
+        parts = rng.lognormal(0.0, 0.75, (count, 1)) * leaning * rng.uniform(0.8, 1.25, (count, 2))
+        wanted = parts / parts.sum(axis=0) * room * ratio
+        step = np.array([50, 64])
+        needs.append(np.maximum(np.floor(wanted / step), 1).astype(np.int64) * step)
+        assignment.extend([node] * count)
+    return np.concatenate(needs), np.array(assignment)
+
+
+def _workloads(rng: np.random.Generator, assignment: Ints) -> tuple[Ints, Ints]:
+    """(workload of each pod, the same for anti-affine pods and -1 for others): 4-30 pods on different nodes each."""
+    num_pods = len(assignment)
+    workload, group = np.full(num_pods, -1), np.full(num_pods, -1)
+    waiting, number, num_groups = rng.permutation(num_pods).tolist(), 0, 0
+    while waiting:
+        size = int(rng.integers(4, 31))
+        is_anti_affine = rng.random() < _ANTI_AFFINE_SHARE
+        members: list[int] = []
+        used: set[int] = set()
+        rest: list[int] = []
+        for pod in waiting[: 3 * size]:
+            if len(members) < size and not (is_anti_affine and assignment[pod] in used):
+                members.append(pod)
+                used.add(assignment[pod])
+            else:
+                rest.append(pod)
+        waiting = rest + waiting[3 * size :]
+        workload[members] = number
+        number += 1
+        if is_anti_affine:
+            group[members] = num_groups
+            num_groups += 1
+    return workload, group
