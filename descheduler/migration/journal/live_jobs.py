@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
-from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
-from descheduler.model.koordinator.reservation import ObjectReference
+from descheduler.model.koordinator.migration_job import MigrationJob
 
 __all__ = ["decode_live_job"]
 
@@ -21,18 +21,10 @@ class _Wire(msgspec.Struct, rename="camel"):
 class _Metadata(_Wire):
     uid: str | None = None
     resource_version: str | None = None
-    deletion_timestamp: str | None = None
     labels: dict[str, str] | None = None
 
 
-class _Reference(_Wire):
-    namespace: str | None = None
-    name: str | None = None
-    uid: str | None = None
-
-
 class _ReservationOptions(_Wire):
-    reservation_ref: _Reference | None = None
     template: dict[str, Any] | None = None
 
 
@@ -42,21 +34,13 @@ class _Spec(_Wire):
 
 
 class _Condition(_Wire):
-    type: str | None = None
-    status: str | None = None
-    reason: str | None = None
     message: str | None = None
     last_probe_time: datetime | None = None
-    last_transition_time: datetime | None = None
 
 
 class _Status(_Wire):
-    status: str | None = None
-    reason: str | None = None
     message: str | None = None
     conditions: list[_Condition] | None = None
-    node_name: str | None = None
-    pod_ref: _Reference | None = None
 
 
 class _Job(_Wire):
@@ -70,37 +54,19 @@ _decode = msgspec.json.Decoder(_Job).decode
 
 def decode_live_job(block: bytes) -> MigrationJob:
     """One PodMigrationJob, whole. Raises ValueError for a `ttl` that is no duration."""
-    wire = _decode(block)
+    wire, decided_on = _decode(block), decode_migration_job(block)
     metadata, spec, status = wire.metadata or _Metadata(), wire.spec or _Spec(), wire.status or _Status()
-    options = spec.reservation_options or _ReservationOptions()
-    return msgspec.structs.replace(
-        decode_migration_job(block),
+    conditions = zip(decided_on.conditions, status.conditions or (), strict=True)
+    return replace(
+        decided_on,
         labels=metadata.labels or {},
         uid=metadata.uid or "",
         resource_version=metadata.resource_version or "",
-        is_terminating=metadata.deletion_timestamp is not None,
-        reservation_name=(options.reservation_ref or _Reference()).name or "",
-        template=options.template or {},
+        template=(spec.reservation_options or _ReservationOptions()).template or {},
         delete_options=spec.delete_options or {},
-        condition=status.status or "",
-        reason=status.reason or "",
         message=status.message or "",
-        conditions=tuple(map(_condition, status.conditions or ())),
-        node_name=status.node_name or "",
-        replacement=None if status.pod_ref is None else _reference(status.pod_ref),
+        conditions=tuple(
+            replace(condition, message=more.message or "", probed_at=more.last_probe_time)
+            for condition, more in conditions
+        ),
     )
-
-
-def _condition(wire: _Condition) -> JobCondition:
-    return JobCondition(
-        type=wire.type or "",
-        is_true=wire.status == "True",
-        reason=wire.reason or "",
-        message=wire.message or "",
-        probed_at=wire.last_probe_time,
-        transitioned_at=wire.last_transition_time,
-    )
-
-
-def _reference(wire: _Reference) -> ObjectReference:
-    return ObjectReference(wire.namespace or "", wire.name or "", wire.uid or "")
