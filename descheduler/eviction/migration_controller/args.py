@@ -94,7 +94,8 @@ class MigrationObjectLimiter(Args, frozen=True):
     duration: timedelta = timedelta(0)
     """Zero switches the limiter off."""
     max_migrating: int | str | None = None
-    """A number, or a percentage of the replicas such as `10%`; automatic when unset."""
+    """A number, or a percentage of the replicas such as `10%`; automatic when unset. For namespaces it
+    must be a number."""
     burst: Int32OrPercent = 0
     """Migrations that one run may start for each workload or namespace; 1 when unset. A percentage is one of the
     replicas of the workload, or of the pods of the namespace."""
