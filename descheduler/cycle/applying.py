@@ -110,7 +110,7 @@ def still_valid(
         gone = _with_bundles(changes, bases)
         left = [_chosen(move) for uid, move in moves.items() if uid not in gone]
         if changes and (not plan.allows_partial or not left):
-            raise PlanRefusedError(_refusal(list(changes.values())))
+            raise PlanRefusedError(_refusal(list(changes.values()), can_leave_out=bool(left)))
         decisions = decide_on(left)
         found = dict(_objections(decisions, left, moves))
         if not found:
@@ -202,9 +202,13 @@ def _check_together(decisions: Decisions) -> None:
         raise PlanRefusedError(_refusal(["the replacements can no longer be scheduled all together"]))
 
 
-def _refusal(changes: Sequence[str]) -> str:
+def _refusal(changes: Sequence[str], *, can_leave_out: bool = False) -> str:
     lines = "".join(f"\n  {text}" for text in _shortened(changes))
-    return f"the plan is not applied, nothing was evicted; {counted(len(changes), 'change')} since it was made:{lines}"
+    way_out = ", or leave these moves out with --allow-partial" if can_leave_out else ""
+    return (
+        f"the plan is not applied, nothing was evicted; {counted(len(changes), 'change')} since it was made:{lines}\n"
+        f"make a new plan with 'descheduler plan --out'{way_out}"
+    )
 
 
 def _shortened(texts: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limit_notes import limit_notes
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
+from descheduler.eviction.migration_controller.surging_pods import surge_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
@@ -119,7 +120,11 @@ def decide(
         failures=tuple(run.failures),
         facts=run.facts,
         memory=memory.after(now, run.notes),
-        notes=(*notes, *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds)),
+        notes=(
+            *notes,
+            *surge_notes(policy, decisions.leaving, snapshot),
+            *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
+        ),
     )
 
 

@@ -4,18 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import ConnectionOptions
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
 from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.types import Policy
+from descheduler.supervision import Watch
 
-__all__ = ["context_namespace", "read_dumps", "read_live"]
+if TYPE_CHECKING:
+    from descheduler.cycle.remembering import KeptMemory
+    from descheduler.kube.client import KubeClient
+    from descheduler.migration.lease_settings import LeaseOptions
+
+__all__ = ["LiveCluster", "context_namespace", "read_dumps", "read_live"]
+
+
+class LiveCluster(msgspec.Struct, frozen=True):
+    """A cluster, and what earlier runs of the policy have left there for the next one."""
+
+    snapshot: Snapshot
+    memory: RunMemory
 
 
 def read_dumps(paths: Sequence[Path | Literal["-"]], policy: Policy | None, *, skip_broken: bool = False) -> Snapshot:
@@ -24,9 +42,14 @@ def read_dumps(paths: Sequence[Path | Literal["-"]], policy: Policy | None, *, s
 
 
 def read_live(
-    connection: ConnectionOptions, policy: Policy | None, *, taken_at: datetime, skip_broken: bool = False
-) -> Snapshot:
-    """The snapshot of a cluster, which is only read.
+    connection: ConnectionOptions,
+    policy: Policy | None,
+    lease: LeaseOptions,
+    *,
+    taken_at: datetime,
+    skip_broken: bool = False,
+) -> LiveCluster:
+    """A cluster, which is only read. The memory of runs is that beside `lease`, as a dry run reads it.
 
     Kinds that say where pods land are read as far as they may be. Raises KubeError and SnapshotError as a run does.
     """
@@ -37,13 +60,24 @@ def read_live(
         _kubeconfig(connection, policy), connection.context, connection.as_user, connection.request_timeout_seconds
     )
     with closing(client):
-        return read_cluster(
+        snapshot = read_cluster(
             client,
             policy,
             snapshot_request(policy, Landings.EXPLAINED, skip_broken=skip_broken),
             taken_at=taken_at,
             git_version=discover(client).git_version,
         )
+        kept = _recall(client, policy, lease)
+    return LiveCluster(replace(snapshot, warnings=(*snapshot.warnings, *kept.notes)), kept.memory)
+
+
+def _recall(client: KubeClient, policy: Policy | None, lease: LeaseOptions) -> KeptMemory:
+    from descheduler.cycle.remembering import KeptMemory, recall, remembers
+    from descheduler.migration.lease_settings import lease_settings
+
+    if policy is None or not remembers(policy, REGISTRY):
+        return KeptMemory(NO_MEMORY)
+    return recall(client, lease_settings(policy, lease), Watch())
 
 
 def context_namespace(connection: ConnectionOptions, policy: Policy | None) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 
+from descheduler.model.text.counted import counted
+
 __all__ = ["Cron", "CronError", "parse_cron"]
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -70,7 +72,7 @@ def parse_cron(text: str) -> Cron:
     parts = text.split()
     if len(parts) != len(_FIELDS):
         names = ", ".join(field.name for field in _FIELDS)
-        raise CronError(f"{text!r} has {len(parts)} fields; write five: {names}")
+        raise CronError(f"{text!r} has {counted(len(parts), 'field')}; write five: {names}")
     minutes, hours, days, months, weekdays = (_numbers(part, field) for part, field in zip(parts, _FIELDS, strict=True))
     is_either_day = not parts[2].startswith("*") and not parts[4].startswith("*")
     if not is_either_day and not any(day <= _DAYS_OF_MONTH[month - 1] for day in days for month in months):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.outcome import Outcome
+from descheduler.plan.staying import staying_pods
 from descheduler.report.outcome import result_counts
 from descheduler.report.outcome_document import PluginResults
 from descheduler.report.predictions import make_predictions
@@ -42,6 +44,7 @@ def make_summary(
         planned=len(decisions.leaving),
         counts=result_counts(outcomes),
         plugins=tuple(_plugins(outcomes))[:MOST_PLUGINS],
+        not_evicted=dict(Counter(each.first.verdict.code for each in staying_pods(decisions)).most_common()),
         predictions=make_predictions(outcomes),
         taken_up=taken_up,
         reservations_unused=num_unused,

@@ -43,6 +43,7 @@ class RunSummary(Fields, frozen=True):
     """One run. `at` is the time that its ages were computed at, `version` that of the program.
 
     `counts` are planned evictions by result, and `plugins` the same for each plugin that had any.
+    `not_evicted` are the pods that plugins selected and that the plan does not evict, by reason code.
     `reservations_unused` were not used by the replacements on their nodes: the scheduler's profile does not enable the
     plugin Reservation under `reserve`. `stopped_by` is what ended the run early, `skipped` why no plugin ran; both are
     "" otherwise.
@@ -55,6 +56,7 @@ class RunSummary(Fields, frozen=True):
     planned: int
     counts: Mapping[ResultKind, int]
     plugins: tuple[PluginResults, ...]
+    not_evicted: Mapping[str, int]
     predictions: Predictions
     taken_up: TakenUp
     reservations_unused: int

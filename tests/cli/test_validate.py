@@ -229,3 +229,15 @@ def _is_found_for_later(plan: dict[str, Any]) -> bool:
     """Whether a plugin has found nodes that it relieves when a later run finds them in the same state."""
     found = [plugin["facts"]["whyNothing"] for plugin in plan["plugins"] if plugin["facts"]]
     return any("in a row" in text for text in [*found, *(refusal["message"] for refusal in plan["refusals"])])
+
+
+def test_limit_that_limits_nothing_is_a_warning(descheduler: Descheduler, tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    limiter = "{objectLimiters: {namespace: {duration: 5m, maxMigrating: 20%}}}"
+    config = f"{{name: MigrationController, args: {limiter}}}"
+    file.write_text(koordinator(f"profiles: [{{name: p, pluginConfig: [{config}]}}]\n"))
+
+    ended = descheduler("validate", file)
+
+    assert ended.code == 0
+    assert "profile p: objectLimiters.namespace.maxMigrating (20%) limits nothing: only a number" in ended.err

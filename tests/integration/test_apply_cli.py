@@ -55,6 +55,7 @@ def refusal(fake_api: FakeApi, cli: Cli, file: Path, *flags: str) -> str:
     code, out, err = cli.run(str(file), *flags, command="apply")
     assert (code, out, eviction_requests(fake_api)) == (1, "", []), err
     assert "the plan is not applied, nothing was evicted" in err
+    assert "\nmake a new plan with 'descheduler plan --out'" in err
     return err
 
 

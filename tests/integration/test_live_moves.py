@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
-from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.explanation.explaining import explain
+from descheduler.explanation.settings import settings_for
+from descheduler.explanation.sources import read_live
+from descheduler.explanation.watching.watched_run import RunOptions as WatchedOptions
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
+from descheduler.policy.load import load_policy
+from descheduler.report.status_document import Status
+from descheduler.report.tables.status_table import status_table
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.live_runs import FAST, crowded_cluster, run, serve
@@ -69,3 +80,46 @@ def test_dry_run_reads_the_moves_and_writes_none(fake_api: FakeApi, client: Kube
     after = run_at(client, 2, dry)
 
     assert (codes(before), is_kept, codes(after)) == ([], False, ["Cooldown"])
+
+
+def test_status_says_why_nothing_was_evicted(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, *crowded_cluster("web-1", owners=["StatefulSet/web"]))
+    run_at(client, 0)
+    serve(fake_api, pod_object("web-2", node="tainted", owners=["StatefulSet/web"]))
+    run_at(client, 5)
+
+    kept = Status.decoded(fake_api.config_maps.objects["kube-system", "d-status"]["data"]["status.json"])
+
+    assert [dict(each.not_evicted) for each in kept.runs] == [{"Cooldown": 1}, {}]
+    assert "Not evicted:   1 pod (Cooldown 1)" in [line.rstrip() for line in status_table(kept, TableStyle())]
+
+
+@pytest.mark.parametrize(
+    ("lease", "decision"),
+    [
+        pytest.param(LeaseOptions(name="d", namespace="kube-system"), "kept", id="the Lease of the runs"),
+        pytest.param(LeaseOptions(name="other", namespace="kube-system"), "evicted", id="another Lease"),
+    ],
+)
+def test_explanation_counts_what_runs_with_the_lease_have_moved(
+    fake_api: FakeApi, client: KubeClient, kubeconfig: Path, lease: LeaseOptions, decision: str
+) -> None:
+    serve(fake_api, *crowded_cluster("web-1", owners=["StatefulSet/web"]))
+    run_at(client, 0)
+    serve(fake_api, pod_object("web-2", node="tainted", owners=["StatefulSet/web"]))
+    policy = load_policy(POLICY, REGISTRY)
+
+    cluster = read_live(ConnectionOptions(kubeconfig=str(kubeconfig)), policy, lease, taken_at=NOW + MINUTE)
+    explanation = explain(
+        "pod",
+        "default/web-2",
+        cluster.snapshot,
+        policy=policy,
+        settings=settings_for(policy),
+        now=NOW + MINUTE,
+        options=WatchedOptions(memory=cluster.memory),
+    )
+
+    assert explanation.pod is not None
+    assert explanation.pod.decision is not None
+    assert explanation.pod.decision.outcome == decision

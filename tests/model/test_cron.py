@@ -44,7 +44,7 @@ def test_times_of_a_day() -> None:
     [
         pytest.param(
             "@daily",
-            "'@daily' has 1 fields; write five: minute, hour, day of month, month, day of week",
+            "'@daily' has 1 field; write five: minute, hour, day of month, month, day of week",
             id="a macro",
         ),
         pytest.param(

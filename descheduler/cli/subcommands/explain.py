@@ -17,6 +17,7 @@ from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.ending.stop_signals import stop_on_signals
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.scope import takes_subject_namespace
 from descheduler.cli.flags.values import read_feature_gates, read_file_name, read_kube_version
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from descheduler.eviction.checks.scope import Scope
     from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
     from descheduler.explanation.explaining import Subject
+    from descheduler.explanation.sources import LiveCluster
+    from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.model.kube_version import KubeVersion
     from descheduler.policy.types import Policy
     from descheduler.report.explanation.document import Explanation
@@ -46,6 +49,7 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     feature_gates: Mapping[str, bool]
     policy_file: str | None
     snapshot: tuple[str, ...]
+    lease: LeaseOptions
     now: datetime | None
     scheduler_config: str | None
     kube_version: KubeVersion | None
@@ -89,11 +93,18 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     help="Version of the scheduler, for example 1.34; by default the kubeVersion of PlacementVerification in the "
     "policy, else that of the cluster, else the newest known. It changes no decision.",
 )
+@takes_lease_name
 @takes_output("the explanation")
 @takes_connection
 @takes_logging
 @click.pass_context
-def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], **flags: object) -> None:
+def explain(
+    ctx: click.Context,
+    /,
+    connection: Callable[[], ConnectionOptions],
+    lease: Callable[[], LeaseOptions],
+    **flags: object,
+) -> None:
     """Explain what a run decides about a pod, workload, node or plugin, and why. Nothing is evicted or written.
 
     TYPE is written as for kubectl: pod (po), deployment (deploy), statefulset (sts), daemonset (ds), replicaset (rs),
@@ -121,11 +132,14 @@ def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], 
     plugin/NAME: what a plugin of a policy or of the scheduler does, its arguments, and which profiles run it; with a
     policy and with --snapshot, --kubeconfig or --context also what it decided.
 
+    On a cluster, what earlier runs have left beside their Lease counts as in a run, for example cooldowns. Give
+    --lease-name and --lease-namespace if the runs have them.
+
     Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or a name that does not exist.
     """
     from descheduler.explanation.subjects import UnknownSubjectError
 
-    options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
+    options = _Flags(lease=lease(), **flags)  # type: ignore[arg-type]  # click has checked every one
     policy = None if options.policy_file is None else read_policy(options.policy_file)
     connected = connection()
     question = read_question(
@@ -170,7 +184,13 @@ def _explanation(
     if question.subject == "plugin" and not (flags.snapshot or connection.kubeconfig or connection.context):
         now = flags.now or datetime.now(UTC)
         return explain_plugin_alone(question.name, policy=policy, settings=_settings(flags, policy, None), now=now)
-    snapshot = _dump(flags, policy) if flags.snapshot else _cluster(flags, policy, connection)
+    from descheduler.plan.run_memory import NO_MEMORY
+
+    if flags.snapshot:
+        snapshot, memory = _dump(flags, policy), NO_MEMORY
+    else:
+        cluster = _cluster(flags, policy, connection)
+        snapshot, memory = cluster.snapshot, cluster.memory
     log_snapshot(snapshot)
     return make_explanation(
         cast("Subject", question.subject),  # whose words are those of TYPES
@@ -179,7 +199,7 @@ def _explanation(
         policy=policy,
         settings=_settings(flags, policy, snapshot.kube_version),
         now=flags.now or snapshot.taken_at or datetime.now(UTC),
-        options=RunOptions(flags.feature_gates, flags.scope),
+        options=RunOptions(flags.feature_gates, flags.scope, memory),
     )
 
 
@@ -196,8 +216,8 @@ def _dump(flags: _Flags, policy: Policy | None) -> Snapshot:
     return read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects)
 
 
-def _cluster(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> Snapshot:
+def _cluster(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> LiveCluster:
     from descheduler.explanation.sources import read_live
 
     now = datetime.now(UTC)
-    return read_live(connection, policy, taken_at=now, skip_broken=flags.skip_broken_objects)
+    return read_live(connection, policy, flags.lease, taken_at=now, skip_broken=flags.skip_broken_objects)

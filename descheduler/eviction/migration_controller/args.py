@@ -94,7 +94,8 @@ class MigrationObjectLimiter(Args, frozen=True):
     duration: timedelta = timedelta(0)
     """Zero switches the limiter off."""
     max_migrating: int | str | None = None
-    """A number, or a percentage of the replicas such as `10%`; automatic when unset."""
+    """A number, or a percentage of the replicas such as `10%`; automatic when unset. For namespaces it
+    must be a number."""
     burst: Int32OrPercent = 0
     """Migrations that one run may start for each workload or namespace; 1 when unset. A percentage is one of the
     replicas of the workload, or of the pods of the namespace."""
@@ -144,11 +145,11 @@ class GuardArgs(Args, frozen=True):
     """When a live run stops, with exit code 4. All are this program's own."""
 
     max_pending_pods_increase: Int32OrPercent = 10
-    """Unschedulable pods that there may be more than before the first eviction; a percentage is one of all pods."""
+    """How many more pods than before the first eviction can be unschedulable; a percentage is one of all pods."""
     max_not_ready_nodes: int | str = "20%"
-    """Nodes that may be NotReady, a number or a percentage of all nodes."""
+    """How many nodes can be NotReady, a number or a percentage of all nodes."""
     max_api_error_rate: str = msgspec.field(name="maxAPIErrorRate", default="50%")
-    """Percentage of the last 50 API calls that may get no answer or a status from 500 on."""
+    """Percentage of the last 50 API calls that can get no answer or a status from 500 on."""
     interval: timedelta = timedelta(seconds=30)
     """How often nodes and pending pods are listed while pods are evicted."""
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
+from descheduler.documents.problems import did_you_mean, shown
 from descheduler.eviction.migration_controller.args import (
     EVICTION_GATES,
     EVICTION_POLICIES,
@@ -21,6 +22,7 @@ from descheduler.eviction.migration_controller.args import (
 )
 from descheduler.eviction.migration_controller.zones import zone_named
 from descheduler.model.cron import parse_cron
+from descheduler.model.text.duration import format_duration
 from descheduler.model.time_windows import LONGEST_WINDOW
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import check_in, check_int_or_percent, check_namespaces, check_selector
@@ -43,8 +45,8 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *_check_pace(args),
         *_check_choice("defaultJobMode", args.default_job_mode, JOB_MODES),
         *_check_choice("evictionPolicy", args.eviction_policy, EVICTION_POLICIES),
-        *_check_choice("reservationProvider", args.reservation_provider, ("", *RESERVATION_PROVIDERS)),
-        *_check_choice("singleReplicas", args.single_replicas, ("", *SINGLE_REPLICAS)),
+        *_check_choice_if_given("reservationProvider", args.reservation_provider, RESERVATION_PROVIDERS),
+        *_check_choice_if_given("singleReplicas", args.single_replicas, SINGLE_REPLICAS),
         *_check_surge(args),
         *_check_limiters(args.object_limiters),
         *_check_history(args.move_history),
@@ -56,29 +58,53 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
 
 def _check_guards(guards: GuardArgs) -> list[ArgsProblem]:
     problems = [
-        *_check_share(("guards", "maxNotReadyNodes"), guards.max_not_ready_nodes),
-        *_check_share(("guards", "maxAPIErrorRate"), guards.max_api_error_rate),
+        *_check_guard_share(("guards", "maxNotReadyNodes"), guards.max_not_ready_nodes),
+        *_check_guard_share(("guards", "maxAPIErrorRate"), guards.max_api_error_rate),
     ]
     path, most = ("guards", "maxPendingPodsIncrease"), guards.max_pending_pods_increase
     problems += check_int_or_percent(path, most)
     if isinstance(most, int) and most < 0:
-        problems.append(ArgsProblem(path, "is below 0"))
+        problems.append(ArgsProblem(path, f"{most} is below 0"))
     if guards.interval < timedelta(seconds=1):
-        problems.append(ArgsProblem(("guards", "interval"), "is below 1s"))
+        problems.append(ArgsProblem(("guards", "interval"), f"{format_duration(guards.interval)} is below 1s"))
+    return problems
+
+
+def _check_guard_share(path: tuple[str, ...], share: int | str) -> list[ArgsProblem]:
+    problems = _check_share(path, share)
+    if not problems and isinstance(share, str) and int(share.removesuffix("%")) > 100:
+        problems.append(ArgsProblem(path, f"{share} is above 100%; use 100% to switch the guard off"))
     return problems
 
 
 def _check_choice(field: str, value: str, allowed: tuple[str, ...]) -> list[ArgsProblem]:
-    return [] if value in allowed else [ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")]
+    if value in allowed:
+        return []
+    message = f"{shown(value)} is not one of {', '.join(allowed)}{did_you_mean(value, allowed)}"
+    return [ArgsProblem((field,), message)]
+
+
+def _check_choice_if_given(field: str, value: str, allowed: tuple[str, ...]) -> list[ArgsProblem]:
+    return _check_choice(field, value, allowed) if value else []
 
 
 def _check_surge(args: MigrationControllerArgs) -> list[ArgsProblem]:
     """Where no room is held pods would leave without a second one, past checks that count on it."""
-    is_held = args.default_job_mode != "EvictDirectly" and args.reservation_provider in ("koordinator", "placeholder")
-    if not args.surges or is_held:
+    if not args.surges:
         return []
-    message = "Surge needs reservationProvider koordinator or placeholder, and defaultJobMode ReservationFirst"
-    return [ArgsProblem(("singleReplicas",), message)]
+    problems = []
+    if args.reservation_provider in ("", "none"):
+        message = (
+            f"Surge needs reservationProvider koordinator or placeholder (now {args.reservation_provider or 'unset'})"
+        )
+        problems.append(ArgsProblem(("singleReplicas",), message))
+    if args.default_job_mode == "EvictDirectly":
+        message = "Surge needs defaultJobMode ReservationFirst (now EvictDirectly)"
+        problems.append(ArgsProblem(("singleReplicas",), message))
+    if args.eviction_policy != EVICTION_POLICIES[0]:
+        message = f"Surge needs evictionPolicy {EVICTION_POLICIES[0]} (now {args.eviction_policy})"
+        problems.append(ArgsProblem(("singleReplicas",), message))
+    return problems
 
 
 def _check_counts(args: MigrationControllerArgs) -> list[ArgsProblem]:
@@ -141,10 +167,13 @@ def _check_history(history: MoveHistoryArgs | None) -> list[ArgsProblem]:
     if history is None:
         return []
     problems = []
+    window, cooldown = format_duration(history.window), format_duration(history.cooldown)
     if not timedelta(0) < history.window <= _LONGEST_WINDOW:
-        problems.append(ArgsProblem(("moveHistory", "window"), "is not above 0 and at most 168h"))
-    elif not timedelta(0) <= history.cooldown <= history.window:
-        problems.append(ArgsProblem(("moveHistory", "cooldown"), "is below 0 or longer than window"))
+        problems.append(ArgsProblem(("moveHistory", "window"), f"{window} is not above 0 and at most 168h"))
+    elif history.cooldown < timedelta(0):
+        problems.append(ArgsProblem(("moveHistory", "cooldown"), f"{cooldown} is below 0; use 0s for none"))
+    elif history.cooldown > history.window:
+        problems.append(ArgsProblem(("moveHistory", "cooldown"), f"{cooldown} is longer than window ({window})"))
     path, most = ("moveHistory", "maxMovesPerWindow"), history.max_moves_per_window
     if isinstance(most, int) and most < 1:
         problems.append(ArgsProblem(path, f"{most} is below 1; leave it out for no limit"))
@@ -156,7 +185,9 @@ def _check_times(field: str, windows: Sequence[TimeWindowArgs]) -> Iterator[Args
         yield from _check_text((field, index, "cron"), parse_cron, window.cron)
         yield from _check_text((field, index, "timeZone"), zone_named, window.time_zone)
         if not timedelta(0) < window.duration <= LONGEST_WINDOW:
-            yield ArgsProblem((field, index, "duration"), "is not above 0 and at most 168h")
+            hint = "" if window.duration else "; write how long it lasts, such as 8h"
+            message = f"{format_duration(window.duration)} is not above 0 and at most 168h{hint}"
+            yield ArgsProblem((field, index, "duration"), message)
 
 
 def _check_text(path: tuple[str | int, ...], parse: Callable[[str], object], text: str) -> Iterator[ArgsProblem]:

@@ -113,7 +113,8 @@ class MigrationLimits:
         if is_skipped or self._can_spare(replicas) or (self._args.surges and can_be_surged(pod, workload)):
             return None
         subject = f"{workload.kind} {workload.namespace}/{workload.name}"
-        message = f"all {replicas} replicas of {subject} could be away at once (skipCheckExpectedReplicas: false)"
+        who = "the only replica" if replicas == 1 else f"all {replicas} replicas"
+        message = f"{who} of {subject} could be away at once (skipCheckExpectedReplicas: false)"
         return refuse(Reason.WORKLOAD_REPLICAS, message, subject)
 
     def _can_spare(self, replicas: int) -> bool:

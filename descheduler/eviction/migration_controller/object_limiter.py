@@ -43,7 +43,7 @@ class ObjectLimiter:
         """Whether the run may start one more eviction of what `pod` belongs to."""
         for key, burst, name in self._limits(pod):
             if self._started[key] >= burst:
-                message = f"objectLimiters ({burst} a run) reached for {name}"
+                message = f"objectLimiters.{key[0]}.burst ({burst} in each run) reached for {name}"
                 return refuse(Reason.MIGRATING_LIMIT, message, name)
         return ACCEPTED
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs, MoveHistoryArgs
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
@@ -50,9 +50,20 @@ def is_dry(policy: Policy) -> bool:
 
 
 def migration_notes(policy: Policy) -> tuple[str, ...]:
-    """One sentence for each profile that is dry alone."""
+    """One sentence for each profile that is dry alone, and for each limit that limits nothing."""
     dry = () if is_dry(policy) else sorted(dry_profiles(policy))
-    return tuple(f"profile {name} evicts nothing (dryRun: true of MigrationController)" for name in dry)
+    return (
+        *(f"profile {name} evicts nothing (dryRun: true of MigrationController)" for name in dry),
+        *_limiter_notes(policy),
+    )
+
+
+def _limiter_notes(policy: Policy) -> Iterator[str]:
+    for name, args in migration_controllers(policy).items():
+        limiter = args.object_limiters.get("namespace")
+        if limiter is not None and limiter.duration and isinstance(limiter.max_migrating, str):
+            key = f"objectLimiters.namespace.maxMigrating ({limiter.max_migrating})"
+            yield f"profile {name}: {key} limits nothing: only a number limits a namespace, as in Koordinator"
 
 
 def eviction_policy_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) -> tuple[str, ...]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.workloads import Workloads
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
-from descheduler.policy.types import Profile
+from descheduler.model.text.counted import counted
+from descheduler.plan.moves import Move
+from descheduler.policy.types import Policy, Profile
 
-__all__ = ["SURGED_KIND", "SurgingPods", "can_be_surged", "keeps_single_replicas"]
+__all__ = ["SURGED_KIND", "SurgingPods", "can_be_surged", "keeps_single_replicas", "surge_notes"]
+
+_MOST_NAMED = 3
 
 SURGED_KIND = "ReplicaSet"
 """The kind of controller whose pods can stand in for each other. Those of a StatefulSet have an identity."""
@@ -41,6 +45,23 @@ class SurgingPods:
     def has(self, pod: Pod, profile_index: int) -> bool:
         """Whether the workload of `pod` has a second pod when the profile at this place has it leave."""
         return profile_index in self._surging and can_be_surged(pod, self._workloads.of(pod))
+
+
+def surge_notes(policy: Policy, moves: Iterable[Move], snapshot: Snapshot) -> tuple[str, ...]:
+    """A sentence for each profile that has pods among `moves` whose workload is to get a second one."""
+    surging, moves = SurgingPods(policy.profiles, snapshot), tuple(moves)
+    notes = []
+    for index, profile in enumerate(policy.profiles):
+        names = [m.pod.key for m in moves if m.profile == profile.name and surging.has(m.pod, index)]
+        if names:
+            notes.append(f"profile {profile.name}: singleReplicas (Surge) applies to {_named(names)}")
+    return tuple(notes)
+
+
+def _named(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > _MOST_NAMED else ""
+    scaled = "its workload is" if len(names) == 1 else "their workloads are"
+    return f"{counted(len(names), 'pod')} ({', '.join(names[:_MOST_NAMED])}{more}): {scaled} scaled to 2 replicas first"
 
 
 def _surges(profile: Profile) -> bool:

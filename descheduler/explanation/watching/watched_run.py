@@ -19,6 +19,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Refusal
+from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.staying import staying_pod
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
@@ -79,10 +80,11 @@ class WatchedRun(msgspec.Struct, frozen=True):
 
 
 class RunOptions(msgspec.Struct, frozen=True):
-    """What beside the policy changes the decisions of a run: its feature gates, and which pods it may move."""
+    """What beside the policy changes the decisions of a run: feature gates, which pods it may move, earlier runs."""
 
     feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
     scope: Scope = EVERYWHERE
+    memory: RunMemory = NO_MEMORY
 
 
 def watched_run(
@@ -91,7 +93,14 @@ def watched_run(
     """One dry run in which `pods` are watched. Raises PolicyError as `decide` does."""
     pods = tuple(pods)
     watch, options = Watch(pods), options or RunOptions()
-    decide_by = partial(decide, snapshot=snapshot, now=now, feature_gates=options.feature_gates, scope=options.scope)
+    decide_by = partial(
+        decide,
+        snapshot=snapshot,
+        now=now,
+        feature_gates=options.feature_gates,
+        scope=options.scope,
+        memory=options.memory,
+    )
     decisions = decide_by(policy, registry=watch.registry(REGISTRY), observer=watch, most_assessed=0)
     return WatchedRun(with_beyond(decisions, decide_by, most_judged=None if pods else MOST_JUDGED), watch)
 

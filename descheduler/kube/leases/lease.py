@@ -18,7 +18,7 @@ import msgspec
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
-from descheduler.kube.leases.claim import Claim, believable_seconds, shown_holder, weigh_claim
+from descheduler.kube.leases.claim import CLOCK_ALLOWANCE_SECONDS, Claim, believable_seconds, shown_holder, weigh_claim
 from descheduler.kube.leases.held_lease import HeldLease, Renewal
 from descheduler.kube.leases.settings import LeaseSettings, make_identity
 from descheduler.kube.leases.store import Lease, LeaseSpec, LeaseStore, micro_time
@@ -116,9 +116,11 @@ def _take(
 
 
 def _held_by(store: LeaseStore, found: LeaseSpec) -> LeaseHeld:
+    seconds = max(0, found.lease_duration_seconds or 0) + CLOCK_ALLOWANCE_SECONDS
     return LeaseHeld(
         f"another run is active: {shown_holder(found.holder_identity)} holds {store.subject} and renewed it at "
-        f"{shown_holder(found.renew_time)}; nothing was done"
+        f"{shown_holder(found.renew_time)}; nothing was done (if that run is dead, its lease can be taken over "
+        f"{seconds:.0f} s later)"
     )
 
 

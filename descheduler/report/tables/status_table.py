@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.predictions import hit_rate_text
 from descheduler.report.status_document import RunSummary, Status, TakenUp
@@ -57,11 +58,17 @@ def _latest(run: RunSummary, style: TableStyle) -> Iterator[str]:
             "Version": printable(run.version),
             "Policy": printable(f"{run.policy} ({run.policy_digest})"),
             "Evicted by": ", ".join(printable(f"{plugin} {number:,}") for plugin, number in evicted if number),
+            "Not evicted": _not_evicted(run.not_evicted),
             "Scheduled": hit_rate_text(run.predictions),
             "Earlier runs": _taken_up(run.taken_up),
             "Reservations": f"{run.reservations_unused:,} not used" if run.reservations_unused else "",
         }
     )
+
+
+def _not_evicted(num_by_code: Mapping[str, int]) -> str:
+    by_code = ", ".join(printable(f"{code} {number:,}") for code, number in num_by_code.items())
+    return f"{counted(sum(num_by_code.values()), 'pod')} ({by_code})" if num_by_code else ""
 
 
 def _taken_up(taken_up: TakenUp) -> str:

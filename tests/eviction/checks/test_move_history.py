@@ -197,9 +197,11 @@ def test_run_without_memory_says_so() -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        pytest.param("{window: 0s}", "window: is not above 0 and at most 168h", id="no window"),
-        pytest.param("{window: 169h}", "window: is not above 0 and at most 168h", id="a window beyond the memory"),
-        pytest.param("{window: 5m}", "cooldown: is below 0 or longer than window", id="a cooldown beyond the window"),
+        pytest.param("{window: 0s}", "window: 0s is not above 0 and at most 168h", id="no window"),
+        pytest.param(
+            "{window: 169h}", "window: 169h0m0s is not above 0 and at most 168h", id="a window beyond the memory"
+        ),
+        pytest.param("{window: 5m}", "cooldown: 10m0s is longer than window (5m0s)", id="a cooldown beyond the window"),
         pytest.param(
             "{maxMovesPerWindow: 0}",
             "maxMovesPerWindow: 0 is below 1; leave it out for no limit",

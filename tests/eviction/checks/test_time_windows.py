@@ -125,7 +125,7 @@ def test_other_profiles_have_no_such_end(args: str, at: str) -> None:
         ),
         pytest.param(
             "blackouts: [{cron: 0 8 * * *, duration: 0s}]",
-            "blackouts[0].duration: is not above 0 and at most 168h",
+            "blackouts[0].duration: 0s is not above 0 and at most 168h; write how long it lasts, such as 8h",
             id="no duration",
         ),
         pytest.param(

@@ -61,6 +61,7 @@ def test_full_workload_is_named() -> None:
 
     assert verdict.reason is Reason.MIGRATING_LIMIT
     assert verdict.subject == "ReplicaSet web"
+    assert verdict.message == "objectLimiters.workload.burst (1 in each run) reached for ReplicaSet web"
 
 
 @pytest.mark.parametrize(
