@@ -14,12 +14,22 @@ from descheduler.kube.http.found import describe_body
 from descheduler.kube.http.status import RawResponse, decode_status
 from descheduler.kube.missing_right import rule_to_add
 
-__all__ = ["ObjectCalls"]
+__all__ = ["ObjectCalls", "is_object_name"]
 
 T = TypeVar("T")
 
 _PASSED = frozenset({"NotFound", "Conflict"})
+_ENDS_A_SEGMENT = frozenset("/%?# ")
 _MERGE_PATCH = "application/merge-patch+json"
+
+
+def is_object_name(text: str) -> bool:
+    """Whether an object could have this name, which is one segment of a path.
+
+    A name that somebody has written into another object may be anything, and with a slash in it lead elsewhere. As
+    `k8s.io/apimachinery/pkg/api/validation/path` (1.36), and without what ends a path or does not print.
+    """
+    return text not in ("", ".", "..") and text.isascii() and text.isprintable() and not _ENDS_A_SEGMENT & set(text)
 
 
 class _Items(msgspec.Struct):

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from descheduler.cluster.decoding.decode import Decoding, pod_decoder
-from descheduler.kube.objects import ObjectCalls
+from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.model.pod import Pod
 
 __all__ = ["decode_pod", "pod_path", "pods_path", "read_pod", "read_whole_pod"]
@@ -19,7 +19,9 @@ def decode_pod(block: bytes) -> Pod:
 
 
 def read_pod(objects: ObjectCalls, namespace: str, name: str) -> Pod | None:
-    """The pod that has the name now, None when none has. Raises KubeError."""
+    """The pod that has the name now, None when none has, or none can have it. Raises KubeError."""
+    if not (is_object_name(namespace) and is_object_name(name)):
+        return None
     return objects.read(pod_path(namespace, name), decode_pod)
 
 

@@ -97,7 +97,7 @@ def _decode(block: bytes) -> MigrationJob:
     """Raises ValueError where it holds no job."""
     found = msgspec.json.decode(block, type=_ConfigMap)
     held: Any = msgspec.json.decode(found.data.get(_KEY, ""))
-    return decode_live_job(msgspec.json.encode({"metadata": found.metadata, **held}))
+    return decode_live_job(msgspec.json.encode({**held, "metadata": found.metadata}))
 
 
 def _decode_if_job(block: bytes) -> MigrationJob | None:

@@ -96,3 +96,26 @@ def test_job_with_an_odd_time_limit_is_named() -> None:
 
     with pytest.raises(SnapshotError, match=r"PodMigrationJob job is invalid: spec\.ttl: 'soon' is not a duration"):
         live_run(cluster, policy_of(KOORD))
+
+
+@pytest.mark.parametrize("name", ["../../../../api/v1/namespaces/default/configmaps/x", "x/status", "a?watch=1", ".."])
+def test_names_in_a_users_job_lead_to_no_other_object(name: str) -> None:
+    cluster = asked(
+        {
+            "podRef": {"namespace": "default", "name": name},
+            "reservationOptions": {"reservationRef": {"name": name}},
+        }
+    )
+
+    run(cluster)
+
+    assert not [path for path in (call.request.path for call in cluster.api.calls) if name in path]
+    assert job_of(cluster)["status"]["phase"] == "Failed"
+
+
+def test_reservation_that_a_users_job_names_by_a_path_is_not_looked_for() -> None:
+    cluster = asked({"reservationOptions": {"reservationRef": {"name": "x/status"}}})
+
+    run(cluster)
+
+    assert not [path for path in (call.request.path for call in cluster.api.calls) if "x/status" in path]

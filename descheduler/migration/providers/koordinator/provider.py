@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from descheduler.kube.errors import ApiError
-from descheduler.kube.objects import ObjectCalls
+from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import read_pod, read_whole_pod
@@ -131,7 +131,8 @@ class ReservationRooms:
         return found is not None and _is_of(found, job)
 
     def _read(self, name: str) -> Reservation | None:
-        return self._objects.read(f"{_LIST_PATH}/{name}", decode_live_reservation)
+        """The Reservation of this name; None where there is none, or can be none."""
+        return self._objects.read(f"{_LIST_PATH}/{name}", decode_live_reservation) if is_object_name(name) else None
 
     def _pod(self, reference: ObjectReference) -> Pod | None:
         pod = read_pod(self._objects, reference.namespace, reference.name)
