@@ -41,7 +41,9 @@ class MigrationPlanner:
         examined = max((each.num_pods for each in self._done), default=0)
         selected = sum(each.num_asked for each in self._done)
         why = "" if selected else "; ".join(each.goal.sentence for each in self._done)
-        return PluginFacts(why, examined, selected, goals=tuple(each.goal for each in self._done))
+        left_out = {"objectives": examined - selected} if examined > selected else {}
+        goals = tuple(each.goal for each in self._done)
+        return PluginFacts(why, examined, selected, left_out=left_out, goals=goals)
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves a pod where it is."""

@@ -25,7 +25,7 @@ from tests.strategies.node_utilization.worlds import pods_on, small_node
 from tests.strategies.runs import run_plugin
 from tests.worlds.node_metrics import make_node_metric, metrics_by_node
 
-__all__ = ["LEVELS", "LOAD", "NODES", "QUIET", "STRATEGIES", "World"]
+__all__ = ["LEVELS", "LOAD", "NODES", "PLANNED", "QUIET", "STRATEGIES", "World"]
 
 STRATEGIES = {name for name, spec in REGISTRY.items() if spec.extension_points & {"deschedule", "balance"}}
 """The plugins that evict."""
@@ -79,6 +79,9 @@ class World:
         """What the plugin saw."""
         return self.decisions().facts["p", self.plugin]
 
+
+PLANNED: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}]}
+"""A node is to be at 70 % of its CPU at most."""
 
 QUIET: dict[str, tuple[World, str]] = {
     "pods are too young": (
@@ -278,6 +281,10 @@ QUIET: dict[str, tuple[World, str]] = {
     "no node is to be evened out": (
         World("FragmentationAware", [make_pod("p", cpu="2")], {"nodeSelector": {"matchLabels": {"pool": "x"}}}),
         "no node matches nodeSelector",
+    ),
+    "all nodes are under their targets": (
+        World("MigrationPlanner", [make_pod("p", cpu="1")], PLANNED),
+        "no node is over its target (cpu 70 %)",
     ),
     "pods are ranked only": (
         World("ScaleDownBinPack", [make_pod("p"), make_pod("q", node="b"), make_pod("d", owners=["DaemonSet/d"])]),

@@ -51,7 +51,7 @@ NODE = an_object(
 POD = an_object(spec=POD_SPEC, status=POD_STATUS)
 PRIORITY_CLASS = an_object(**scalars("value", "preemptionPolicy"))
 BUDGET = an_object(
-    spec={"selector": SELECTOR, "unhealthyPodEvictionPolicy": Leaf.SCALAR},
+    spec={"minAvailable": Leaf.SCALAR, "selector": SELECTOR, "unhealthyPodEvictionPolicy": Leaf.SCALAR},
     status=scalars("observedGeneration", "disruptionsAllowed", "currentHealthy", "desiredHealthy"),
 )
 

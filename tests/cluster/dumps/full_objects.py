@@ -188,7 +188,7 @@ def _cluster_objects() -> dict[str, Object]:
         "PriorityClass": {"value": 5, "globalDefault": True, "description": CANARY, "preemptionPolicy": "Never"},
         "PodDisruptionBudget": {
             "spec": {
-                "minAvailable": CANARY,
+                "minAvailable": 2,
                 "selector": _SELECTOR,
                 "maxUnavailable": CANARY,
                 "unhealthyPodEvictionPolicy": "AlwaysAllow",

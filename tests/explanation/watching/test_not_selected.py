@@ -23,7 +23,7 @@ from tests.explanation.watching.unselected_pods import (
     quota_pod,
     used,
 )
-from tests.strategies.quiet_worlds import AT_ONCE, LEVELS, LOADS, STRATEGIES
+from tests.strategies.quiet_worlds import AT_ONCE, LEVELS, LOADS, PLANNED, STRATEGIES
 from tests.worlds.node_metrics import node_metric_object
 
 MISSES = {
@@ -319,6 +319,10 @@ MISSES = {
     "pod that is not the best": (
         Question("FragmentationAware", pod_object("p", cpu="1"), others=[pod_object("q", cpu="2")]),
         "pod default/q lowers the imbalance of node a more",
+    ),
+    "node that is under its target": (
+        Question("MigrationPlanner", pod_object("p", cpu="1"), PLANNED),
+        "node a is not over its target (cpu 70 %)",
     ),
     "ranked": (
         Question("ScaleDownBinPack", pod_object("p"), others=[pod_object("q", node="b", cpu="1")]),
