@@ -41,6 +41,7 @@ class Balancing:
         self._asked: dict[str, Pod] = {}
         self._cluster = self._problem(())
         self._ceiling = self._ceilings()
+        self._names = frozenset(self._cluster.nodes)
         self._over_before = self._over()
         self.goal = self._nothing_to_do()
 
@@ -133,7 +134,7 @@ class Balancing:
 
     def _resources_over(self, node: str, need: Ints) -> str:
         """The resources of which `node` would be over its target with `need` on top, with their targets."""
-        if node not in self._cluster.nodes:
+        if node not in self._names:
             return ""
         usage, allocatable = self._usage(node)
         return ", ".join(
@@ -147,7 +148,7 @@ class Balancing:
     def _usage(self, node: str) -> tuple[Ints, Ints]:
         """int64[R] each: what is taken of a node as things are booked, and what it has."""
         openings = self._evictor.prover().openings()
-        column = openings.nodes.index(node)
+        column = openings.place_of(node)
         return openings.taken[:, column], openings.capacity[:, column]
 
     def _over(self) -> frozenset[str]:

@@ -56,8 +56,7 @@ def cluster_problem(
     limits and budgets leave; everything else that stands between pods counts as it is now.
     """
     openings = evictor.prover().openings()
-    index = {name: place for place, name in enumerate(openings.nodes)}
-    columns = np.array([index[node.name] for node in nodes], dtype=np.int64)
+    columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
     pods = [pod for node in nodes for pod in view.active_pods_on(node.name)]
     place = {node.name: number for number, node in enumerate(nodes)}
     # Needs come first: they make rows for resources that no node has.

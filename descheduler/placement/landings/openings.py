@@ -40,6 +40,10 @@ class Openings:
         """The names of the nodes."""
         return self._cluster.table.names
 
+    def place_of(self, node: str) -> int:
+        """The index of a node among `nodes`. Raises KeyError."""
+        return self._cluster.table.index[node]
+
     @property
     def resources(self) -> tuple[str, ...]:
         """The names of the resources, one of which is the number of pods."""
