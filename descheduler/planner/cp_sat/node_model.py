@@ -43,7 +43,7 @@ class NodeModel:
             self._state_capacity(node)
 
     def _options(self, part: Neighbourhood) -> dict[int, list[int]]:
-        """Where each pod may be: where it is, and what its class allows and holds it without the neighbourhood's pods."""
+        """Where each pod may be: nodes that its class allows and that can hold it without the other pods, or here."""
         problem, placement = self._problem, self._placement
         is_home = placement.origins[part.pods][:, None] == part.nodes
         is_open = problem.allowed[problem.pod_class[part.pods][:, None], part.nodes] | is_home
