@@ -186,6 +186,11 @@ class NodeModel:
         """See `objective.Model`."""
         self.model.add(cast("cp_model.IntVar", first) + cast("cp_model.IntVar", second) <= 1)
 
+    def at_least(self, weights: Sequence[int], terms: Sequence[Term], least: int, unless: Term) -> None:
+        """See `objective.Model`."""
+        pairs = ((weight, cast("cp_model.IntVar", term)) for weight, term in zip(weights, terms, strict=True))
+        self.model.add(_sum(pairs) >= least).only_enforce_if(cast("cp_model.IntVar", unless).negated())
+
     def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
         """See `objective.Model`."""
         self._terms.extend(zip(weights, terms, strict=True))
