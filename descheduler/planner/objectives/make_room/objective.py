@@ -11,7 +11,7 @@ from descheduler.planner.objective import Model, Neighbourhood, Term, Value, awa
 from descheduler.planner.objectives.knapsack import most_weight
 from descheduler.planner.objectives.make_room import neighbourhoods
 from descheduler.planner.objectives.make_room.greedy import make_room_for
-from descheduler.planner.objectives.make_room.pending import PendingPods, place_on_fullest
+from descheduler.planner.objectives.make_room.pending import PendingPods, SizeOrder, place_on_fullest
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -87,9 +87,20 @@ class MakeRoomGoal:
         return cost
 
     def first_plan(self, placement: Placement) -> None:
-        """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room."""
-        self._pending.place_greedily(placement, place_on_fullest)
-        self._pending.place_greedily(placement, make_room_for)
+        """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room.
+
+        Another order of the pods is tried where one leaves some pending.
+        """
+        start = placement.at.copy()
+        plans = []
+        for order in SizeOrder:
+            placement.reset(start)
+            self._pending.place_greedily(placement, place_on_fullest, order)
+            self._pending.place_greedily(placement, make_room_for, order)
+            plans.append(placement.at.copy())
+            if not len(self._pending.left(placement.at)):
+                break
+        placement.reset(min(plans, key=self.value))
 
     def tidy(self, placement: Placement) -> None:
         """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""
