@@ -40,6 +40,19 @@ class ClusterProblem:
         """What the eviction of one of `pods` costs. Raises KeyError for others."""
         return int(self.problem.cost[self._numbers[pod.uid]])
 
+    def assignment_with(self, targets: Mapping[str, str]) -> Ints | None:
+        """int64[P]: as it is, but with movable pods on the nodes that `targets` has for their UIDs.
+
+        None where that changes nothing.
+        """
+        places = {name: number for number, name in enumerate(self.nodes)}
+        found = np.array(self.problem.assignment)
+        for uid, node in targets.items():
+            number = self._numbers.get(uid, -1)
+            if number >= 0 and node in places and self.problem.evictable[number]:
+                found[number] = places[node]
+        return None if np.array_equal(found, self.problem.assignment) else found
+
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
         return {pod.uid: number for number, pod in enumerate(self.pods)}
