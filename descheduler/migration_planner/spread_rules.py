@@ -46,7 +46,7 @@ def spread_rules(pods: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[AtMost]
 
 
 def _groups(pods: Sequence[Pod]) -> Mapping[tuple[str, int], Mapping[Hashable, _Group]]:
-    """The groups of each rule, in which a pod is once: by topology key, and which of its constraints with that it is."""
+    """The groups of each rule, in which a pod is once: by key, and which of its constraints with that it is."""
     found: defaultdict[tuple[str, int], dict[Hashable, _Group]] = defaultdict(dict)
     for number, pod in enumerate(pods):
         seen = Counter[str]()
