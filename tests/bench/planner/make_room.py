@@ -32,7 +32,7 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
             ours = pending - plan.value[0]
             print(
                 f"{nodes} {name} {seed}: {ours} of {pending} pending pods placed with {plan.value[1]} evictions "
-                f"(at most {pending - plan.bound[0]} fit), greedy {landed} with {moves}; "
+                f"(at most {pending - plan.bound[0]} fit, by at least {plan.bound[1]}), greedy {landed} with {moves}; "
                 f"{plan.seconds:.1f} s, {len(plan.waves)} waves, {plan.num_bounces} bounces",
                 flush=True,
             )
