@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs
@@ -12,9 +12,11 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.bundles import Candidate
 from descheduler.plan.goals import Goal, Level
-from descheduler.planner.arrays import Ints
+from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.limits import Limits
+from descheduler.planner.ordering import Move
 from descheduler.planner.solving import Plan, solve
 
 __all__ = ["Planning"]
@@ -57,9 +59,10 @@ class Planning:
                 break
             self._against.update(refused)
             plans.append(self._solve(share, plans[-1].assignment))
-        pods = self._cluster.pods
-        self._asked = {pods[move.pod].uid: pods[move.pod] for move in plans[-1].moves}
-        self.goal = self._reached(plans, sum(map(self._ask_whole, self._groups(plans[-1]))))
+        groups = self._groups(plans[-1])
+        self._asked = {pod.uid: pod for group in groups for pod in group.pods}
+        refused = self._ask_for(groups)
+        self.goal = self._reached(plans, len(self._asked) - len(refused))
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""
@@ -71,51 +74,69 @@ class Planning:
         """The best plan found in this share of the limits, without the pods that were refused."""
         args = self._args
         self._cluster = cluster_problem(
-            self._view, self._evictor, self._nodes, kept=self._against, most=args.max_evictions
+            self._view,
+            self._evictor,
+            self._nodes,
+            counts=self._objective.counts_pod,
+            pending=self._objective.pending(),
+            kept=self._against,
+            most=args.max_evictions,
         )
         limits = Limits(share * args.time_limit.total_seconds(), share * args.work_limit if args.work_limit else None)
         objective = self._objective.stated_over(self._cluster)
         return solve(self._cluster.problem, objective, limits, seed=args.seed, hint=hint)
 
-    def _groups(self, plan: Plan) -> Iterable[Sequence[Pod]]:
-        for group in self._objective.groups(plan.moves):
-            yield [self._cluster.pods[move.pod] for move in group]
+    def _groups(self, plan: Plan) -> list[_Group]:
+        groups = (_Group(moves, self._cluster.pods) for moves in self._objective.groups(_once_a_pod(plan.moves)))
+        return [group for group in groups if group.pods]
 
     def _tried(self, plan: Plan) -> dict[str, str]:
         """What is said against pods, by uid, when those of `plan` are asked for in their order."""
         with self._evictor.what_if():
-            return {uid: text for group in self._groups(plan) for uid, text in self._against_group(group).items()}
+            return self._ask_for(self._groups(plan))
 
-    def _against_group(self, group: Sequence[Pod]) -> dict[str, str]:
+    def _ask_for(self, groups: Sequence[_Group]) -> dict[str, str]:
+        """Asks for all of `groups`, and again for those that were refused as long as others are granted after them.
+
+        What is said against pods, by uid.
+        """
+        refused = {group: self._against_group(group) for group in groups}
+        refused = {group: texts for group, texts in refused.items() if texts}
+        if self._objective.is_in_groups and 0 < len(refused) < len(groups):
+            return self._ask_for(list(refused))
+        return {uid: text for texts in refused.values() for uid, text in texts.items()}
+
+    def _against_group(self, group: _Group) -> dict[str, str]:
         """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""
-        if len(group) == 1:
-            verdict = self._ask(group[0])
-            return {} if verdict.is_accepted else {group[0].uid: verdict.message}
-        refusal = self._first_refusal(group)
-        if refusal is None:
-            self._ask_all(group)
+        if not self._objective.is_in_groups:
+            (pod,) = group.pods
+            verdict = self._ask(pod)
+            return {} if verdict.is_accepted else {pod.uid: verdict.message}
+        culprit, verdict = self._first_refusal(group)
+        if verdict.is_accepted:
+            verdict = self._ask_together(group)
+        if verdict.is_accepted:
             return {}
-        culprit, verdict = refusal
-        text = f"it would leave only together with pod {culprit.key}, which has to stay: {verdict.message}"
-        return {pod.uid: verdict.message if pod is culprit else text for pod in group}
+        text = verdict.message
+        if culprit is not None:
+            text = f"it would leave only together with pod {culprit.key}, which has to stay: {text}"
+        for pod in group.pods:
+            self._evictor.keep(pod, verdict, self._objective.reason(pod))
+        return {pod.uid: verdict.message if pod is culprit else text for pod in group.pods}
 
-    def _first_refusal(self, group: Sequence[Pod]) -> tuple[Pod, Verdict] | None:
+    def _first_refusal(self, group: _Group) -> tuple[Pod | None, Verdict]:
+        """What stands against the first pod of `group` that has to stay, or against all of it."""
+        gain = self._objective.gain_of(group.moves)
         with self._evictor.what_if():
-            answers = ((pod, self._ask(pod)) for pod in group)
-            return next((answer for answer in answers if not answer[1].is_accepted), None)
+            for pod in group.pods:
+                verdict = self._ask(pod)
+                if not verdict.is_accepted:
+                    return pod, verdict
+            return None, gain()
 
-    def _ask_whole(self, group: Sequence[Pod]) -> int:
-        """How many of `group` were granted: all or none."""
-        if len(group) > 1:
-            refusal = self._first_refusal(group)
-            if refusal is not None:
-                for pod in group:
-                    self._evictor.keep(pod, refusal[1], self._objective.reason(pod))
-                return 0
-        return self._ask_all(group)
-
-    def _ask_all(self, group: Sequence[Pod]) -> int:
-        return sum(self._ask(pod).is_accepted for pod in group)
+    def _ask_together(self, group: _Group) -> Verdict:
+        """Asks for all of `group` or none: what carries the plan out ends with the first that does not leave."""
+        return self._evictor.request_all([Candidate(pod, self._objective.reason(pod)) for pod in group.pods])
 
     def _ask(self, pod: Pod) -> Verdict:
         """Asks for the eviction of a pod that lands where it does no harm."""
@@ -138,28 +159,42 @@ class Planning:
         return self._objective.harm(pod, node)
 
     def _nothing(self) -> Goal:
-        level = Level(self._counts, self._before, self._before, self._before)
+        level = Level(self._objective.counts, self._before, self._before, self._before)
         return Goal(self._objective.name, (level,), 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
-
-    @property
-    def _counts(self) -> str:
-        return f"{self._objective.noun}s {self._objective.state}"
 
     def _reached(self, plans: Sequence[Plan], num_granted: int) -> Goal:
         """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
-        after, (figure_bound, evictions_bound) = self._objective.figure(), plans[0].bound
-        sentence = f"{self._objective.text_of(self._before)} → {after}, {counted(num_granted, 'eviction')}"
+        after, bound = self._objective.figure(), self._objective.bound_of(plans[0].bound)
+        figure_bound, evictions_bound = bound
+        sentence = f"{self._objective.change(self._before, after)}, {counted(num_granted, 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._objective.shortfall()}"
-        elif num_granted:
+        elif num_granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
         return Goal(
             self._objective.name,
-            (Level(self._counts, self._before, after, figure_bound),),
+            (Level(self._objective.counts, self._before, after, figure_bound),),
             num_granted,
             evictions_bound,
-            "optimal" if (after, num_granted) <= plans[0].bound else "feasible",
+            "optimal" if (after, num_granted) <= bound else "feasible",
             sum(plan.seconds for plan in plans),
             sum(plan.work for plan in plans),
             sentence,
         )
+
+
+class _Group:
+    """Moves that are asked for together, and the pods that are evicted for them."""
+
+    def __init__(self, moves: Sequence[Move], pods: Sequence[Pod]) -> None:
+        self.moves = moves
+        self.pods = [pods[move.pod] for move in moves if move.source != PENDING]
+
+
+def _once_a_pod(moves: Sequence[Move]) -> list[Move]:
+    """The moves in their order without detours: a pod that waits on a third node is evicted once."""
+    first: dict[int, Move] = {}
+    for move in moves:
+        source = first[move.pod].source if move.pod in first else move.source
+        first[move.pod] = Move(move.pod, source, move.target)
+    return list(first.values())

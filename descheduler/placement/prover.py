@@ -97,6 +97,17 @@ class LandingProver:
         ]
         return tuple(found)
 
+    def still_pending(self) -> tuple[Pod, ...]:
+        """The pending pods of the snapshot that no node takes once everything booked has settled. Leaves no trace.
+
+        Those that are not modelled in full are not among them, since nobody knows that of them.
+        """
+        with self.cluster.what_if():
+            self._pending.place_all()
+            waiting = self._pending.waiting()
+        known = set(map(id, self._cluster.snapshot.pods))
+        return tuple(pod for pod in waiting if id(pod) in known)
+
     def consider(self, victim: Pod, *, only_proven: bool = False, mates: Sequence[Pod] = ()) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 

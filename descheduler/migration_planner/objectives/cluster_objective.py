@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.verdict import Verdict
-from descheduler.planner.objective import Objective
+from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.planner.objective import Objective, Value
 from descheduler.planner.ordering import Move
 
 __all__ = ["ClusterObjective"]
@@ -24,6 +24,22 @@ class ClusterObjective(ABC):
     """What the figure counts, such as `node`."""
     state: str
     """In which state these are, such as `over target`."""
+    is_in_groups = False
+    """Whether moves are of use only together, as `groups` has them; each is of use alone if not."""
+
+    @property
+    def counts(self) -> str:
+        """What the figure counts, such as `nodes over target`."""
+        return f"{self.noun}s {self.state}"
+
+    def pending(self) -> Sequence[Pod]:
+        """The pods without a node that the plan places; none if not overridden."""
+        return ()
+
+    def counts_pod(self, pod: Pod) -> bool:
+        """Whether a pod on a node is one of those that the plan moves, or that have to stay; all if not overridden."""
+        del pod
+        return True
 
     @abstractmethod
     def nothing_to_do(self) -> str:
@@ -54,9 +70,22 @@ class ClusterObjective(ABC):
         """Why a pod stays that the plan does not move and that nothing was said against; asked after the run."""
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
-        """The moves in their order, those together that are of use only together; each alone if not overridden."""
+        """The moves of one plan in the order in which they are asked for, those together that are of use only together.
+
+        Each alone if not overridden.
+        """
         return [[move] for move in moves]
 
-    def text_of(self, number: int) -> str:
-        """Such as `2 nodes over target`."""
-        return f"{counted(number, self.noun)} {self.state}"
+    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+        """What says, once a whole group of moves is granted, whether it is of use; asked for before they are."""
+        del moves
+        return lambda: ACCEPTED
+
+    def bound_of(self, bound: Value) -> tuple[int, int]:
+        """(figure, evictions) of which no plan has less, by the bound of the first plan."""
+        figure, evictions = bound
+        return figure, evictions
+
+    def change(self, before: int, after: int) -> str:
+        """Such as `2 nodes over target → 0`."""
+        return f"{counted(before, self.noun)} {self.state} → {after}"

@@ -233,6 +233,10 @@ class PendingPods:
         groups = (group for group in self._in_order if group.priority >= lowest_priority)
         self._place(group for group in groups if victim is None or self._may_gain(group, victim))
 
+    def waiting(self) -> list[Pod]:
+        """The pods that are not placed, by priority."""
+        return [group.pods[seat] for group in self._in_order for seat in reversed(group.waiting)]
+
     def lift(self, nodes: BoolMask, most: int | None = None) -> None:
         """Takes placed pods off `nodes`, the last ones first and no more than `most`. For what-ifs."""
         on_nodes = [competitor.placed for competitor in reversed(self.placed) if nodes[competitor.node]]
