@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from descheduler.planner.arrays import PENDING
-from descheduler.planner.ordering import Move
+from descheduler.planner.waves import Move
 
 __all__ = ["connected_moves"]
 

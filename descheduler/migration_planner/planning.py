@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs
 from descheduler.migration_planner.cluster_problem import ClusterProblem, cluster_problem
+from descheduler.migration_planner.disruption_cost import ORDINARY, disruption_costs
+from descheduler.migration_planner.move_waves import MoveWaves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.goals import Goal, Level
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.limits import Limits
-from descheduler.planner.ordering import Move
-from descheduler.planner.solving import Plan, solve
+from descheduler.planner.solving import Plan, Progress, solve
+from descheduler.planner.waves import Move
 
 __all__ = ["Planning"]
 
@@ -33,14 +40,15 @@ class Planning:
     ) -> None:
         self._objective = objective
         self._args = args
-        self._view = handle.view
+        self._handle = handle
         self._evictor = handle.evictor
         self._nodes = nodes
         self._cluster: ClusterProblem
-        self._asked: dict[str, Pod] = {}
+        self._best_left_gain = 0.0
+        self._asked: set[str] = set()
         self._against: dict[str, str] = {}
         self._before = objective.figure()
-        self.num_pods = sum(len(self._view.active_pods_on(node.name)) for node in nodes)
+        self.num_pods = sum(len(handle.view.active_pods_on(node.name)) for node in nodes)
         self.goal = self._nothing()
 
     @property
@@ -52,17 +60,24 @@ class Planning:
         """Plans and asks; nothing, where nothing is to be done."""
         if self._objective.nothing_to_do():
             return
-        plans = [self._solve(_SHARES[0])]
-        for share in _SHARES[1:]:
-            refused = self._tried(plans[-1])
+        self._cluster = self._stated()
+        plans: list[Plan] = []
+        groups: list[_Group] = []
+        self._evictions_bound = self._least_evictions()
+        for share in _SHARES:
+            if plans:
+                self._cluster = self._stated()
+            plans.append(self._solve(share, plans[-1].assignment if plans else None))
+            groups, refused = self._tried(plans[-1])
+            refused = refused or self._poor(plans[-1])
             if not refused:
                 break
             self._against.update(refused)
-            plans.append(self._solve(share, plans[-1].assignment))
-        groups = self._groups(plans[-1])
-        self._asked = {pod.uid: pod for group in groups for pod in group.pods}
-        refused = self._ask_for(groups)
-        self.goal = self._reached(plans, len(self._asked) - len(refused))
+        self._handle.search.note("")
+        good = [group for group in groups if not any(pod.uid in self._against for pod in group.pods)]
+        self._asked = {pod.uid for group in good for pod in group.pods}
+        waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
+        self.goal = self._reached(plans, [pod for group in good for pod in self._ask_whole(group, waves)])
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""
@@ -70,41 +85,73 @@ class Planning:
             return ""
         return self._against.get(pod.uid) or self._objective.why_not(pod)
 
-    def _solve(self, share: float, hint: Ints | None = None) -> Plan:
-        """The best plan found in this share of the limits, without the pods that were refused."""
-        args = self._args
-        self._cluster = cluster_problem(
-            self._view,
+    def _stated(self) -> ClusterProblem:
+        """The cluster as it is with everything that is booked, without the pods that were refused."""
+        args, handle = self._args, self._handle
+        return cluster_problem(
+            handle.view,
             self._evictor,
             self._nodes,
             counts=self._objective.counts_pod,
             pending=self._objective.pending(),
             kept=self._against,
             most=args.max_evictions,
+            cost_of=partial(disruption_costs, weights=args.disruption_cost, view=handle.view, now=handle.now),
         )
-        limits = Limits(share * args.time_limit.total_seconds(), share * args.work_limit if args.work_limit else None)
-        objective = self._objective.stated_over(self._cluster)
-        return solve(self._cluster.problem, objective, limits, seed=args.seed, hint=hint)
+
+    def _solve(self, share: float, hint: Ints | None) -> Plan:
+        """The best plan found in this share of the limits."""
+        args, search = self._args, self._handle.search
+        most_seconds = search.most_seconds()
+        seconds = args.time_limit.total_seconds()
+        return solve(
+            self._cluster.problem,
+            self._objective.stated_over(self._cluster),
+            Limits(
+                share * (seconds if most_seconds is None else min(seconds, most_seconds)),
+                share * args.work_limit if args.work_limit else None,
+            ),
+            seed=args.seed,
+            num_workers=args.workers,
+            hint=hint,
+            may_bounce=False,
+            is_cancelled=search.is_cancelled,
+            on_progress=self._note,
+        )
+
+    def _least_evictions(self) -> int:
+        """How many evictions are needed at least, whatever each of them costs."""
+        problem = self._cluster.problem
+        equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
+        return self._objective.stated_over(self._cluster).prepare(equal).bound()[-1]
+
+    def _note(self, progress: Progress) -> None:
+        """Tells whoever looks on of the best plan so far."""
+        figure, cost = progress.value
+        _, least_cost = progress.bound
+        self._handle.search.note(
+            f"{self._objective.name}: {self._objective.text_of(figure)}, {_evictions_worth(cost)}"
+            f" (at least {_evictions_worth(least_cost)}), {progress.seconds:.0f} s"
+        )
 
     def _groups(self, plan: Plan) -> list[_Group]:
-        groups = (_Group(moves, self._cluster.pods) for moves in self._objective.groups(_once_a_pod(plan.moves)))
+        groups = (_Group(moves, self._cluster.pods) for moves in self._objective.groups(plan.moves))
         return [group for group in groups if group.pods]
 
-    def _tried(self, plan: Plan) -> dict[str, str]:
-        """What is said against pods, by uid, when those of `plan` are asked for in their order."""
-        with self._evictor.what_if():
-            return self._ask_for(self._groups(plan))
+    def _tried(self, plan: Plan) -> tuple[list[_Group], dict[str, str]]:
+        """An order in which the groups of `plan` are granted, and what is said against pods of the others, by uid.
 
-    def _ask_for(self, groups: Sequence[_Group]) -> dict[str, str]:
-        """Asks for all of `groups`, and again for those that were refused as long as others are granted after them.
-
-        What is said against pods, by uid.
+        What is refused is asked for again once others have left: it may land where these were.
         """
-        refused = {group: self._against_group(group) for group in groups}
-        refused = {group: texts for group, texts in refused.items() if texts}
-        if self._objective.is_in_groups and 0 < len(refused) < len(groups):
-            return self._ask_for(list(refused))
-        return {uid: text for texts in refused.values() for uid, text in texts.items()}
+        granted: list[_Group] = []
+        waiting = self._groups(plan)
+        with self._evictor.what_if():
+            while True:
+                answers = [(group, self._against_group(group)) for group in waiting]
+                granted += (group for group, against in answers if not against)
+                waiting = [group for group, against in answers if against]
+                if not waiting or len(waiting) == len(answers):
+                    return granted, {uid: text for _, against in answers for uid, text in against.items()}
 
     def _against_group(self, group: _Group) -> dict[str, str]:
         """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""
@@ -112,43 +159,71 @@ class Planning:
             (pod,) = group.pods
             verdict = self._ask(pod)
             return {} if verdict.is_accepted else {pod.uid: verdict.message}
-        culprit, verdict = self._first_refusal(group)
-        if verdict.is_accepted:
-            verdict = self._ask_together(group)
+        culprit, verdict = self._ask_together(group)
         if verdict.is_accepted:
             return {}
         text = verdict.message
         if culprit is not None:
             text = f"it would leave only together with pod {culprit.key}, which has to stay: {text}"
-        for pod in group.pods:
-            self._evictor.keep(pod, verdict, self._objective.reason(pod))
         return {pod.uid: verdict.message if pod is culprit else text for pod in group.pods}
 
-    def _first_refusal(self, group: _Group) -> tuple[Pod | None, Verdict]:
-        """What stands against the first pod of `group` that has to stay, or against all of it."""
-        gain = self._objective.gain_of(group.moves)
+    def _ask_together(self, group: _Group, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
+        """Asks for all of `group` or none, as one bundle; with what stands against it the pod that has to stay."""
+        gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
         with self._evictor.what_if():
             for pod in group.pods:
+                nodes.append(self._evictor.predicted(pod).node)
                 verdict = self._ask(pod)
                 if not verdict.is_accepted:
                     return pod, verdict
-            return None, gain()
+            verdict = gain()
+        if not verdict.is_accepted:
+            return None, verdict
+        asked = zip(group.pods, nodes, strict=True)
+        return None, self._evictor.request_all([self._candidate(pod, node, waves) for pod, node in asked])
 
-    def _ask_together(self, group: _Group) -> Verdict:
-        """Asks for all of `group` or none: what carries the plan out ends with the first that does not leave."""
-        return self._evictor.request_all([Candidate(pod, self._objective.reason(pod)) for pod in group.pods])
+    def _poor(self, plan: Plan) -> dict[str, str]:
+        """What is said against pods, by uid, whose moves gain too little for what they disrupt."""
+        least, found = self._args.min_gain_per_disruption, dict[str, str]()
+        for part in self._objective.parts(self._cluster, plan.moves) if least else ():
+            cost = int(self._cluster.problem.cost[[move.pod for move in part.moves]].sum())
+            gain = part.gain * ORDINARY / cost
+            if gain < least:
+                self._best_left_gain = max(self._best_left_gain, gain)
+                text = (
+                    f"its part of the plan gains {gain:.2g} for an eviction, less than minGainPerDisruption"
+                    f" ({least:g}): {_evictions_worth(cost)} for {counted(part.gain, self._objective.noun)}"
+                )
+                found.update((pod.uid, text) for pod in part.pods)
+        return found
 
-    def _ask(self, pod: Pod) -> Verdict:
-        """Asks for the eviction of a pod that lands where it does no harm."""
-        reason, harm = self._objective.reason(pod), self._harm(pod)
+    def _ask_whole(self, group: _Group, waves: MoveWaves) -> Sequence[Pod]:
+        """Those of `group` that were granted: all or none."""
+        if not self._objective.is_in_groups:
+            return [pod for pod in group.pods if self._ask(pod, waves).is_accepted]
+        _, verdict = self._ask_together(group, waves)
+        if verdict.is_accepted:
+            return group.pods
+        for pod in group.pods:
+            self._evictor.keep(pod, verdict, self._objective.reason(pod))
+        return ()
+
+    def _ask(self, pod: Pod, waves: MoveWaves | None = None) -> Verdict:
+        """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
+        landing = self._evictor.predicted(pod)
+        harm = self._harm(pod, landing)
         if harm.is_accepted:
-            return self._evictor.request(pod, reason)
-        self._evictor.keep(pod, harm, reason)
+            return self._evictor.request_all((self._candidate(pod, landing.node, waves),))
+        self._evictor.keep(pod, harm, self._objective.reason(pod))
         return harm
 
-    def _harm(self, pod: Pod) -> Verdict:
+    def _candidate(self, pod: Pod, node: str | None, waves: MoveWaves | None) -> Candidate:
+        """`pod`, whose replacement is expected on `node`."""
+        wave = 1 if waves is None else waves.of(pod, node)
+        return Candidate(pod, self._objective.reason(pod), wave=wave, cost=self._cluster.cost_of(pod))
+
+    def _harm(self, pod: Pod, landing: Landing) -> Verdict:
         """What stands against where `pod` lands, or that nobody can tell where that is."""
-        landing = self._evictor.predicted(pod)
         node = landing.node
         if landing.replacement.pod is None:
             return ACCEPTED
@@ -160,27 +235,44 @@ class Planning:
 
     def _nothing(self) -> Goal:
         level = Level(self._objective.counts, self._before, self._before, self._before)
-        return Goal(self._objective.name, (level,), 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
+        return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
 
-    def _reached(self, plans: Sequence[Plan], num_granted: int) -> Goal:
+    def _reached(self, plans: Sequence[Plan], granted: Sequence[Pod]) -> Goal:
         """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
         after, bound = self._objective.figure(), self._objective.bound_of(plans[0].bound)
-        figure_bound, evictions_bound = bound
-        sentence = f"{self._objective.change(self._before, after)}, {counted(num_granted, 'eviction')}"
+        figure_bound, cost_bound = bound
+        evictions_bound, cost = self._evictions_bound, sum(self._cluster.cost_of(pod) for pod in granted)
+        sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
-            sentence += f"; {self._objective.shortfall()}"
-        elif num_granted and evictions_bound:
+            sentence += f"; {self._left_text()}"
+        elif granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
         return Goal(
             self._objective.name,
             (Level(self._objective.counts, self._before, after, figure_bound),),
-            num_granted,
+            len(granted),
             evictions_bound,
-            "optimal" if (after, num_granted) <= bound else "feasible",
+            cost,
+            cost_bound,
+            "optimal" if (after, cost) <= bound else "feasible",
             sum(plan.seconds for plan in plans),
             sum(plan.work for plan in plans),
             sentence,
         )
+
+    def _left_text(self) -> str:
+        """Why some are left."""
+        if not self._best_left_gain:
+            return self._objective.shortfall()
+        least = self._args.min_gain_per_disruption
+        best = self._best_left_gain
+        return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
+
+
+def _evictions_worth(cost: int) -> str:
+    """Such as `3 evictions`, or `3.5 evictions` where some are dearer than others."""
+    number = round(cost / ORDINARY, 1)
+    return f"{number:g} {'eviction' if number == 1 else 'evictions'}"
 
 
 class _Group:
@@ -189,12 +281,3 @@ class _Group:
     def __init__(self, moves: Sequence[Move], pods: Sequence[Pod]) -> None:
         self.moves = moves
         self.pods = [pods[move.pod] for move in moves if move.source != PENDING]
-
-
-def _once_a_pod(moves: Sequence[Move]) -> list[Move]:
-    """The moves in their order without detours: a pod that waits on a third node is evicted once."""
-    first: dict[int, Move] = {}
-    for move in moves:
-        source = first[move.pod].source if move.pod in first else move.source
-        first[move.pod] = Move(move.pod, source, move.target)
-    return list(first.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.planner.arrays import PENDING
-from descheduler.planner.ordering import Move
+from descheduler.planner.waves import Move
 
 
 def groups(*moves: tuple[int, int, int], gangs: dict[int, str] | None = None) -> list[list[int]]:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.planner.objective import Objective, Value
-from descheduler.planner.ordering import Move
+from descheduler.planner.waves import Move
 
-__all__ = ["ClusterObjective"]
+__all__ = ["ClusterObjective", "Part"]
+
+
+class Part(NamedTuple):
+    """`moves` by which the figure falls by `gain`. Without them `pods` stay: no other moves of them gain more."""
+
+    gain: int
+    moves: Sequence[Move]
+    pods: Sequence[Pod]
 
 
 class ClusterObjective(ABC):
@@ -76,16 +85,24 @@ class ClusterObjective(ABC):
         """
         return [[move] for move in moves]
 
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """What gains by itself: each group, by 1, if not overridden."""
+        return [Part(1, group, [cluster.pods[move.pod] for move in group]) for group in self.groups(moves)]
+
     def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
         """What says, once a whole group of moves is granted, whether it is of use; asked for before they are."""
         del moves
         return lambda: ACCEPTED
 
     def bound_of(self, bound: Value) -> tuple[int, int]:
-        """(figure, evictions) of which no plan has less, by the bound of the first plan."""
-        figure, evictions = bound
-        return figure, evictions
+        """(figure, cost) of which no plan has less, by the bound of the first plan."""
+        figure, cost = bound
+        return figure, cost
+
+    def text_of(self, number: int) -> str:
+        """Such as `2 nodes over target`."""
+        return f"{counted(number, self.noun)} {self.state}"
 
     def change(self, before: int, after: int) -> str:
         """Such as `2 nodes over target → 0`."""
-        return f"{counted(before, self.noun)} {self.state} → {after}"
+        return f"{self.text_of(before)} → {after}"

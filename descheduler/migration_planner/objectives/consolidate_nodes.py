@@ -22,7 +22,7 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.planner.objective import Value
 from descheduler.planner.objectives.consolidate import Consolidate
-from descheduler.planner.ordering import Move
+from descheduler.planner.waves import Move
 from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["EmptiedNodes"]
@@ -102,11 +102,15 @@ class EmptiedNodes(ClusterObjective):
         weight, evictions = bound
         return weight + self._unplanned, evictions
 
+    def text_of(self, number: int) -> str:
+        """Nodes, or what they cost."""
+        return f"cost of nodes in use {cost_text(number)}" if self._has_costs else super().text_of(number)
+
     def change(self, before: int, after: int) -> str:
         """Nodes, and what they cost where that is known."""
         if not self._has_costs:
             return super().change(before, after)
-        num_nodes = super().change(len(self._before), len(self._used()))
+        num_nodes = f"{super().text_of(len(self._before))} → {len(self._used())}"
         return f"{num_nodes} (cost {cost_text(before)} → {cost_text(after)})"
 
     def reason(self, pod: Pod) -> str:

@@ -10,7 +10,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import PENDING_PODS, MakeRoom
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.connected_moves import connected_moves
-from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -18,7 +18,7 @@ from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objectives.make_room import MakeRoom as PlacedPods
-from descheduler.planner.ordering import Move
+from descheduler.planner.waves import Move
 from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["RoomForPods"]
@@ -76,6 +76,13 @@ class RoomForPods(ClusterObjective):
             if move.source != PENDING
         }
         return found
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """Each group, by the pods that it makes room for."""
+        for group in self.groups(moves):
+            evictions = [move for move in group if move.source != PENDING]
+            if evictions:
+                yield Part(len(group) - len(evictions), evictions, [cluster.pods[move.pod] for move in evictions])
 
     def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
         """That as many pods fewer are pending as the moves are for; of equal pods the scheduler takes any."""
