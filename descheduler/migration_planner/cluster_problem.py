@@ -10,6 +10,7 @@ import numpy as np
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.request_check import Allowance
+from descheduler.migration_planner.spread_rules import spread_rules
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -40,6 +41,19 @@ class ClusterProblem:
         """What the eviction of one of `pods` costs. Raises KeyError for others."""
         return int(self.problem.cost[self._numbers[pod.uid]])
 
+    def assignment_with(self, targets: Mapping[str, str]) -> Ints | None:
+        """int64[P]: as it is, but with movable pods on the nodes that `targets` has for their UIDs.
+
+        None where that changes nothing.
+        """
+        places = {name: number for number, name in enumerate(self.nodes)}
+        found = np.array(self.problem.assignment)
+        for uid, node in targets.items():
+            number = self._numbers.get(uid, -1)
+            if number >= 0 and node in places and self.problem.evictable[number]:
+                found[number] = places[node]
+        return None if np.array_equal(found, self.problem.assignment) else found
+
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
         return {pod.uid: number for number, pod in enumerate(self.pods)}
@@ -66,8 +80,8 @@ def cluster_problem(
     Pods that the filters of the profile keep, those with a uid in `kept`, and those whose replacement lands nowhere for
     certain, stay. Those of which `counts` is false are none of the problem's: what they take comes off the capacity.
     `pending` pods have no node yet. `most` limits the evictions, and `cost_of` says what they cost, which is 1 each
-    without it. Rules are: required anti-affinity of pods to their own kind, and what limits and budgets leave;
-    everything else that stands between pods counts as it is now.
+    without it. Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and
+    budgets leave; everything else that stands between pods counts as it is now.
     """
     openings = evictor.prover().openings()
     columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
@@ -99,7 +113,11 @@ def cluster_problem(
         cost=None if cost_of is None else cost_of(pods),
         pod_class=np.array([row or 0 for row in rows], dtype=np.int64),
         allowed=classes.allowed,
-        rules=[*_apart(pods, nodes), *_limits(pods, len(placed), evictor.allowances(), most)],
+        rules=[
+            *_apart(pods, nodes),
+            *spread_rules(pods, nodes),
+            *_limits(pods, len(placed), evictor.allowances(), most),
+        ],
     )
     return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)
 

@@ -12,6 +12,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs
 from descheduler.migration_planner.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.migration_planner.disruption_cost import ORDINARY, disruption_costs
+from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.move_waves import MoveWaves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.model.node import Node
@@ -33,16 +34,22 @@ _SHARES = (0.6, 0.1, 0.1, 0.1, 0.1)
 
 
 class Planning:
-    """What comes of one objective in one run."""
+    """What comes of one objective in one run; `last` is what the run before planned for it."""
 
     def __init__(
-        self, objective: ClusterObjective, args: MigrationPlannerArgs, handle: StrategyHandle, nodes: Sequence[Node]
+        self,
+        objective: ClusterObjective,
+        args: MigrationPlannerArgs,
+        handle: StrategyHandle,
+        nodes: Sequence[Node],
+        last: PlannedTargets,
     ) -> None:
         self._objective = objective
         self._args = args
         self._handle = handle
         self._evictor = handle.evictor
         self._nodes = nodes
+        self._last = last
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
         self._asked: set[str] = set()
@@ -50,6 +57,8 @@ class Planning:
         self._before = objective.figure()
         self.num_pods = sum(len(handle.view.active_pods_on(node.name)) for node in nodes)
         self.goal = self._nothing()
+        self.targets: PlannedTargets = {}
+        """Of the last plan."""
 
     @property
     def num_asked(self) -> int:
@@ -67,13 +76,16 @@ class Planning:
         for share in _SHARES:
             if plans:
                 self._cluster = self._stated()
-            plans.append(self._solve(share, plans[-1].assignment if plans else None))
+            hint = plans[-1].assignment if plans else self._cluster.assignment_with(self._last)
+            plans.append(self._solve(share, hint))
             groups, refused = self._tried(plans[-1])
             refused = refused or self._poor(plans[-1])
             if not refused:
                 break
             self._against.update(refused)
         self._handle.search.note("")
+        pods, nodes = self._cluster.pods, self._cluster.nodes
+        self.targets = {pods[move.pod].uid: nodes[move.target] for move in plans[-1].moves}
         good = [group for group in groups if not any(pod.uid in self._against for pod in group.pods)]
         self._asked = {pod.uid for group in good for pod in group.pods}
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
