@@ -257,7 +257,9 @@ class Planning:
         sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"
-        elif granted and evictions_bound:
+        elif not granted:
+            sentence += "; no plan is better"
+        elif evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
         return Goal(
             self._objective.name,

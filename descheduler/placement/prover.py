@@ -100,13 +100,17 @@ class LandingProver:
     def still_pending(self) -> tuple[Pod, ...]:
         """The pending pods of the snapshot that no node takes once everything booked has settled. Leaves no trace.
 
-        Those that are not modelled in full are not among them, since nobody knows that of them.
+        Those of which nobody knows that are not among them; see `pending_doubt`.
         """
         with self.cluster.what_if():
             self._pending.place_all()
             waiting = self._pending.waiting()
         known = set(map(id, self._cluster.snapshot.pods))
         return tuple(pod for pod in waiting if id(pod) in known)
+
+    def pending_doubt(self, pod: Pod) -> str:
+        """Why nobody knows whether a pending pod of the snapshot finds a node; empty where that is known."""
+        return self._pending.doubt(pod)
 
     def consider(self, victim: Pod, *, only_proven: bool = False, mates: Sequence[Pod] = ()) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.

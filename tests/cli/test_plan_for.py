@@ -90,7 +90,7 @@ def test_room_is_made_for_the_pods_of_a_file_and_not_for_others(plan: Any, tmp_p
 
 def test_room_is_made_for_what_a_pod_requests(plan: Any) -> None:
     assert evicted(plan("cpu=4,memory=1Gi")) == ["a0"]
-    assert sentence(plan("cpu=3")) == "1 pod pending: each can be scheduled without evictions, or is unknown"
+    assert sentence(plan("cpu=3")) == "1 pod pending: 1 can be scheduled without evictions"
     assert sentence(plan("cpu=30")).startswith("1 pod pending → 1, 0 evictions")
 
 

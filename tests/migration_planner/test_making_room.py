@@ -133,8 +133,18 @@ def test_room_is_made_for_selected_pods(args: Object, *, served: bool) -> None:
 def test_goal_says_why_nothing_is_to_be_done() -> None:
     assert goal_of(run(NEARLY_FULL)).sentence == "no pod is pending"
     assert goal_of(run([*NEARLY_FULL, pending("p", "1")])).sentence == (
-        "1 pod pending: each can be scheduled without evictions, or is unknown"
+        "1 pod pending: 1 can be scheduled without evictions"
     )
+    foreign = [pending(name, "4", scheduler="other") for name in "qr"]
+    assert goal_of(run([*NEARLY_FULL, pending("p", "1"), *foreign])).sentence == (
+        "3 pods pending: 1 can be scheduled without evictions, 2 unknown (scheduler other is not modelled)"
+    )
+
+
+def test_pods_with_scheduling_gates_are_not_pending_for_want_of_room() -> None:
+    gated = pending("p", "4", spec={"schedulingGates": [{"name": "quota"}]})
+
+    assert goal_of(run([*NEARLY_FULL, gated])).sentence == "no pod is pending"
 
 
 def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:

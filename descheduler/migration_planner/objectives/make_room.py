@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -50,7 +51,11 @@ class RoomForPods(ClusterObjective):
             return "no pending pod is selected (makeRoom)" if self._is_narrowed else "no pod is pending"
         if self.pending():
             return ""
-        return f"{counted(len(self._selected), 'pod')} pending: each can be scheduled without evictions, or is unknown"
+        doubts = Counter(filter(None, map(self._evictor.prover().pending_doubt, self._selected.values())))
+        fit = len(self._selected) - doubts.total()
+        found = [f"{fit} can be scheduled without evictions"] if fit else []
+        found += [f"{number} unknown ({cause})" for cause, number in doubts.most_common()]
+        return f"{counted(len(self._selected), 'pod')} pending: {', '.join(found)}"
 
     def figure(self) -> int:
         """Selected pods that no node takes."""
@@ -128,7 +133,9 @@ def _selected(args: MakeRoom, pods: Iterable[Pod]) -> Iterable[Pod]:
     """The pending pods that `args` name."""
     selector = compile_selector(args.label_selector)
     for pod in pods:
-        if pod.node_name or pod.is_terminal or pod.is_terminating or not _is_included(args, pod):
+        if pod.node_name or pod.is_terminal or pod.is_terminating or pod.spec.scheduling_gates:
+            continue
+        if not _is_included(args, pod):
             continue
         if selector is None or selector.matches(pod.labels):
             yield pod
