@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,25 +72,35 @@ class Planning:
             return
         self._cluster = self._stated()
         plans: list[Plan] = []
-        groups: list[_Group] = []
+        trials: list[_Trial] = []
         self._evictions_bound = self._least_evictions()
         for share in _SHARES:
             if plans:
                 self._cluster = self._stated()
             hint = plans[-1].assignment if plans else self._cluster.assignment_with(self._last)
             plans.append(self._solve(share, hint))
-            groups, refused = self._tried(plans[-1])
+            trial, refused = self._tried(plans[-1])
+            trials.append(trial)
             refused = refused or self._poor(plans[-1])
             if not refused:
                 break
             self._against.update(refused)
         self._handle.search.note("")
-        pods, nodes = self._cluster.pods, self._cluster.nodes
-        self.targets = {pods[move.pod].uid: nodes[move.target] for move in plans[-1].moves}
-        good = [group for group in groups if not any(pod.uid in self._against for pod in group.pods)]
+        good = self._chosen(trials)
         self._asked = {pod.uid for group in good for pod in group.pods}
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
         self.goal = self._reached(plans, [pod for group in good for pod in self._ask_whole(group, waves)])
+
+    def _chosen(self, trials: Sequence[_Trial]) -> Sequence[_Group]:
+        """The groups of the best trial whose moves gain enough for what they disrupt."""
+        best = min(trials, key=lambda trial: (trial.figure, trial.cost))
+        self._cluster = best.cluster
+        pods, nodes = self._cluster.pods, self._cluster.nodes
+        self.targets = {pods[move.pod].uid: nodes[move.target] for move in best.plan.moves}
+        poor = self._poor(best.plan)
+        good = [group for group in best.groups if not any(pod.uid in poor for pod in group.pods)]
+        self._objective.groups([move for group in good for move in group.moves])
+        return good
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""
@@ -150,34 +161,50 @@ class Planning:
         groups = (_Group(moves, self._cluster.pods) for moves in self._objective.groups(plan.moves))
         return [group for group in groups if group.pods]
 
-    def _tried(self, plan: Plan) -> tuple[list[_Group], dict[str, str]]:
-        """An order in which the groups of `plan` are granted, and what is said against pods of the others, by uid.
+    def _tried(self, plan: Plan) -> tuple[_Trial, dict[str, str]]:
+        """What comes of asking for the groups of `plan`, and what is said against pods of the others, by uid.
 
-        What is refused is asked for again once others have left: it may land where these were.
+        What is refused is asked for again once others have left: it may land where these were. Where that does not
+        help, a group is given up that keeps others from being granted.
         """
-        granted: list[_Group] = []
+        granted, refused = list[_Group](), dict[str, str]()
         waiting = self._groups(plan)
         with self._evictor.what_if():
-            while True:
+            while waiting:
                 answers = [(group, self._against_group(group)) for group in waiting]
                 granted += (group for group, against in answers if not against)
                 waiting = [group for group, against in answers if against]
-                if not waiting or len(waiting) == len(answers):
-                    return granted, {uid: text for _, against in answers for uid, text in against.items()}
+                if len(waiting) == len(answers):
+                    hindering = self._objective.give_up([group.moves for group in waiting])
+                    given_up = range(len(waiting)) if hindering is None else (hindering,)
+                    refused |= {uid: text for index in given_up for uid, text in answers[index][1].items()}
+                    waiting = [group for index, group in enumerate(waiting) if index not in given_up]
+            cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
+            return _Trial(self._objective.figure(), cost, plan, self._cluster, granted), refused
 
     def _against_group(self, group: _Group) -> dict[str, str]:
         """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""
-        if not self._objective.is_in_groups:
-            (pod,) = group.pods
-            verdict = self._ask(pod)
-            return {} if verdict.is_accepted else {pod.uid: verdict.message}
-        culprit, verdict = self._ask_together(group)
-        if verdict.is_accepted:
+        if self._objective.is_in_bundles:
+            return self._against_bundle(group)
+        if len(group.pods) == 1:
+            verdict = self._ask(group.pods[0])
+            return {} if verdict.is_accepted else {group.pods[0].uid: verdict.message}
+        refusal = self._first_refusal(group)
+        if refusal is None:
+            for pod in group.pods:
+                self._ask(pod)
             return {}
-        text = verdict.message
-        if culprit is not None:
-            text = f"it would leave only together with pod {culprit.key}, which has to stay: {text}"
-        return {pod.uid: verdict.message if pod is culprit else text for pod in group.pods}
+        return _against_all(group, *refusal)
+
+    def _first_refusal(self, group: _Group) -> tuple[Pod, Verdict] | None:
+        with self._evictor.what_if():
+            answers = ((pod, self._ask(pod)) for pod in group.pods)
+            return next((answer for answer in answers if not answer[1].is_accepted), None)
+
+    def _against_bundle(self, group: _Group) -> dict[str, str]:
+        """The same of pods that are asked for as one bundle."""
+        culprit, verdict = self._ask_together(group)
+        return {} if verdict.is_accepted else _against_all(group, culprit, verdict)
 
     def _ask_together(self, group: _Group, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
         """Asks for all of `group` or none, as one bundle; with what stands against it the pod that has to stay."""
@@ -211,11 +238,15 @@ class Planning:
 
     def _ask_whole(self, group: _Group, waves: MoveWaves) -> Sequence[Pod]:
         """Those of `group` that were granted: all or none."""
-        if not self._objective.is_in_groups:
-            return [pod for pod in group.pods if self._ask(pod, waves).is_accepted]
-        _, verdict = self._ask_together(group, waves)
-        if verdict.is_accepted:
-            return group.pods
+        if self._objective.is_in_bundles:
+            _, verdict = self._ask_together(group, waves)
+            if verdict.is_accepted:
+                return group.pods
+        else:
+            refusal = self._first_refusal(group) if len(group.pods) > 1 else None
+            if refusal is None:
+                return [pod for pod in group.pods if self._ask(pod, waves).is_accepted]
+            verdict = refusal[1]
         for pod in group.pods:
             self._evictor.keep(pod, verdict, self._objective.reason(pod))
         return ()
@@ -257,9 +288,9 @@ class Planning:
         sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"
-        elif not granted:
-            sentence += "; no plan is better"
-        elif evictions_bound:
+        elif after:
+            sentence += "; no plan within the limits leaves fewer"
+        elif granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
         return Goal(
             self._objective.name,
@@ -289,9 +320,27 @@ def _evictions_worth(cost: int) -> str:
     return f"{number:g} {'eviction' if number == 1 else 'evictions'}"
 
 
+def _against_all(group: _Group, culprit: Pod | None, verdict: Verdict) -> dict[str, str]:
+    """What is said against each pod of a group because of one of them, or of all together."""
+    text = verdict.message
+    if culprit is not None:
+        text = f"it would leave only together with pod {culprit.key}, which has to stay: {text}"
+    return {pod.uid: verdict.message if pod is culprit else text for pod in group.pods}
+
+
 class _Group:
     """Moves that are asked for together, and the pods that are evicted for them."""
 
     def __init__(self, moves: Sequence[Move], pods: Sequence[Pod]) -> None:
         self.moves = moves
         self.pods = [pods[move.pod] for move in moves if move.source != PENDING]
+
+
+class _Trial(NamedTuple):
+    """What comes of a plan over `cluster` that is tried out: the figure and the cost once `groups` are granted."""
+
+    figure: int
+    cost: int
+    plan: Plan
+    cluster: ClusterProblem
+    groups: Sequence[_Group]

@@ -33,8 +33,8 @@ class ClusterObjective(ABC):
     """What the figure counts, such as `node`."""
     state: str
     """In which state these are, such as `over target`."""
-    is_in_groups = False
-    """Whether moves are of use only together, as `groups` has them; each is of use alone if not."""
+    is_in_bundles = False
+    """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
 
     @property
     def counts(self) -> str:
@@ -93,6 +93,11 @@ class ClusterObjective(ABC):
         """What says, once a whole group of moves is granted, whether it is of use; asked for before they are."""
         del moves
         return lambda: ACCEPTED
+
+    def give_up(self, groups: Sequence[Sequence[Move]]) -> int | None:
+        """Which of `groups`, none of which is granted, is left out so that others may be; None where none helps."""
+        del groups
+        return None
 
     def bound_of(self, bound: Value) -> tuple[int, int]:
         """(figure, cost) of which no plan has less, by the bound of the first plan."""

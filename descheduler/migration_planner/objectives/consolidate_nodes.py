@@ -35,7 +35,7 @@ class EmptiedNodes(ClusterObjective):
 
     name = "ConsolidateNodes"
     noun, state = "node", "in use"
-    is_in_groups = True
+    is_in_bundles = True
 
     def __init__(self, args: ConsolidateNodes, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._most = Targets(args.max_utilization)
@@ -50,6 +50,8 @@ class EmptiedNodes(ClusterObjective):
         self._before = self._used()
         self._emptied: frozenset[str] = frozenset()
         """By the plan that was asked about last."""
+        self._attracted: Counter[str] = Counter()
+        """How many replacements would be scheduled onto each of these, since one was given up."""
         self._unplanned = 0
         """The cost of nodes that are in use by what is none of the problem's pods."""
 
@@ -95,7 +97,19 @@ class EmptiedNodes(ClusterObjective):
         for move in moves:
             by_node.setdefault(move.source, []).append(move)
         self._emptied = frozenset(names[node] for node in by_node)
+        self._attracted.clear()
         return sorted(by_node.values(), key=lambda group: (-self._fullness(names[group[0].source]), group[0].source))
+
+    def give_up(self, groups: Sequence[Sequence[Move]]) -> int | None:
+        """The node onto which most replacements of others would be scheduled, which stays in use."""
+        names = list(self._nodes)
+        sources = [names[group[0].source] for group in groups]
+        attracting = max(sources, key=lambda name: self._attracted[name])
+        if not self._attracted[attracting]:
+            return None
+        self._attracted.clear()
+        self._emptied -= {attracting}
+        return sources.index(attracting)
 
     def bound_of(self, bound: Value) -> tuple[int, int]:
         """With what nodes cost that no plan empties."""
@@ -121,6 +135,7 @@ class EmptiedNodes(ClusterObjective):
         """That the node is emptied, is empty, or would be too full."""
         would = f"the replacement pod would be scheduled onto {node}"
         if node in self._emptied:
+            self._attracted[node] += 1
             return refuse(Reason.OTHER_LANDING, f"{would}, which the plan empties; {_HINT}", node)
         if not self._in_use.num_pods(node):
             return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use; {_HINT}", node)

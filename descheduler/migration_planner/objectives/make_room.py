@@ -30,7 +30,7 @@ class RoomForPods(ClusterObjective):
 
     name = "MakeRoom"
     noun, state = "pod", "pending"
-    is_in_groups = True
+    is_in_bundles = True
 
     def __init__(self, args: MakeRoom, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor = handle.evictor
