@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
@@ -273,8 +274,16 @@ class Planning:
         if node is None or landing.cause:
             return refuse(Reason.NO_LANDING if node is None else Reason.UNKNOWN_LANDING, landing.message)
         if node == pod.node_name:
-            return refuse(Reason.RETURNS_TO_SOURCE, f"the replacement pod would be scheduled onto {node} again", node)
-        return self._objective.harm(pod, node)
+            message = f"the replacement pod would be scheduled onto {node} again"
+            return self._hinted(refuse(Reason.RETURNS_TO_SOURCE, message, node))
+        return self._hinted(self._objective.harm(pod, node))
+
+    def _hinted(self, verdict: Verdict) -> Verdict:
+        """With what helps, where the scheduler chooses another node."""
+        hint = self._objective.hint
+        if verdict.is_accepted or not hint:
+            return verdict
+        return msgspec.structs.replace(verdict, message=f"{verdict.message}; {hint}")
 
     def _nothing(self) -> Goal:
         level = Level(self._objective.counts, self._before, self._before, self._before)
@@ -308,7 +317,9 @@ class Planning:
     def _left_text(self) -> str:
         """Why some are left."""
         if not self._best_left_gain:
-            return self._objective.shortfall()
+            hint = self._objective.hint
+            is_of_use = bool(hint) and any(hint in text for text in self._against.values())
+            return f"{self._objective.shortfall()}; {hint}" if is_of_use else self._objective.shortfall()
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"

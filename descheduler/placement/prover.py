@@ -25,6 +25,7 @@ from descheduler.placement.landings.openings import Openings
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.preemption import preemption_hint
 from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, not_looked_for, verdict_of
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
@@ -59,9 +60,9 @@ class LandingProver:
         self._unbooked = (unknown,) if books_likely else (unknown, likely)
         version = version or KubeVersion()
         self._cluster = shadow_cluster_of(snapshot, plugins, version)
-        schedulers = Schedulers(
-            self._cluster, configuration or default_configuration(version, plugins), plugins=plugins, others=others
-        )
+        configuration = configuration or default_configuration(version, plugins)
+        self._first_profile = configuration.profiles[0]
+        schedulers = Schedulers(self._cluster, configuration, plugins=plugins, others=others)
         forms = PlacementForms(snapshot)
         self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms)
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
@@ -82,6 +83,11 @@ class LandingProver:
     def openings(self) -> Openings:
         """What a planner asks of the cluster with everything that is booked; valid until the next booking."""
         return Openings(self.cluster, self._candidates)
+
+    @property
+    def prefers_empty_nodes(self) -> bool:
+        """Whether the scheduler of the first profile gives nodes with more free room a higher score."""
+        return self._first_profile.args.of(NodeResourcesFitArgs).strategy == "LeastAllocated"
 
     @property
     def warnings(self) -> tuple[str, ...]:

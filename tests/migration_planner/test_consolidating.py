@@ -124,7 +124,8 @@ def test_a_node_is_left_whose_pods_would_be_scheduled_onto_it_again() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "3 nodes in use → 3, 0 evictions; no plan that was found within the limits empties more"
+        "3 nodes in use → 3, 0 evictions; no plan that was found within the limits empties more;"
+        " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
     )
 
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -33,6 +34,8 @@ class ClusterObjective(ABC):
     """What the figure counts, such as `node`."""
     state: str
     """In which state these are, such as `over target`."""
+    hint = ""
+    """What helps where replacements would be scheduled onto the wrong nodes; empty where nothing is known to help."""
     is_in_bundles = False
     """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
 
@@ -44,6 +47,13 @@ class ClusterObjective(ABC):
     def pending(self) -> Sequence[Pod]:
         """The pods without a node that the plan places; none if not overridden."""
         return ()
+
+    @staticmethod
+    def packing_hint(evictor: PluginEvictor) -> str:
+        """The hint of objectives that are for full nodes, where the scheduler prefers others."""
+        if not evictor.prover().prefers_empty_nodes:
+            return ""
+        return "a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
 
     def counts_pod(self, pod: Pod) -> bool:
         """Whether a pod on a node is one of those that the plan moves, or that have to stay; all if not overridden."""

@@ -27,8 +27,6 @@ from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["EmptiedNodes"]
 
-_HINT = "a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
-
 
 class EmptiedNodes(ClusterObjective):
     """The most of `nodes` without pods, or the most of what they cost."""
@@ -41,6 +39,7 @@ class EmptiedNodes(ClusterObjective):
         self._most = Targets(args.max_utilization)
         self._in_use = _NodesInUse(handle.view, handle.evictor)
         self._evictor, self._view = handle.evictor, handle.view
+        self.hint = self.packing_hint(handle.evictor)
         selector = compile_selector(args.protected_nodes)
         self._nodes = {node.name: node for node in nodes}
         self._protected = {node.name for node in nodes if selector is not None and selector.matches(node.labels)}
@@ -136,9 +135,9 @@ class EmptiedNodes(ClusterObjective):
         would = f"the replacement pod would be scheduled onto {node}"
         if node in self._emptied:
             self._attracted[node] += 1
-            return refuse(Reason.OTHER_LANDING, f"{would}, which the plan empties; {_HINT}", node)
+            return refuse(Reason.OTHER_LANDING, f"{would}, which the plan empties", node)
         if not self._in_use.num_pods(node):
-            return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use; {_HINT}", node)
+            return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
         need = self._evictor.prover().openings().need(pod)
         over = self._most.resources_over(usage_of(self._evictor, node), need)
         if not over or node not in self._nodes:

@@ -34,6 +34,7 @@ class RoomForPods(ClusterObjective):
 
     def __init__(self, args: MakeRoom, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor = handle.evictor
+        self.hint = self.packing_hint(handle.evictor)
         self._nodes = frozenset(node.name for node in nodes)
         self._selected = {pod.uid: pod for pod in _selected(args, handle.view.snapshot.pods)}
         self._is_narrowed = args != MakeRoom()
