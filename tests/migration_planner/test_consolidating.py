@@ -183,3 +183,14 @@ def test_equal_input_gives_equal_plans() -> None:
     first, second = (run(pods, nodes=nodes, planner={"timeLimit": "60s", "workLimit": 1}) for _ in range(2))
 
     assert evicted(first) == evicted(second) != []
+
+
+def test_a_node_that_attracts_the_replacements_of_another_one_stays_in_use() -> None:
+    """Both b and c would fit on a; the scheduler prefers each of them for the other's pods."""
+    nodes = [make_node("a", cpu="20"), *NODES[1:]]
+    pods = [pod("a0", "8", "a", owners=[]), *(pod(name, "3", name[0]) for name in ("b0", "b1", "c0"))]
+
+    decisions = run(pods, nodes=nodes)
+
+    assert len(evicted(decisions)) in (1, 2)
+    assert goal_of(decisions).levels == (Level("nodes in use", 3, 2, 1),)
