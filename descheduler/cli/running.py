@@ -94,7 +94,7 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
     with observer.cycle():
         with observer.snapshot():
             snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
-            snapshot = with_wanted_pods(snapshot, _wanted_pods(flags), request)
+            snapshot = with_wanted_pods(snapshot, _wanted_pods(flags, policy), request)
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         now = flags.now or snapshot.taken_at or datetime.now(UTC)
@@ -118,7 +118,7 @@ def _run_on_cluster(
 
     record.is_dry = flags.dry_run or is_dry(policy)
     search = watched_search(watch, is_dry=record.is_dry, is_quiet=flags.output.is_quiet)
-    options = msgspec.structs.replace(_run_options(flags, lease), search=search)
+    options = msgspec.structs.replace(_run_options(flags, policy, lease), search=search)
     now = flags.now or datetime.now(UTC)
     show_progress(record.observer, is_quiet=flags.output.is_quiet)
 
@@ -137,7 +137,7 @@ def _run_on_cluster(
     return _show_outcome(result, flags, record, watch)
 
 
-def _run_options(flags: RunFlags, lease: LeaseOptions) -> RunOptions:
+def _run_options(flags: RunFlags, policy: Policy, lease: LeaseOptions) -> RunOptions:
     from descheduler.cycle.options import RunOptions
 
     return RunOptions(
@@ -151,7 +151,7 @@ def _run_options(flags: RunFlags, lease: LeaseOptions) -> RunOptions:
         most_assessed=flags.assess_landings,
         apply=flags.apply,
         identifies_cluster=bool(flags.out),
-        wanted_pods=_wanted_pods(flags),
+        wanted_pods=_wanted_pods(flags, policy),
     )
 
 
@@ -169,8 +169,15 @@ def _policy_of(flags: RunFlags) -> Policy:
     return room_policy(policy, flags.room.names)
 
 
-def _wanted_pods(flags: RunFlags) -> Sequence[Mapping[str, object]]:
-    return () if flags.room is None else flags.room.pods
+def _wanted_pods(flags: RunFlags, policy: Policy) -> Sequence[Mapping[str, object]]:
+    """Raises PolicyError."""
+    room = flags.room
+    if room is None or not room.is_of_requests:
+        return () if room is None else room.pods
+    from descheduler.migration_planner.room_policy import scheduler_of
+
+    name = scheduler_of(policy)
+    return [{**pod, "spec": {**pod["spec"], "schedulerName": name}} for pod in room.pods]
 
 
 def _most_assessed(flags: RunFlags) -> int:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
 from descheduler.migration_planner.args import PENDING_PODS, MakeRoom, MigrationPlannerArgs, PlannerObjective
 from descheduler.policy.types import PluginConfig, Policy, Profile
 
-__all__ = ["BUILT_IN", "room_policy"]
+__all__ = ["BUILT_IN", "room_policy", "scheduler_of"]
 
 _PLANNER = "MigrationPlanner"
 
@@ -42,6 +43,19 @@ def room_policy(policy: Policy, pods: Sequence[str]) -> Policy:
     """
     objective = PlannerObjective(make_room=MakeRoom(pods=tuple(pods) or PENDING_PODS))
     return replace(policy, profiles=tuple(_profile(profile, objective) for profile in policy.profiles))
+
+
+def scheduler_of(policy: Policy) -> str:
+    """The name of the scheduler that `policy` verifies landings with, the first where there are several.
+
+    Raises PolicyError for a scheduler's configuration that makes no sense.
+    """
+    from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_SCHEDULER_NAME
+
+    found = (settings for _, settings in scheduling_by_profile(policy, None) if settings is not None)
+    configurations = (settings.configuration for settings in found if settings.configuration is not None)
+    first = next(configurations, None)
+    return DEFAULT_SCHEDULER_NAME if first is None else first.profiles[0].scheduler_name
 
 
 def _profile(profile: Profile, objective: PlannerObjective) -> Profile:

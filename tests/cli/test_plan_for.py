@@ -94,6 +94,15 @@ def test_room_is_made_for_what_a_pod_requests(plan: Any) -> None:
     assert sentence(plan("cpu=30")).startswith("1 pod pending → 1, 0 evictions")
 
 
+def test_a_pod_of_requests_is_one_of_the_scheduler_that_the_policy_names(plan: Any, tmp_path: Path) -> None:
+    scheduler = tmp_path / "scheduler.yaml"
+    scheduler.write_text(_PACKING.read_text().replace("default-scheduler", "packing"))
+    document = policy("RemoveFailedPods")
+    document["profiles"][0]["pluginConfig"][2]["args"]["schedulerConfigFile"] = str(scheduler)
+
+    assert sentence(plan("cpu=3", policy=document)) == "1 pod pending: 1 can be scheduled without evictions"
+
+
 def test_protections_and_limits_of_a_policy_hold_and_its_plugins_do_not_run(plan: Any) -> None:
     """RemoveFailedPods would evict the failed pod."""
     failed = pod_object("failed", node="b", phase="Failed")

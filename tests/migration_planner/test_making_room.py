@@ -141,6 +141,12 @@ def test_goal_says_why_nothing_is_to_be_done() -> None:
     )
 
 
+def test_goal_counts_pods_beside_that_need_no_room() -> None:
+    goal = goal_of(run([*NEARLY_FULL, pending("p", "4"), pending("small", "3")]))
+
+    assert goal.sentence == "1 pod pending → 0 (1 more can be scheduled without evictions), 1 eviction"
+
+
 def test_pods_with_scheduling_gates_are_not_pending_for_want_of_room() -> None:
     gated = pending("p", "4", spec={"schedulingGates": [{"name": "quota"}]})
 

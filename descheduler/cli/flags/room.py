@@ -18,9 +18,13 @@ _PENDING = "pending"
 
 
 class Room(msgspec.Struct, frozen=True):
-    """Room for `pods`, which are to be created; for all pending ones where there are none."""
+    """Room for `pods`, which are to be created; for all pending ones where there are none.
+
+    `is_of_requests` says that there is one, of which nothing is known but what it requests.
+    """
 
     pods: Sequence[Mapping[str, Any]] = ()
+    is_of_requests: bool = False
 
     @property
     def names(self) -> Sequence[str]:
@@ -55,7 +59,7 @@ def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) 
     if text == _PENDING:
         return Room()
     if "=" in text and not Path(text).exists():
-        return Room((_requested(text),))
+        return Room((_requested(text),), is_of_requests=True)
     return Room(_of_file(text))
 
 

@@ -52,7 +52,7 @@ class RoomForPods(ClusterObjective):
             return "no pending pod is selected (makeRoom)" if self._is_narrowed else "no pod is pending"
         if self.pending():
             return ""
-        doubts = Counter(filter(None, map(self._evictor.prover().pending_doubt, self._selected.values())))
+        doubts = self._doubts()
         fit = len(self._selected) - doubts.total()
         found = [f"{fit} can be scheduled without evictions"] if fit else []
         found += [f"{number} unknown ({cause})" for cause, number in doubts.most_common()]
@@ -71,6 +71,12 @@ class RoomForPods(ClusterObjective):
             if gang_id := gang_id_of(cluster.pods[number]):
                 gang[number] = known.setdefault(gang_id, len(known))
         return PlacedPods(gang=gang)
+
+    def change(self, before: int, after: int) -> str:
+        """With the pods that need no room."""
+        fit = len(self._selected) - before - self._doubts().total()
+        others = f" ({fit} more can be scheduled without evictions)" if fit else ""
+        return f"{super().change(before, after)}{others}"
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Moves of which one takes the room that another one leaves, and those for pods of one gang."""
@@ -121,6 +127,10 @@ class RoomForPods(ClusterObjective):
         if nothing := self.nothing_to_do():
             return nothing if not self._served_by else "other pods make room for every pending pod"
         return "no plan that was found within the limits makes room for a pending pod by its eviction"
+
+    def _doubts(self) -> Counter[str]:
+        """Of how many selected pods it is unknown whether they can be scheduled, by cause."""
+        return Counter(filter(None, map(self._evictor.prover().pending_doubt, self._selected.values())))
 
     def _gang_of(self, number: int) -> str | None:
         is_pending = self._cluster.problem.assignment[number] == PENDING
