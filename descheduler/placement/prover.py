@@ -104,7 +104,9 @@ class LandingProver:
         known = set(map(id, self._cluster.snapshot.pods))
         for each in self._pending.placed:
             if id(each.pod) in known:
-                annotations = each.pod.annotations if each.placed is None else {**each.pod.annotations, **each.placed.patch}
+                annotations = (
+                    each.pod.annotations if each.placed is None else {**each.pod.annotations, **each.placed.patch}
+                )
                 node = self._cluster.table.names[each.node]
                 yield each.pod, msgspec.structs.replace(each.pod, node_name=node, annotations=annotations)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +14,7 @@ from descheduler.plan.moves import Move
 __all__ = ["Arrival", "arrival_of", "started"]
 
 from descheduler.report.simulation_document import Fate
+
 """What becomes of the replacement of an evicted pod."""
 
 

@@ -21,7 +21,8 @@ def sentence_of(
     waiting: Mapping[str, int],
 ) -> str:
     """One sentence on `cycles`, after which the cluster is as in `end`."""
-    totals = f"{counted(sum(cycle.evictions for cycle in cycles), 'eviction')}, {_pending(end)}"
+    evictions = counted(sum(cycle.evictions for cycle in cycles), "eviction")
+    totals = f"{evictions}, {_pending(end)}"
     latest = max((cycle.cycle for cycle in cycles if cycle.evictions), default=0)
     match ending:
         case "converges" if latest == 0:
@@ -31,7 +32,8 @@ def sentence_of(
         case "waits":
             return f"nothing is evicted {_since(latest)}, but {_waiting(waiting)}: {totals}"
         case "repeats":
-            return f"does not settle: {_repeats(back_and_forth, cycles)}; {totals} in {counted(len(cycles), 'cycle')}"
+            in_cycles = f"{evictions} in {counted(len(cycles), 'cycle')}, {_pending(end)}"
+            return f"does not settle: {_repeats(back_and_forth, cycles)}; {in_cycles}"
         case "unfinished":
             return f"not settled after {counted(len(cycles), 'cycle')}: {totals}; {_busiest(cycles)}"
 

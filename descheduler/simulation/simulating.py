@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -33,11 +33,10 @@ _SAMPLES = "the samples of Prometheus stay as they were measured, whatever moves
 
 
 class SimulationOptions(msgspec.Struct, frozen=True):
-    """How a simulation goes: at most so many cycles, each `every` after the one before; the rest is as for `decide`."""
+    """How a simulation goes: at most so many cycles, each `every` after the one before. For `scope` see `decide`."""
 
     most_cycles: int = 10
     every: timedelta = timedelta(minutes=5)
-    feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
     scope: Scope = EVERYWHERE
 
 
@@ -72,7 +71,6 @@ def _simulated(start: Start, now: datetime, options: SimulationOptions) -> Simul
             start.policy,
             snapshot,
             now=at,
-            feature_gates=options.feature_gates,
             scope=options.scope,
             memory=memory,
             most_assessed=len(snapshot.pods),
@@ -129,7 +127,9 @@ def _warnings(course: Course) -> Iterator[str]:
         if decisions.skipped:
             yield f"no plugin runs: {decisions.skipped}"
     yield from first.snapshot.warnings
-    yield from (f"unknown where {number:,} pending pods are scheduled: {why}" for why, number in course.undecided.items())
+    yield from (
+        f"unknown where {number:,} pending pods are scheduled: {why}" for why, number in course.undecided.items()
+    )
     if first.snapshot.node_samples:
         yield _SAMPLES
 

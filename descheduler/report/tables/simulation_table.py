@@ -1,0 +1,122 @@
+"""A simulation as tables: a row for each cycle, in what two policies differ, and last what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from descheduler.model.text.counted import counted
+from descheduler.model.text.duration import format_duration
+from descheduler.model.text.printable import printable
+from descheduler.report.simulation_document import (
+    ClusterFigures,
+    Difference,
+    SimulatedCycle,
+    SimulatedMove,
+    SimulatedPolicy,
+    Simulation,
+    Utilization,
+)
+from descheduler.report.tables.columns import Row
+from descheduler.report.tables.table_style import TableStyle
+
+__all__ = ["simulation_table"]
+
+_HEADER = (
+    "CYCLE",
+    "EVICTED",
+    "SCHEDULED",
+    "PENDING",
+    "OVER TARGET",
+    "CPU MAX",
+    "CPU DEVIATION",
+    "MEMORY MAX",
+    "MEMORY DEVIATION",
+)
+_MOVES_HEADER = ("CYCLE", "NAMESPACE", "POD", "NODE", "TARGET", "PLUGIN")
+_DIFFERENCES_HEADER = ("FIGURE", "FIRST POLICY", "SECOND POLICY", "DIFFERENCE")
+
+
+def simulation_table(simulation: Simulation, style: TableStyle) -> Iterator[str]:
+    """A table for each policy, with its evictions where all is shown; then differences, warnings and the sentences."""
+    every = format_duration(timedelta(seconds=simulation.every_seconds))
+    for policy in simulation.policies:
+        yield from _cycles(policy, every, style)
+        if style.is_wide:
+            yield from _moves(policy, style)
+    if len(simulation.policies) > 1:
+        yield from _differences(simulation, style)
+    for policy in simulation.policies:
+        yield from _messages(policy, style)
+    yield from style.labelled({_name(policy): policy.sentence for policy in simulation.policies})
+
+
+def _cycles(policy: SimulatedPolicy, every: str, style: TableStyle) -> Iterator[str]:
+    rows = [["start", "", "", *_figures(policy.before)], *map(_row, policy.cycles)]
+    yield from style.table(_HEADER, rows, title=f"{_name(policy)}: requests after each cycle, one every {every}")
+    goals = [f"Goal in cycle {cycle.cycle}: {goal}" for cycle in policy.cycles for goal in cycle.goals]
+    for goal in goals:
+        yield from style.paragraph(goal, indent="  ")
+    if goals:
+        yield ""
+
+
+def _row(cycle: SimulatedCycle) -> Row:
+    scheduled = cycle.replacements.get("scheduled", 0)
+    return [f"{cycle.cycle}", f"{cycle.evictions:,}", f"{scheduled:,}", *_figures(cycle.after)]
+
+
+def _figures(figures: ClusterFigures) -> list[str]:
+    over = figures.nodes_over_target
+    return [
+        f"{figures.pending:,}",
+        "" if over is None else f"{over:,}",
+        *_percents(figures.cpu),
+        *_percents(figures.memory),
+    ]
+
+
+def _percents(utilization: Utilization) -> tuple[str, str]:
+    return f"{utilization.highest_percent:.1f}%", f"{utilization.deviation_percent:.1f}%"
+
+
+def _moves(policy: SimulatedPolicy, style: TableStyle) -> Iterator[str]:
+    rows = [_move_row(cycle, move) for cycle in policy.cycles for move in cycle.moves]
+    yield from style.table(_MOVES_HEADER, rows, title=f"{_name(policy)}: {counted(policy.evictions, 'eviction')}")
+
+
+def _move_row(cycle: SimulatedCycle, move: SimulatedMove) -> Row:
+    target = move.to_node or move.replacement
+    return [f"{cycle.cycle}", move.namespace, move.name, move.from_node, target, move.plugin]
+
+
+def _differences(simulation: Simulation, style: TableStyle) -> Iterator[str]:
+    rows = [_difference_row(each) for each in simulation.differences]
+    yield from style.table(_DIFFERENCES_HEADER, rows, title="Differences at the end")
+    if not rows:
+        yield "No difference at the end"
+        yield ""
+
+
+def _difference_row(difference: Difference) -> Row:
+    first, second = difference.first, difference.second
+    change = "" if first is None or second is None else f"{second - first:+,.4g}"
+    return [difference.figure, _number(first), _number(second), change]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _messages(policy: SimulatedPolicy, style: TableStyle) -> Iterator[str]:
+    for each in policy.failures:
+        text = f"{each.profile}/{each.plugin} in cycle {each.cycle}: {each.message}"
+        yield style.palette.failure(f"Failed: {printable(text)}")
+    for warning in policy.warnings:
+        yield style.palette.warning(f"Warning: {printable(warning)}")
+    if policy.failures or policy.warnings:
+        yield ""
+
+
+def _name(policy: SimulatedPolicy) -> str:
+    return printable(policy.policy.path)
