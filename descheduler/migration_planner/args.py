@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 import msgspec
@@ -11,17 +11,29 @@ from descheduler.eviction.placement_verification.placement_verification import l
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import Args, Percent, UInt, check_percentages
 
-__all__ = ["BalanceUtilization", "MigrationPlannerArgs", "PlannerObjective", "needs", "validate_args"]
+__all__ = ["BalanceUtilization", "MigrationPlannerArgs", "ObjectiveArgs", "PlannerObjective", "needs", "validate_args"]
 
 _TIME_LIMIT = timedelta(seconds=30)
 
 
-class BalanceUtilization(Args, frozen=True):
+class ObjectiveArgs(Args, frozen=True):
+    """Arguments of one objective."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """What is wrong with them as they were decoded, by the path from here."""
+        yield from ()
+
+
+class BalanceUtilization(ObjectiveArgs, frozen=True):
     """Brings all nodes under a target, by as few evictions as can be."""
 
     target_thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
     """Resource → percent of allocatable that pods may request of a node at most. Nodes above it give pods away; no
     other node is brought above it."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """Percentages out of range, or none at all."""
+        yield from check_percentages("targetThresholds", self.target_thresholds)
 
 
 class PlannerObjective(Args, frozen=True):
@@ -29,6 +41,11 @@ class PlannerObjective(Args, frozen=True):
 
     balance_utilization: BalanceUtilization | None = None
     """All nodes under a target."""
+
+    def chosen(self) -> Sequence[tuple[str, ObjectiveArgs]]:
+        """The keys that are set, of which valid arguments have one, and their arguments."""
+        values = zip(self.__struct_encode_fields__, msgspec.structs.astuple(self), strict=True)
+        return [(key, value) for key, value in values if value is not None]
 
 
 class MigrationPlannerArgs(Args, frozen=True):
@@ -58,13 +75,14 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
 
 
 def _check_objective(index: int, objective: PlannerObjective) -> Iterator[ArgsProblem]:
-    balance = objective.balance_utilization
-    if balance is None:
-        yield ArgsProblem(("objectives", index), "names no objective; set balanceUtilization")
-        return
-    path = ("objectives", index, "balanceUtilization", "targetThresholds")
-    for problem in check_percentages("targetThresholds", balance.target_thresholds):
-        yield msgspec.structs.replace(problem, path=(*path, *problem.path[1:]))
+    chosen = objective.chosen()
+    if len(chosen) != 1:
+        fault = "names several objectives" if chosen else "names no objective"
+        keys = ", ".join(objective.__struct_encode_fields__)
+        yield ArgsProblem(("objectives", index), f"{fault}; each entry is one of {keys}")
+    for key, args in chosen:
+        for problem in args.problems():
+            yield msgspec.structs.replace(problem, path=("objectives", index, key, *problem.path))
 
 
 def needs(args: MigrationPlannerArgs) -> Needs:

@@ -57,7 +57,8 @@ def cluster_problem(
     """
     openings = evictor.prover().openings()
     columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
-    pods = [pod for node in nodes for pod in view.active_pods_on(node.name)]
+    # Where moves take no effect in the view of strategies, it still lists what this cycle has evicted.
+    pods = [pod for node in nodes for pod in view.active_pods_on(node.name) if not evictor.has_booked(pod)]
     place = {node.name: number for number, node in enumerate(nodes)}
     # Needs come first: they make rows for resources that no node has.
     need = np.zeros((len(pods), 0), dtype=np.int64) if not pods else _needs(openings, pods)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.migration_planner.args import BalanceUtilization, MigrationPlannerArgs
+from descheduler.migration_planner.args import MigrationPlannerArgs, PlannerObjective
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.strategies.shared.pod_state import FINISHED
 
 if TYPE_CHECKING:  # the solver takes longer to import than validating a policy may
-    from descheduler.migration_planner.balancing import Balancing
+    from descheduler.migration_planner.planning import Planning
 
 __all__ = ["MigrationPlanner"]
 
@@ -24,7 +24,7 @@ class MigrationPlanner:
     def __init__(self, args: MigrationPlannerArgs, handle: StrategyHandle) -> None:
         self._args = args
         self._handle = handle
-        self._done: list[Balancing] = []
+        self._done: list[Planning] = []
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Plans over all nodes at once. A plan is tried out move by move before any eviction is requested.
@@ -33,8 +33,7 @@ class MigrationPlanner:
         """
         self._done = []
         for objective in self._args.objectives:
-            if objective.balance_utilization is not None:
-                self._done.append(self._balance(objective.balance_utilization, nodes))
+            self._done.append(self._planned(objective, nodes))
 
     def facts(self) -> PluginFacts:
         """What the plans looked at, and what came of each objective."""
@@ -51,9 +50,11 @@ class MigrationPlanner:
             return FINISHED
         return next(filter(None, (each.why_not(pod) for each in self._done)), "")
 
-    def _balance(self, objective: BalanceUtilization, nodes: Sequence[Node]) -> Balancing:
-        from descheduler.migration_planner.balancing import Balancing
+    def _planned(self, args: PlannerObjective, nodes: Sequence[Node]) -> Planning:
+        from descheduler.migration_planner.objectives.table import objective_of
+        from descheduler.migration_planner.planning import Planning
 
-        balancing = Balancing(objective, self._args, self._handle, nodes)
-        balancing.run()
-        return balancing
+        objective = objective_of(args, self._handle.evictor, nodes)
+        planning = Planning(objective, self._args, self._handle, nodes)
+        planning.run()
+        return planning

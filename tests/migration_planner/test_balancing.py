@@ -126,3 +126,31 @@ def test_equal_input_gives_equal_plans() -> None:
     first, second = run(pods), run(pods)
 
     assert evicted(first) == evicted(second) != []
+
+
+def test_a_second_objective_counts_on_what_the_first_has_moved() -> None:
+    """The large pod leaves for the first target; for the second another pod has to."""
+    targets = [{"balanceUtilization": {"targetThresholds": {"cpu": percent}}} for percent in (70, 60)]
+
+    decisions = run(HOT, args={"objectives": targets})
+
+    assert sorted(evicted(decisions)) == ["large", "small"]
+    assert not any(move.is_repeated for move in decisions.moves)
+    assert [goal.sentence for goal in decisions.facts["p", "MigrationPlanner"].goals] == [
+        "1 node over target → 0, 1 eviction (at least 1 is needed)",
+        "1 node over target → 0, 1 eviction (at least 1 is needed)",
+    ]
+
+
+def test_a_node_at_its_target_is_not_over_it() -> None:
+    """57 of 100 cores are 57 %, which floating point has as a little less."""
+    decisions = run([pod("p", "56"), pod("q", "1")], percent=57, nodes=[make_node(name, cpu="100") for name in "ab"])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).status == "nothing"
+
+
+def test_resource_that_no_node_has_is_told() -> None:
+    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpus": 70}}}]}
+
+    assert goal_of(run(HOT, args=args)).sentence == "no node is over its target (cpus 70 %): no node has cpus"
