@@ -27,8 +27,8 @@ SIMULATION_VERSION: Literal["descheduler.simulation/v1"] = "descheduler.simulati
 
 Ending = Literal["converges", "waits", "repeats", "unfinished"]
 """`converges`: nothing is evicted any more. `waits`: nothing is evicted, but pods are kept by what ends with time, such
-as a cooldown. `repeats`: a cycle finds an earlier state of the cluster and evicts the same. `unfinished`: pods are still
-evicted after the last cycle."""
+as a cooldown. `repeats`: a cycle finds an earlier state of the cluster and evicts the same pods there. `unfinished`:
+pods are still evicted after the last cycle."""
 
 Fate = Literal["scheduled", "pending", "unknown", "not created"]
 """What becomes of a replacement pod. `unknown`: it is pending, and its scheduler is not modelled. `not created`: no
@@ -91,12 +91,16 @@ class SimulatedCycle(Fields, frozen=True):
 
 
 class BackAndForth(Fields, frozen=True):
-    """A workload that loses pods on `nodes` and gets them there again, in every cycle `from_cycle` on or so."""
+    """A workload that loses pods on `nodes` and gets them there again in the cycles from `from_cycle` on.
+
+    Of the replacements of its `evictions` so many `returned` at once, to the node that their pod was evicted from.
+    """
 
     workload: str
     nodes: tuple[str, ...]
     from_cycle: int
     evictions: int
+    returned: int
 
 
 class SimulatedFailure(Fields, frozen=True):

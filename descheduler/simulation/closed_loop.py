@@ -1,4 +1,4 @@
-"""A policy that runs again and again on the cluster of a dump, until it settles, repeats itself or has no cycle left."""
+"""A policy that runs again and again on the cluster of a dump, until it settles, repeats itself or time is up."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Decide = Callable[[Snapshot, datetime, RunMemory], Decisions]
 class Course(msgspec.Struct, frozen=True):
     """What a policy does cycle after cycle, beginning with a cluster `before`.
 
-    `runs` are the decisions of each cycle, and those of one more run, which are not carried out; `found` is what each of
-    these runs found. `undecided` are the pods of `undecided_pods` at the end.
+    `runs` are the decisions of each cycle, and those of one more run, which are not carried out; `found` is what each
+    of these runs found. `undecided` are the pods of `undecided_pods` at the end.
     """
 
     ending: Ending
@@ -43,7 +43,7 @@ class Course(msgspec.Struct, frozen=True):
 def run_cycles(
     snapshot: Snapshot, decide: Decide, *, now: datetime, memory: RunMemory, every: timedelta, most: int
 ) -> Course:
-    """What `decide` comes to in at most `most` cycles, the first of them `now` and the others `every` after the last."""
+    """What `decide` comes to in at most `most` cycles, the first of them `now`, the others `every` after the last."""
     cycles: list[SimulatedCycle] = []
     runs = [decide(snapshot, now, memory)]
     found = [found_by(runs[-1])]

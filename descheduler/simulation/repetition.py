@@ -32,7 +32,7 @@ def found_by(decisions: Decisions) -> Found:
 
 
 def repeated_from(cycles: Sequence[Found]) -> int | None:
-    """The latest of the earlier cycles that the last of `cycles` repeats, counted from 1; None where it repeats none."""
+    """The latest cycle that the last one of `cycles` repeats, counted from 1; None where it repeats none."""
     *earlier, last = cycles
     alike = (number for number in range(len(earlier), 0, -1) if earlier[number - 1] == last)
     return next(alike, None) if last.evicted else None
@@ -48,7 +48,13 @@ def back_and_forth(cycles: Sequence[Sequence[SimulatedMove]], first: int) -> tup
         for move in cycle:
             moves.setdefault(move.workload, []).append(move)
     found = [
-        BackAndForth(workload=workload, nodes=nodes, from_cycle=first, evictions=len(its))
+        BackAndForth(
+            workload=workload,
+            nodes=nodes,
+            from_cycle=first,
+            evictions=len(its),
+            returned=sum(move.from_node == move.to_node for move in its),
+        )
         for workload, its in moves.items()
         if (nodes := tuple(_left_and_reached(its)))
     ]

@@ -55,21 +55,20 @@ def _waiting(waiting: Mapping[str, int]) -> str:
 
 def _repeats(back_and_forth: Sequence[BackAndForth], cycles: Sequence[SimulatedCycle]) -> str:
     """Who moves without end. In a cycle that is repeated every workload comes back to where it was."""
-    shown = "; ".join(f"pods of {each.workload} {_path(each.nodes)}" for each in back_and_forth[:_MOST_NAMED])
+    shown = "; ".join(f"pods of {each.workload} {_path(each)}" for each in back_and_forth[:_MOST_NAMED])
     first = back_and_forth[0].from_cycle if back_and_forth else len(cycles)
     more = len(back_and_forth) - _MOST_NAMED
     others = f"; and pods of {counted(more, 'more workload')}" if more > 0 else ""
     return f"from cycle {first} on, {shown or 'the same pods are evicted again'}{others}"
 
 
-def _path(nodes: Sequence[str]) -> str:
-    match nodes:
-        case [node]:
-            return f"are evicted from {node} and scheduled onto it again"
-        case [one, other]:
-            return f"go back and forth between {one} and {other}"
-        case _:
-            return f"go back and forth between {len(nodes):,} nodes, among them {nodes[0]} and {nodes[1]}"
+def _path(each: BackAndForth) -> str:
+    nodes = f"{' and '.join(each.nodes)}" if len(each.nodes) < _MOST_NAMED else f"{len(each.nodes):,} nodes"
+    if each.returned == each.evictions:
+        return (
+            f"are evicted from {nodes} and scheduled onto the same {'nodes' if len(each.nodes) > 1 else 'node'} again"
+        )
+    return f"go back and forth between {nodes}"
 
 
 def _busiest(cycles: Sequence[SimulatedCycle]) -> str:

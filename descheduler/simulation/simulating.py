@@ -10,6 +10,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.model.text.counted import counted
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.run_memory import RunMemory
 from descheduler.policy.types import Policy
@@ -127,9 +128,8 @@ def _warnings(course: Course) -> Iterator[str]:
         if decisions.skipped:
             yield f"no plugin runs: {decisions.skipped}"
     yield from first.snapshot.warnings
-    yield from (
-        f"unknown where {number:,} pending pods are scheduled: {why}" for why, number in course.undecided.items()
-    )
+    for why, number in course.undecided.items():
+        yield f"unknown where {counted(number, 'pending pod')} can be scheduled: {why}"
     if first.snapshot.node_samples:
         yield _SAMPLES
 

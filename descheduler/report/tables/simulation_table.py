@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from descheduler.model.text.counted import counted
@@ -11,6 +11,7 @@ from descheduler.model.text.printable import printable
 from descheduler.report.simulation_document import (
     ClusterFigures,
     Difference,
+    Fate,
     SimulatedCycle,
     SimulatedMove,
     SimulatedPolicy,
@@ -22,10 +23,7 @@ from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["simulation_table"]
 
-_HEADER = (
-    "CYCLE",
-    "EVICTED",
-    "SCHEDULED",
+_FIGURES_HEADER = (
     "PENDING",
     "OVER TARGET",
     "CPU MAX",
@@ -52,8 +50,13 @@ def simulation_table(simulation: Simulation, style: TableStyle) -> Iterator[str]
 
 
 def _cycles(policy: SimulatedPolicy, every: str, style: TableStyle) -> Iterator[str]:
-    rows = [["start", "", "", *_figures(policy.before)], *map(_row, policy.cycles)]
-    yield from style.table(_HEADER, rows, title=f"{_name(policy)}: requests after each cycle, one every {every}")
+    """A row a cycle; several in which nothing changes share one. A column without any number is left out."""
+    lost = any(cycle.replacements.get("not created") for cycle in policy.cycles)
+    header = ["CYCLE", "EVICTED", "SCHEDULED", *(["NOT CREATED"] if lost else []), *_FIGURES_HEADER]
+    rows: list[Row] = [["start", "", "", *([""] if lost else []), *_figures(policy.before)]]
+    for cycles in _in_groups(policy.cycles):
+        rows.append([_numbers(cycles), *_counts(cycles[0], has_lost=lost), *_figures(cycles[0].after)])
+    yield from style.table(header, rows, title=f"{_name(policy)}: requests after each cycle, one every {every}")
     goals = [f"Goal in cycle {cycle.cycle}: {goal}" for cycle in policy.cycles for goal in cycle.goals]
     for goal in goals:
         yield from style.paragraph(goal, indent="  ")
@@ -61,9 +64,25 @@ def _cycles(policy: SimulatedPolicy, every: str, style: TableStyle) -> Iterator[
         yield ""
 
 
-def _row(cycle: SimulatedCycle) -> Row:
-    scheduled = cycle.replacements.get("scheduled", 0)
-    return [f"{cycle.cycle}", f"{cycle.evictions:,}", f"{scheduled:,}", *_figures(cycle.after)]
+def _in_groups(cycles: Sequence[SimulatedCycle]) -> list[list[SimulatedCycle]]:
+    """The cycles in order; those in a row in which nothing is evicted and nothing changes are one group."""
+    groups: list[list[SimulatedCycle]] = []
+    for cycle in cycles:
+        last = groups[-1][-1] if groups else None
+        if last is not None and not (cycle.evictions or last.evictions) and cycle.after == last.after:
+            groups[-1].append(cycle)
+        else:
+            groups.append([cycle])
+    return groups
+
+
+def _numbers(cycles: Sequence[SimulatedCycle]) -> str:
+    return f"{cycles[0].cycle}" if len(cycles) == 1 else f"{cycles[0].cycle}-{cycles[-1].cycle}"
+
+
+def _counts(cycle: SimulatedCycle, *, has_lost: bool) -> list[str]:
+    fates: list[Fate] = ["scheduled", "not created"] if has_lost else ["scheduled"]
+    return [f"{cycle.evictions:,}", *(f"{cycle.replacements.get(fate, 0):,}" for fate in fates)]
 
 
 def _figures(figures: ClusterFigures) -> list[str]:
