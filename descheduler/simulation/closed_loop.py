@@ -46,14 +46,15 @@ def run_cycles(
     """What `decide` comes to in at most `most` cycles, the first of them `now`, the others `every` after the last."""
     cycles: list[SimulatedCycle] = []
     runs = [decide(snapshot, now, memory)]
-    found = [found_by(runs[-1])]
+    originals = frozenset(pod.uid for pod in snapshot.pods)
+    found = [found_by(runs[-1], originals)]
     undecided = undecided_pods(runs[-1])
     before = figures_of(runs[-1], undecided)
     while (ending := ending_of(runs[-1], memory, found, cycles_left=most - len(cycles))) is None:
         state = carried_out(runs[-1], every)
         memory, undecided = state.memory, state.undecided
         runs.append(decide(state.snapshot, state.now, memory))
-        found.append(found_by(runs[-1]))
+        found.append(found_by(runs[-1], originals))
         cycles.append(_cycle(len(cycles) + 1, runs[-2], state, figures_of(runs[-1], undecided)))
     return Course(ending, before, tuple(cycles), tuple(runs), tuple(found), undecided)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -15,19 +15,31 @@ __all__ = ["Found", "back_and_forth", "found_by", "repeated_from"]
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What a cycle found, and what it evicts there: pods of each workload by node, whatever their names and ages."""
+    """What a cycle found, and what it evicts there.
 
-    pods: Mapping[tuple[str, str], int]
+    Pods that have come since the start are alike but for their ages: `replacements` counts them by workload and node.
+    Of the pods of the start `num_originals` are left, which only go, and `num_bound` of them have a node, which they
+    only get. So two cycles that agree have seen the same cluster. `evicted` counts pods by workload and node, and has
+    each pod of the start by its UID.
+    """
+
+    num_originals: int
+    num_bound: int
+    replacements: Mapping[tuple[str, str], int]
     evicted: Mapping[tuple[str, str], int]
 
 
-def found_by(decisions: Decisions) -> Found:
-    """What the cycle of `decisions` found and evicts."""
+def found_by(decisions: Decisions, originals: Container[str]) -> Found:
+    """What the cycle of `decisions` found and evicts; `originals` are the UIDs of the pods of the start."""
     ids = WorkloadIds(decisions.snapshot)
-    pods = (pod for pod in decisions.snapshot.pods if not pod.is_terminal)
+    old = [pod for pod in decisions.snapshot.pods if pod.uid in originals]
+    new = [pod for pod in decisions.snapshot.pods if pod.uid not in originals]
+    leaving = (move.pod for move in decisions.leaving)
     return Found(
-        Counter((ids.of(pod).key, pod.node_name) for pod in pods),
-        Counter((ids.of(move.pod).key, move.pod.node_name) for move in decisions.leaving),
+        num_originals=len(old),
+        num_bound=sum(bool(pod.node_name) for pod in old),
+        replacements=Counter((ids.of(pod).key, pod.node_name) for pod in new),
+        evicted=Counter((pod.uid if pod.uid in originals else ids.of(pod).key, pod.node_name) for pod in leaving),
     )
 
 

@@ -22,25 +22,28 @@ def sentence_of(
 ) -> str:
     """One sentence on `cycles`, after which the cluster is as in `end`."""
     evictions = counted(sum(cycle.evictions for cycle in cycles), "eviction")
-    totals = f"{evictions}, {_pending(end)}"
+    totals = f"{evictions}, {_left(end)}"
     latest = max((cycle.cycle for cycle in cycles if cycle.evictions), default=0)
     match ending:
         case "converges" if latest == 0:
-            return f"nothing is evicted, {_pending(end)}"
+            return f"nothing is evicted, {_left(end)}"
         case "converges":
             return f"converges after {counted(latest, 'cycle')}: {totals}"
         case "waits":
             return f"nothing is evicted {_since(latest)}, but {_waiting(waiting)}: {totals}"
         case "repeats":
-            in_cycles = f"{evictions} in {counted(len(cycles), 'cycle')}, {_pending(end)}"
+            in_cycles = f"{evictions} in {counted(len(cycles), 'cycle')}, {_left(end)}"
             return f"does not settle: {_repeats(back_and_forth, cycles)}; {in_cycles}"
         case "unfinished":
             return f"not settled after {counted(len(cycles), 'cycle')}: {totals}; {_busiest(cycles)}"
 
 
-def _pending(end: ClusterFigures) -> str:
+def _left(end: ClusterFigures) -> str:
+    """What is left to do in the end."""
     unknown = f" ({end.unknown:,} of them unknown)" if end.unknown else ""
-    return f"{counted(end.pending, 'pod')} pending{unknown}"
+    pending = f"{counted(end.pending, 'pod')} pending{unknown}"
+    over = end.nodes_over_target
+    return pending if over is None else f"{pending}, {counted(over, 'node')} over target"
 
 
 def _since(latest: int) -> str:
