@@ -156,4 +156,5 @@ def _cluster(flags: _Flags, policy: Policy) -> tuple[Snapshot, RunMemory]:
         return dump, RunMemory()
     at, skip_broken = datetime.now(UTC), flags.skip_broken_objects
     live = read_live(flags.connection, policy, flags.lease, taken_at=at, skip_broken=skip_broken)
-    return live.snapshot, live.memory
+    # What a run cannot keep is kept from one simulated cycle to the next.
+    return live.snapshot, RunMemory(live.memory.notes)
