@@ -26,13 +26,10 @@ __all__ = [
 SIMULATION_VERSION: Literal["descheduler.simulation/v1"] = "descheduler.simulation/v1"
 
 Ending = Literal["converges", "waits", "repeats", "unfinished"]
-"""`converges`: nothing is evicted any more. `waits`: nothing is evicted, but pods are kept by what ends with time, such
-as a cooldown. `repeats`: a cycle finds an earlier state of the cluster and evicts the same pods there. `unfinished`:
-pods are still evicted after the last cycle."""
+"""How the cycles of a policy end; see `SimulatedPolicy`."""
 
 Fate = Literal["scheduled", "pending", "unknown", "not created"]
-"""What becomes of a replacement pod. `unknown`: it is pending, and its scheduler is not modelled. `not created`: no
-controller creates it, or a quota keeps it from being created."""
+"""What becomes of a replacement pod; see `SimulatedMove`."""
 
 
 class Utilization(Fields, frozen=True):
@@ -44,10 +41,11 @@ class Utilization(Fields, frozen=True):
 
 
 class ClusterFigures(Fields, frozen=True):
-    """A cluster before or after a cycle.
+    """A cluster before the first or after some cycle.
 
-    Of the `pending` pods so many are `unknown`: their schedulers are not modelled. `nodes_over_target` is as the plugin
-    counts that finds most, by its own thresholds, null where no plugin of the policy has a target.
+    Of `unknown` of the `pending` pods it is unknown whether they can be scheduled. `nodes_over_target` is counted as
+    the plugins of the policy do, by their own thresholds; of several plugins it is the highest number, and null where
+    no plugin has a target.
     """
 
     pods: int
@@ -61,7 +59,9 @@ class ClusterFigures(Fields, frozen=True):
 class SimulatedMove(Fields, frozen=True):
     """A pod that is evicted, and the node of its replacement, null unless that is scheduled in the same cycle.
 
-    The replacement of a replacement has one more plus sign behind its name.
+    `replacement` is `scheduled`, `pending`, `unknown` (pending, and it is unknown whether it can be scheduled) or `not
+    created`, where no controller creates one, or a quota does not allow it. The name of a replacement pod is that of
+    the evicted pod with a plus sign, except in a StatefulSet.
     """
 
     namespace: str
@@ -75,9 +75,9 @@ class SimulatedMove(Fields, frozen=True):
 
 
 class SimulatedCycle(Fields, frozen=True):
-    """One cycle, its evictions by plugin and what becomes of their replacements by fate.
+    """One cycle at the time `at`: its evictions by plugin, and their replacement pods by what they become.
 
-    `goals` says what planners reach in it, a sentence each. `after` is the cluster that the next cycle finds.
+    `goals` are the sentences of planners about their goals. `after` is the cluster that the next cycle starts from.
     """
 
     cycle: int
@@ -91,9 +91,9 @@ class SimulatedCycle(Fields, frozen=True):
 
 
 class BackAndForth(Fields, frozen=True):
-    """A workload that loses pods on `nodes` and gets them there again in the cycles from `from_cycle` on.
+    """A workload whose pods leave `nodes` and are scheduled onto them again, in the cycles from `from_cycle` on.
 
-    Of the replacements of its `evictions` so many `returned` at once, to the node that their pod was evicted from.
+    Of its `evictions` in these cycles `returned` were followed by a replacement on the same node at once.
     """
 
     workload: str
@@ -104,7 +104,7 @@ class BackAndForth(Fields, frozen=True):
 
 
 class SimulatedFailure(Fields, frozen=True):
-    """A plugin that fails, in this cycle for the first time."""
+    """A plugin that failed, and the first cycle in which it did."""
 
     cycle: int
     profile: str
@@ -113,9 +113,12 @@ class SimulatedFailure(Fields, frozen=True):
 
 
 class SimulatedPolicy(Fields, frozen=True):
-    """What comes of one policy. `sentence` sums it up, and `evictions` are those of all `cycles`.
+    """What one policy does. `sentence` sums it up, and `evictions` are those of all `cycles`.
 
-    `waiting` counts the pods that are not evicted in the end for something that passes, by reason code.
+    `ending` is `converges` where nothing is evicted any more; `waits` where nothing is evicted, but pods are only
+    blocked for some time, for example by a cooldown, which `waiting` counts by reason code; `repeats` where a cycle
+    starts from the same cluster as an earlier one and evicts the same pods; and `unfinished` where pods are still
+    evicted after the last cycle. `back_and_forth` is of the last two, the workload with most evictions first.
     """
 
     policy: PolicyIdentity
@@ -131,7 +134,7 @@ class SimulatedPolicy(Fields, frozen=True):
 
 
 class Difference(Fields, frozen=True):
-    """A figure at the end in which two policies differ: that of the first, and that of the second."""
+    """A figure in which two policies differ after their last cycles: the value of the first, and of the second."""
 
     figure: str
     first: float | None
@@ -139,7 +142,10 @@ class Difference(Fields, frozen=True):
 
 
 class Simulation(Fields, frozen=True):
-    """One policy, or two to be compared, each on the same cluster. `differences` are empty for one."""
+    """One policy, or two that are compared, each on the same cluster; `differences` are empty for one.
+
+    `now` is the time of the first cycle, and `every_seconds` the time from one cycle to the next.
+    """
 
     api_version: Literal["descheduler.simulation/v1"]
     kind: Literal["Simulation"]

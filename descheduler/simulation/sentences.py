@@ -33,9 +33,9 @@ def sentence_of(
             return f"nothing is evicted {_since(latest)}, but {_waiting(waiting)}: {totals}"
         case "repeats":
             in_cycles = f"{evictions} in {counted(len(cycles), 'cycle')}, {_left(end)}"
-            return f"does not settle: {_repeats(back_and_forth, cycles)}; {in_cycles}"
+            return f"does not converge: {_repeats(back_and_forth, cycles)}; {in_cycles}"
         case "unfinished":
-            return f"not settled after {counted(len(cycles), 'cycle')}: {totals}; {_busiest(cycles)}"
+            return f"has not converged after {counted(len(cycles), 'cycle')}: {totals}; {_busiest(cycles)}"
 
 
 def _left(end: ClusterFigures) -> str:
@@ -53,7 +53,7 @@ def _since(latest: int) -> str:
 def _waiting(waiting: Mapping[str, int]) -> str:
     number = sum(waiting.values())
     codes = ", ".join(f"{code} {each:,}" for code, each in waiting.items())
-    return f"{counted(number, 'pod')} {'is' if number == 1 else 'are'} only kept for now ({codes})"
+    return f"{counted(number, 'pod')} {'is' if number == 1 else 'are'} not evicted yet ({codes})"
 
 
 def _repeats(back_and_forth: Sequence[BackAndForth], cycles: Sequence[SimulatedCycle]) -> str:

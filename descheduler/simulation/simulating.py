@@ -150,7 +150,7 @@ def _end_figures(policy: SimulatedPolicy) -> dict[str, float | None]:
         "pods pending": end.pending,
         "nodes over target": end.nodes_over_target,
         "highest CPU requests (%)": end.cpu.highest_percent,
-        "deviation of CPU requests (%)": end.cpu.deviation_percent,
+        "standard deviation of CPU requests (%)": end.cpu.deviation_percent,
         "highest memory requests (%)": end.memory.highest_percent,
-        "deviation of memory requests (%)": end.memory.deviation_percent,
+        "standard deviation of memory requests (%)": end.memory.deviation_percent,
     }

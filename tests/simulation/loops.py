@@ -15,11 +15,22 @@ from descheduler.policy.types import Policy
 from descheduler.report.simulation_document import SimulatedPolicy
 from descheduler.simulation.carrying_out import CarriedOut, carried_out
 from descheduler.simulation.simulating import SimulationOptions, Start, simulate
-from tests.builders import NOW, Object
-from tests.placement.workloads import cluster_of
+from tests.builders import NOW, Object, node_object, pod_object
+from tests.placement.workloads import cluster_of, workload_object
 from tests.strategies.runs import policy_with
 
-__all__ = ["FIVE_MINUTES", "balancing", "carry_out", "decided", "evicting", "policy_of", "simulated"]
+__all__ = [
+    "FIVE_MINUTES",
+    "balancing",
+    "carry_out",
+    "crowded",
+    "decided",
+    "drained",
+    "evicting",
+    "policy_of",
+    "resting",
+    "simulated",
+]
 
 FIVE_MINUTES = timedelta(minutes=5)
 
@@ -64,6 +75,19 @@ def resting(cooldown: str) -> Policy:
     }
     document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerConfiguration", "profiles": [profile]}
     return load_policy(document, REGISTRY, name="resting.yaml")
+
+
+def crowded(*, num_pods: int = 4) -> list[Object]:
+    """Pods of one core each on one of three nodes of four cores."""
+    nodes = [node_object(name, cpu="4") for name in "abc"]
+    return [*nodes, *(pod_object(f"p{number}", node="a", cpu="1") for number in range(num_pods))]
+
+
+def drained() -> list[Object]:
+    """Two pods of one workload on a node that has to be emptied, and room for them on another one."""
+    nodes = [node_object("a", taints=["maintenance:NoSchedule"]), node_object("b")]
+    pods = [pod_object(f"p{number}", node="a") for number in range(2)]
+    return [*nodes, workload_object("ReplicaSet/web", replicas=10), *pods]
 
 
 def decided(policy: Policy, *objects: Object, **facts: Any) -> Decisions:

@@ -22,30 +22,17 @@ from descheduler.report.simulation_document import Simulation
 from descheduler.simulation.closed_loop import run_cycles
 from descheduler.simulation.simulating import SimulationOptions, Start, simulate
 from tests.builders import NOW, Object, container_status, node_object, pod_object
-from tests.placement.workloads import cluster_of, workload_object
-from tests.simulation.loops import FIVE_MINUTES, balancing, evicting, policy_of, resting, simulated
+from tests.placement.workloads import cluster_of
+from tests.simulation.loops import FIVE_MINUTES, balancing, crowded, drained, evicting, policy_of, resting, simulated
 from tests.strategies.runs import policy_with
 
 CONFIG = Path(__file__).parents[2] / "config"
-
-
-def crowded(*, num_pods: int = 4) -> list[Object]:
-    """Pods of one core each on one of three nodes of four cores."""
-    nodes = [node_object(name, cpu="4") for name in "abc"]
-    return [*nodes, *(pod_object(f"p{number}", node="a", cpu="1") for number in range(num_pods))]
 
 
 def bouncing() -> list[Object]:
     """Pods on a node that has to be emptied, for which the scheduler finds no other node."""
     nodes = [node_object("a", cpu="8", taints=["drain=soon:PreferNoSchedule"]), node_object("b", cpu="1")]
     return [*nodes, pod_object("p", node="a", cpu="2"), pod_object("other", node="b", cpu="500m")]
-
-
-def drained() -> list[Object]:
-    """Two pods of one workload on a node that has to be emptied, and room for them on another one."""
-    nodes = [node_object("a", taints=["maintenance:NoSchedule"]), node_object("b")]
-    pods = [pod_object(f"p{number}", node="a") for number in range(2)]
-    return [*nodes, workload_object("ReplicaSet/web", replicas=10), *pods]
 
 
 def one_by_one() -> Policy:
@@ -85,8 +72,8 @@ class TestEndings:
         (repeated,) = found.back_and_forth
         assert (repeated.workload, repeated.nodes) == ("ReplicaSet default/web", ("a",))
         assert found.sentence == (
-            "does not settle: from cycle 2 on, pods of ReplicaSet default/web are evicted from a and scheduled onto the"
-            " same node again; 2 evictions in 2 cycles, 0 pods pending"
+            "does not converge: from cycle 2 on, pods of ReplicaSet default/web are evicted from a and scheduled onto"
+            " the same node again; 2 evictions in 2 cycles, 0 pods pending"
         )
 
     def test_policy_that_still_evicts_after_the_last_cycle_is_unfinished(self) -> None:
@@ -96,7 +83,7 @@ class TestEndings:
 
         assert (found.ending, len(found.cycles), found.evictions) == ("unfinished", 3, 3)
         assert found.sentence == (
-            "not settled after 3 cycles: 3 evictions, 0 pods pending; most evictions: ReplicaSet default/web (3)"
+            "has not converged after 3 cycles: 3 evictions, 0 pods pending; most evictions: ReplicaSet default/web (3)"
         )
 
     def test_quiet_cycle_is_not_the_end_while_a_workload_rests(self) -> None:
@@ -110,7 +97,7 @@ class TestEndings:
 
         assert (found.ending, found.waiting) == ("waits", {"Cooldown": 1})
         assert found.sentence == (
-            "nothing is evicted after cycle 1, but 1 pod is only kept for now (Cooldown 1): 1 eviction, 0 pods pending"
+            "nothing is evicted after cycle 1, but 1 pod is not evicted yet (Cooldown 1): 1 eviction, 0 pods pending"
         )
 
     def test_time_between_cycles_counts(self) -> None:

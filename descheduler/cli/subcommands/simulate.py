@@ -97,7 +97,7 @@ def simulate(
     lease: Callable[[], LeaseOptions],
     **flags: object,
 ) -> None:
-    """Show what a policy does in one cycle after the other: whether it settles, and after how many evictions.
+    """Show what a policy does in one cycle after the other: whether it converges, and after how many evictions.
 
     Nothing is evicted. The plan of each cycle is carried out on a copy of the dump: evicted pods are gone, controllers
     create their replacements, the scheduler binds them and the pending pods that fit, and the next cycle decides on the
