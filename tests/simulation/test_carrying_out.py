@@ -209,6 +209,26 @@ def test_pods_are_kept_but_for_those_that_nobody_creates_again(
     )
 
 
+@settings(max_examples=60, deadline=None)
+@given(pods=_PODS, policy=st.sampled_from(_POLICIES))
+def test_no_node_is_filled_beyond_what_it_has(pods: list[tuple[str, int, str, bool]], policy: Policy) -> None:
+    decisions = decide(policy, cluster(pods), now=NOW)
+
+    after = carried_out(decisions, FIVE_MINUTES)
+
+    before = _requested(decisions.snapshot)
+    assert all(nano <= max(before[node], 12 * 10**9) for node, nano in _requested(after.snapshot).items())
+
+
+def _requested(snapshot: Snapshot) -> Counter[str]:
+    """Node → CPU that its pods request."""
+    requested: Counter[str] = Counter()
+    for pod in snapshot.pods:
+        requested[pod.node_name] += pod.spec.requests["cpu"]
+    requested.pop("", None)
+    return requested
+
+
 def _owner(pod: object) -> str:
     controller = getattr(pod, "controller", None)
     return "" if controller is None else str(controller.uid)

@@ -106,6 +106,14 @@ class TestEndings:
         assert [cycle.evictions for cycle in found.cycles] == [1, 1]
 
 
+def test_pods_get_older_from_cycle_to_cycle() -> None:
+    pods = [pod_object("old", age=3 * 3600), pod_object("younger", age=1.5 * 3600)]
+
+    found = simulated(policy_of("PodLifeTime", maxPodLifeTimeSeconds=7200), *pods, every=timedelta(hours=1))
+
+    assert [[move.name for move in cycle.moves] for cycle in found.cycles][:2] == [["old"], ["younger"]]
+
+
 def test_move_names_pod_workload_and_nodes() -> None:
     found = simulated(evicting(), *crowded(num_pods=0), pod_object("old", containers=[container_status(restarts=5)]))
 
