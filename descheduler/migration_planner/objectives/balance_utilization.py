@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.args import BalanceUtilization
 from descheduler.migration_planner.cluster_problem import ClusterProblem
-from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.targets import Targets, usage_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.planner.objectives.balance import Balance
+from descheduler.planner.waves import Move
 
 __all__ = ["BalancedNodes"]
 
@@ -82,6 +84,13 @@ class BalancedNodes(ClusterObjective):
             f"node {name} stays over its target ({self._targets.text}): no plan that was found brings it under it"
             " within the limits"
         )
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
+        """The moves off each node that was over its target; others only make room for these."""
+        for node, leaving in groupby(sorted(moves, key=lambda move: move.source), key=lambda move: move.source):
+            name = cluster.nodes[node]
+            if name in self._over_before:
+                yield Part(1, list(leaving), [pod for pod in cluster.pods if pod.node_name == name])
 
     def _over(self) -> frozenset[str]:
         over = (name for name in self._names if self._targets.resources_over(usage_of(self._evictor, name)))

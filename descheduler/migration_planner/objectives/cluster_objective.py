@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import Verdict
 from descheduler.planner.objective import Objective
-from descheduler.planner.ordering import Move
+from descheduler.planner.waves import Move
 
-__all__ = ["ClusterObjective"]
+__all__ = ["ClusterObjective", "Part"]
+
+
+class Part(NamedTuple):
+    """`moves` by which the figure falls by `gain`. Without them `pods` stay: no other moves of them gain more."""
+
+    gain: int
+    moves: Sequence[Move]
+    pods: Sequence[Pod]
 
 
 class ClusterObjective(ABC):
@@ -56,6 +65,10 @@ class ClusterObjective(ABC):
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """The moves in their order, those together that are of use only together; each alone if not overridden."""
         return [[move] for move in moves]
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """What gains by itself: each group, by 1, if not overridden."""
+        return [Part(1, group, [cluster.pods[move.pod] for move in group]) for group in self.groups(moves)]
 
     def text_of(self, number: int) -> str:
         """Such as `2 nodes over target`."""
