@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -117,6 +117,24 @@ class LandingProver:
     def pending_doubt(self, pod: Pod) -> str:
         """Why nobody knows whether a pending pod of the snapshot finds a node; empty where that is known."""
         return self._pending.doubt(pod)
+
+    def scheduled(self) -> Iterator[tuple[Pod, Pod]]:
+        """The pending pods of the snapshot that have a node by now, each with what it is there: bound, and with the
+        annotations by which its scheduler notes what it gets."""
+        self._leave()
+        known = set(map(id, self._cluster.snapshot.pods))
+        for each in self._pending.placed:
+            if id(each.pod) in known:
+                annotations = (
+                    each.pod.annotations if each.placed is None else {**each.pod.annotations, **each.placed.patch}
+                )
+                node = self._cluster.table.names[each.node]
+                yield each.pod, msgspec.structs.replace(each.pod, node_name=node, annotations=annotations)
+
+    @property
+    def undecided(self) -> Mapping[str, int]:
+        """How many pending pods cannot be told about, by what their scheduler checks that is not modelled."""
+        return self._pending.left_out
 
     def consider(self, victim: Pod, *, only_proven: bool = False, mates: Sequence[Pod] = ()) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
