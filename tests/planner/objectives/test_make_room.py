@@ -33,3 +33,14 @@ def test_room_costs_at_least_the_pods_that_must_leave() -> None:
     )
 
     assert MakeRoom().prepare(problem).bound() == (0, 3)
+
+
+def test_resource_that_no_pod_needs_makes_no_pod_leave() -> None:
+    problem = make_problem(
+        need=[[3, 0], [2, 0], [3, 0]],
+        capacity=[[6, 0], [9, 0]],
+        assignment=[0, 0, -1],
+        allowed=[[True, False]],
+    )
+
+    assert MakeRoom().prepare(problem).bound() == (0, 1)

@@ -48,6 +48,7 @@ def _cover_costs(excess: Floats, need: Ints, cost: Ints) -> Floats:
     least = np.zeros(len(excess))
     for resource, missing in enumerate(excess.T):
         order = np.argsort(-need[:, resource] / np.maximum(cost, 1e-9), kind="stable")
+        order = order[need[order, resource] > 0]
         taken = np.concatenate(([0], np.cumsum(need[order, resource])))
         spent = np.concatenate(([0], np.cumsum(cost[order])))
         fraction = np.ceil(np.interp(missing, taken, spent) - 1e-9)
