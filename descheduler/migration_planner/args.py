@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from typing import Annotated
 
 import msgspec
 
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
+from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.policy.plugin import ArgsProblem, Needs
-from descheduler.policy.shared_args import Args, Percent, UInt, check_percentages
+from descheduler.policy.shared_args import Args, Percent, UInt, check_percentages, one_of
 
-__all__ = ["BalanceUtilization", "MigrationPlannerArgs", "ObjectiveArgs", "PlannerObjective", "needs", "validate_args"]
+__all__ = [
+    "KUBERNETES_METRICS",
+    "NODE_METRIC",
+    "BalanceUtilization",
+    "MeasuredUtilization",
+    "MigrationPlannerArgs",
+    "ObjectiveArgs",
+    "PlannerObjective",
+    "needs",
+    "validate_args",
+]
 
+KUBERNETES_METRICS, NODE_METRIC = "KubernetesMetrics", "NodeMetric"
+_SOURCES = (KUBERNETES_METRICS, NODE_METRIC)
+_EXPIRATION_SECONDS = 180
 _TIME_LIMIT = timedelta(seconds=30)
 
 
@@ -23,6 +38,20 @@ class ObjectiveArgs(Args, frozen=True):
         """What is wrong with them as they were decoded, by the path from here."""
         yield from ()
 
+    def needs(self) -> Needs:
+        """What is read of a cluster beside what every objective needs."""
+        return Needs()
+
+
+class MeasuredUtilization(Args, frozen=True):
+    """Where measured usage comes from."""
+
+    source: Annotated[str, one_of(_SOURCES)] = ""
+    """`KubernetesMetrics`: the metrics server. `NodeMetric`: Koordinator's agent koordlet. Prometheus is not a source,
+    because it does not measure pods."""
+    node_metric_expiration_seconds: UInt = _EXPIRATION_SECONDS
+    """A NodeMetric that is this old counts as missing."""
+
 
 class BalanceUtilization(ObjectiveArgs, frozen=True):
     """Brings all nodes under a target, by as few evictions as can be."""
@@ -30,10 +59,28 @@ class BalanceUtilization(ObjectiveArgs, frozen=True):
     target_thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
     """Resource → percent of allocatable that pods may request of a node at most. Nodes above it give pods away; no
     other node is brought above it."""
+    use_deviation_thresholds: bool = False
+    """Whether the targets are distances above the average of all nodes, as in LowNodeUtilization."""
+    metrics_utilization: MeasuredUtilization | None = None
+    """The targets are for measured usage, not for requests; requests must fit the nodes as ever. Nodes and pods that
+    were not measured are left as they are."""
 
     def problems(self) -> Iterator[ArgsProblem]:
-        """Percentages out of range, or none at all."""
+        """Percentages out of range, or none at all; an unknown source."""
         yield from check_percentages("targetThresholds", self.target_thresholds)
+        metrics = self.metrics_utilization
+        if metrics is not None and metrics.source not in _SOURCES:
+            message = f"{metrics.source!r} is not one of {', '.join(_SOURCES)}"
+            yield ArgsProblem(("metricsUtilization", "source"), message)
+
+    def needs(self) -> Needs:
+        """The measurements."""
+        metrics = self.metrics_utilization
+        if metrics is None:
+            return Needs()
+        if metrics.source == NODE_METRIC:
+            return Needs(frozenset({NODE_METRIC_KIND}), annotations=frozenset({RAW_ALLOCATABLE_ANNOTATION}))
+        return Needs(frozenset({"NodeMetrics.metrics.k8s.io", "PodMetrics.metrics.k8s.io"}))
 
 
 class PlannerObjective(Args, frozen=True):
@@ -86,6 +133,9 @@ def _check_objective(index: int, objective: PlannerObjective) -> Iterator[ArgsPr
 
 
 def needs(args: MigrationPlannerArgs) -> Needs:
-    """What decides about landings, with the pod templates of workloads."""
-    del args
-    return landing_needs(owners=True) | Needs(pod_templates=True)
+    """What decides about landings, with the pod templates of workloads, and what the objectives look at."""
+    found = landing_needs(owners=True) | Needs(pod_templates=True)
+    for objective in args.objectives:
+        for _, chosen in objective.chosen():
+            found |= chosen.needs()
+    return found

@@ -74,8 +74,8 @@ class Planning:
             self._view, self._evictor, self._nodes, kept=self._against, most=args.max_evictions
         )
         limits = Limits(share * args.time_limit.total_seconds(), share * args.work_limit if args.work_limit else None)
-        objective = self._objective.stated_over(self._cluster)
-        return solve(self._cluster.problem, objective, limits, seed=args.seed, hint=hint)
+        problem, objective = self._objective.problem_over(self._cluster), self._objective.stated_over(self._cluster)
+        return solve(problem, objective, limits, seed=args.seed, hint=hint)
 
     def _groups(self, plan: Plan) -> Iterable[Sequence[Pod]]:
         for group in self._objective.groups(plan.moves):

@@ -11,6 +11,7 @@ from descheduler.model.text.counted import counted
 from descheduler.model.verdict import Verdict
 from descheduler.planner.objective import Objective
 from descheduler.planner.ordering import Move
+from descheduler.planner.problem import Problem
 
 __all__ = ["ClusterObjective"]
 
@@ -33,9 +34,13 @@ class ClusterObjective(ABC):
     def figure(self) -> int:
         """How many are in that state now."""
 
+    def problem_over(self, cluster: ClusterProblem) -> Problem:
+        """The problem of `cluster`, with what the objective adds to it."""
+        return cluster.problem
+
     @abstractmethod
     def stated_over(self, cluster: ClusterProblem) -> Objective:
-        """The objective over the arrays of `cluster`."""
+        """The objective over that problem."""
 
     @abstractmethod
     def reason(self, pod: Pod) -> str:
