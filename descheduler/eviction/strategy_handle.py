@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.plan.run_memory import NOTHING_REMEMBERED, PluginMemory
@@ -9,8 +11,17 @@ from descheduler.plan.run_memory import NOTHING_REMEMBERED, PluginMemory
 __all__ = ["StrategyHandle"]
 
 
+def _build_none(name: str, _handle: StrategyHandle) -> object:
+    raise KeyError(name)
+
+
 class StrategyHandle(Handle, frozen=True):
-    """The cycle as a strategy sees it. `memory` is what the strategy left in the run before."""
+    """The cycle as a strategy sees it. `memory` is what the strategy left in the run before.
+
+    `build_used` builds one of the strategies that this one runs by itself (see `Profile.used`), by name and for the
+    handle that it is given. Raises KeyError for any other.
+    """
 
     evictor: PluginEvictor
     memory: PluginMemory = NOTHING_REMEMBERED
+    build_used: Callable[[str, StrategyHandle], object] = _build_none

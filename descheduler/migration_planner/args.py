@@ -21,7 +21,9 @@ __all__ = [
     "MigrationPlannerArgs",
     "ObjectiveArgs",
     "PlannerObjective",
+    "RepairViolations",
     "needs",
+    "used_strategies",
     "validate_args",
 ]
 
@@ -83,11 +85,40 @@ class BalanceUtilization(ObjectiveArgs, frozen=True):
         return Needs(frozenset({"NodeMetrics.metrics.k8s.io", "PodMetrics.metrics.k8s.io"}))
 
 
+class RepairViolations(ObjectiveArgs, frozen=True):
+    """Gives another node to the most pods that strategies select, with the fewest evictions; other pods make room for
+    them where that helps."""
+
+    strategies: tuple[str, ...] = ()
+    """Names of deschedule and balance plugins, which run for their selection alone, with the arguments that they have
+    in the `pluginConfig` of the profile. They need not be enabled."""
+    weights: Mapping[str, UInt] = msgspec.field(default_factory=dict)
+    """Strategy → what each pod counts that it selects; 1 for those that are not named. Of several strategies that
+    select a pod the largest counts."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """No strategy, one that is named twice or that is this plugin, weights of others or of 0."""
+        if not self.strategies:
+            yield ArgsProblem(("strategies",), "is empty; name one at least, such as RemovePodsViolatingNodeTaints")
+        for index, name in enumerate(self.strategies):
+            if name == "MigrationPlanner":
+                yield ArgsProblem(("strategies", index), "MigrationPlanner cannot run itself")
+            elif name in self.strategies[:index]:
+                yield ArgsProblem(("strategies", index), f"{name} is named twice")
+        for name, weight in self.weights.items():
+            if name not in self.strategies:
+                yield ArgsProblem(("weights", name), "is not one of strategies")
+            elif not weight:
+                yield ArgsProblem(("weights", name), "0 is not above 0")
+
+
 class PlannerObjective(Args, frozen=True):
     """One objective: exactly one of these is set."""
 
     balance_utilization: BalanceUtilization | None = None
     """All nodes under a target."""
+    repair_violations: RepairViolations | None = None
+    """Pods that strategies select on other nodes."""
 
     def chosen(self) -> Sequence[tuple[str, ObjectiveArgs]]:
         """The keys that are set, of which valid arguments have one, and their arguments."""
@@ -139,3 +170,13 @@ def needs(args: MigrationPlannerArgs) -> Needs:
         for _, chosen in objective.chosen():
             found |= chosen.needs()
     return found
+
+
+def used_strategies(args: MigrationPlannerArgs) -> Mapping[tuple[str | int, ...], str]:
+    """The strategies that objectives run, by the path that names them."""
+    return {
+        ("objectives", number, "repairViolations", "strategies", index): name
+        for number, objective in enumerate(args.objectives)
+        if objective.repair_violations is not None
+        for index, name in enumerate(objective.repair_violations.strategies)
+    }

@@ -84,7 +84,8 @@ class Planning:
     def _tried(self, plan: Plan) -> dict[str, str]:
         """What is said against pods, by uid, when those of `plan` are asked for in their order."""
         with self._evictor.what_if():
-            return {uid: text for group in self._groups(plan) for uid, text in self._against_group(group).items()}
+            found = {uid: text for group in self._groups(plan) for uid, text in self._against_group(group).items()}
+            return {**self._objective.objections(), **found}
 
     def _against_group(self, group: Sequence[Pod]) -> dict[str, str]:
         """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""
@@ -147,7 +148,9 @@ class Planning:
 
     def _reached(self, plans: Sequence[Plan], num_granted: int) -> Goal:
         """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
-        after, (figure_bound, evictions_bound) = self._objective.figure(), plans[0].bound
+        after = self._objective.figure()
+        # Less than was thought of may be needed where one move ends what another was planned for.
+        figure_bound, evictions_bound = bound = min(self._objective.bounds(plans[0].bound), (after, num_granted))
         sentence = f"{self._objective.text_of(self._before)} → {after}, {counted(num_granted, 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._objective.shortfall()}"
@@ -158,7 +161,7 @@ class Planning:
             (Level(self._counts, self._before, after, figure_bound),),
             num_granted,
             evictions_bound,
-            "optimal" if (after, num_granted) <= plans[0].bound else "feasible",
+            "optimal" if (after, num_granted) <= bound else "feasible",
             sum(plan.seconds for plan in plans),
             sum(plan.work for plan in plans),
             sentence,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import Verdict
-from descheduler.planner.objective import Objective
+from descheduler.planner.objective import Objective, Value
 from descheduler.planner.ordering import Move
 from descheduler.planner.problem import Problem
 
@@ -49,6 +49,14 @@ class ClusterObjective(ABC):
     @abstractmethod
     def harm(self, pod: Pod, node: str) -> Verdict:
         """What stands against it that the replacement of `pod` is scheduled onto `node`."""
+
+    def objections(self) -> Mapping[str, str]:
+        """What is said against pods, by uid, once all moves of a plan are booked on trial: of what they lead to."""
+        return {}
+
+    def bounds(self, bound: Value) -> tuple[int, int]:
+        """(figure, evictions) of which no plan is better, made of the bound of the first plan's objective."""
+        return bound[0], bound[1]
 
     @abstractmethod
     def shortfall(self) -> str:
