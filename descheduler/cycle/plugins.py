@@ -187,6 +187,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         validate=migration_planner_args.validate_args,
         uses=migration_planner_args.used_strategies,
         needs=migration_planner_args.needs,
+        remembers=True,
     ),
     PluginSpec(
         name="CustomPriority",

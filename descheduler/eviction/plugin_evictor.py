@@ -118,6 +118,11 @@ class PluginEvictor:
         """How many pods may still go, as far as that is counted."""
         return self._evictor.allowances(self._profile_index)
 
+    @property
+    def last_wave(self) -> int:
+        """The wave of the last move that was granted in this cycle, 0 where there is none."""
+        return self._evictor.book.last_wave
+
     def prover(self) -> LandingProver:
         """What knows where the replacements of all that is booked land, under the scheduler of the profile."""
         return self._evictor.landings.prover_of(self._profile_index)

@@ -49,6 +49,11 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.allowances()
 
+    @property
+    def last_wave(self) -> int:
+        """As `inner`."""
+        return self._inner.last_wave
+
     def prover(self) -> LandingProver:
         """As `inner`."""
         return self._inner.prover()

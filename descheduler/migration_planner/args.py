@@ -14,9 +14,9 @@ from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import Args, Percent, UInt, check_percentages, one_of
 
 __all__ = [
-    "KUBERNETES_METRICS",
     "NODE_METRIC",
     "BalanceUtilization",
+    "DisruptionCost",
     "MeasuredUtilization",
     "MigrationPlannerArgs",
     "ObjectiveArgs",
@@ -31,6 +31,34 @@ KUBERNETES_METRICS, NODE_METRIC = "KubernetesMetrics", "NodeMetric"
 _SOURCES = (KUBERNETES_METRICS, NODE_METRIC)
 _EXPIRATION_SECONDS = 180
 _TIME_LIMIT = timedelta(seconds=30)
+
+
+Weight = Annotated[float, msgspec.Meta(ge=0, le=1000)]
+
+_TIE_BREAK = 0.01
+
+
+class DisruptionCost(Args, frozen=True):
+    """How much dearer than an ordinary eviction that of a pod is which is at the top of a scale: 1 is as much again.
+
+    As they are they decide only between plans with equally many evictions. 0 leaves a scale out.
+    """
+
+    priority: Weight = _TIE_BREAK
+    """The highest priority of all pods; the lowest adds nothing."""
+    eviction_cost: Weight = _TIE_BREAK
+    """The highest cost that pods state by the annotation `scheduling.koordinator.sh/eviction-cost`, else by
+    `controller.kubernetes.io/pod-deletion-cost`. A cost below 0 makes a pod cheaper."""
+    age: Weight = _TIE_BREAK
+    """A pod that runs for long; one that runs for an hour is half as dear."""
+    restarts: Weight = _TIE_BREAK
+    """A pod that has never restarted; one that has five times adds nothing."""
+    replicas: Weight = _TIE_BREAK
+    """The only pod of its controller; one of four is a quarter as dear."""
+    gang: Weight = _TIE_BREAK
+    """A pod of a gang, whose work stops together."""
+    job: Weight = _TIE_BREAK
+    """A pod of a Job that has run for long and begins again; one that runs for an hour is half as dear."""
 
 
 class ObjectiveArgs(Args, frozen=True):
@@ -140,6 +168,13 @@ class MigrationPlannerArgs(Args, frozen=True):
     """Another seed searches in another order."""
     max_evictions: UInt | None = None
     """Evictions of a plan at most."""
+    disruption_cost: DisruptionCost = msgspec.field(default_factory=DisruptionCost)
+    """What makes the eviction of one pod dearer than that of another."""
+    min_gain_per_disruption: Weight = 0.0
+    """How much an objective has to gain for each eviction, in what it counts, such as nodes brought under their target.
+    A dearer eviction counts as several. What gains less is not worth its disruption and stays as it is."""
+    workers: UInt = 1
+    """Processes that search at once. Another number gives another plan; each needs the memory of the problem again."""
 
 
 def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
@@ -147,6 +182,8 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
     found = [problem for index, each in enumerate(args.objectives) for problem in _check_objective(index, each)]
     if not args.objectives:
         found.append(ArgsProblem(("objectives",), "is empty; name one at least, such as balanceUtilization"))
+    if not args.workers:
+        found.append(ArgsProblem(("workers",), "0 processes do not search; 1 is the least"))
     if args.time_limit <= timedelta(0):
         found.append(ArgsProblem(("timeLimit",), "is not above 0"))
     return found

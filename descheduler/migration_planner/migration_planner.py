@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs, PlannerObjective
+from descheduler.migration_planner.last_plan import PlannedTargets, read_targets, written_targets
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
@@ -32,8 +33,9 @@ class MigrationPlanner:
         What is refused then is left out, and the rest is planned again.
         """
         self._done = []
-        for objective in self._args.objectives:
-            self._done.append(self._planned(objective, nodes))
+        last = read_targets(self._handle.memory.note)
+        for number, objective in enumerate(self._args.objectives):
+            self._done.append(self._planned(objective, nodes, last[number] if number < len(last) else {}))
 
     def facts(self) -> PluginFacts:
         """What the plans looked at, and what came of each objective."""
@@ -44,17 +46,21 @@ class MigrationPlanner:
         goals = tuple(each.goal for each in self._done)
         return PluginFacts(why, examined, selected, left_out=left_out, goals=goals)
 
+    def note(self) -> bytes:
+        """The plans, which the next run tries first."""
+        return written_targets([each.targets for each in self._done])
+
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves a pod where it is."""
         if pod.is_terminal:
             return FINISHED
         return next(filter(None, (each.why_not(pod) for each in self._done)), "")
 
-    def _planned(self, args: PlannerObjective, nodes: Sequence[Node]) -> Planning:
+    def _planned(self, args: PlannerObjective, nodes: Sequence[Node], last: PlannedTargets) -> Planning:
         from descheduler.migration_planner.objectives.table import objective_of
         from descheduler.migration_planner.planning import Planning
 
         objective = objective_of(args, self._handle, nodes)
-        planning = Planning(objective, self._args, self._handle, nodes)
+        planning = Planning(objective, self._args, self._handle, nodes, last)
         planning.run()
         return planning

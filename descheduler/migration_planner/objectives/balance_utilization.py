@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import BalanceUtilization
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.measured_usage import measured_usage
-from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.targets import Targets, Usage
 from descheduler.migration_planner.usage import RequestedUsage, Utilization
 from descheduler.model.node import Node
@@ -16,6 +17,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.problem import Problem
+from descheduler.planner.waves import Move
 
 __all__ = ["BalancedNodes"]
 
@@ -104,6 +106,13 @@ class BalancedNodes(ClusterObjective):
             f"node {name} stays over its target ({self._target_text}): no plan that was found brings it under it"
             " within the limits"
         )
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
+        """The moves off each node that was over its target; others only make room for these."""
+        for node, leaving in groupby(sorted(moves, key=lambda move: move.source), key=lambda move: move.source):
+            name = cluster.nodes[node]
+            if name in self._over_before:
+                yield Part(1, list(leaving), [pod for pod in cluster.pods if pod.node_name == name])
 
     @property
     def _target_text(self) -> str:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import Verdict
 from descheduler.planner.objective import Objective, Value
-from descheduler.planner.ordering import Move
 from descheduler.planner.problem import Problem
+from descheduler.planner.waves import Move
 
-__all__ = ["ClusterObjective"]
+__all__ = ["ClusterObjective", "Part"]
+
+
+class Part(NamedTuple):
+    """`moves` by which the figure falls by `gain`. Without them `pods` stay: no other moves of them gain more."""
+
+    gain: int
+    moves: Sequence[Move]
+    pods: Sequence[Pod]
 
 
 class ClusterObjective(ABC):
@@ -54,9 +63,9 @@ class ClusterObjective(ABC):
         """What is said against pods, by uid, once all moves of a plan are booked on trial: of what they lead to."""
         return {}
 
-    def bounds(self, bound: Value) -> tuple[int, int]:
-        """(figure, evictions) of which no plan is better, made of the bound of the first plan's objective."""
-        return bound[0], bound[1]
+    def least_figure(self, bound: Value) -> int:
+        """The figure of which no plan is better, made of the bound over the first plan's problem."""
+        return bound[0]
 
     @abstractmethod
     def shortfall(self) -> str:
@@ -69,6 +78,10 @@ class ClusterObjective(ABC):
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """The moves in their order, those together that are of use only together; each alone if not overridden."""
         return [[move] for move in moves]
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """What gains by itself: each group, by 1, if not overridden."""
+        return [Part(1, group, [cluster.pods[move.pod] for move in group]) for group in self.groups(moves)]
 
     def text_of(self, number: int) -> str:
         """Such as `2 nodes over target`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from descheduler.planner.ordering import Move
+from descheduler.planner.waves import Move
 
 __all__ = ["dependent_moves"]
 

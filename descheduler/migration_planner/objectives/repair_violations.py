@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import RepairViolations
 from descheduler.migration_planner.cluster_problem import ClusterProblem
-from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.objectives.dependent_moves import dependent_moves
 from descheduler.migration_planner.selections import StrategySelections
 from descheduler.model.node import Node
@@ -19,9 +19,9 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.planner.arrays import Bools, Ints
 from descheduler.planner.objective import Value
 from descheduler.planner.objectives.relocate import Relocate
-from descheduler.planner.ordering import Move
 from descheduler.planner.problem import Problem
 from descheduler.planner.rules import MoveLimit
+from descheduler.planner.waves import Move
 
 __all__ = ["RepairedViolations"]
 
@@ -67,9 +67,9 @@ class RepairedViolations(ClusterObjective):
             self._num_stuck = counted_once.prepare(cluster.problem).bound()[0]
         return Relocate(self._misplaced)
 
-    def bounds(self, bound: Value) -> tuple[int, int]:
-        """(pods that cannot be moved, by proof; the evictions that the others need)."""
-        return self._num_stuck or 0, bound[1]
+    def least_figure(self, bound: Value) -> int:
+        """Pods that cannot be moved, by proof."""
+        return self._num_stuck or 0
 
     def reason(self, pod: Pod) -> str:
         """What the strategies say of it, or which pods it makes room for."""
@@ -79,6 +79,12 @@ class RepairedViolations(ClusterObjective):
         """Moves that only make room are together with those that take it."""
         self._rooms = dict(self._room_makers(moves))
         return dependent_moves(moves, {move.pod for move in moves if not self._misplaced[move.pod]})
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """The groups; each gains the selected pods in it."""
+        for group in self.groups(moves):
+            gain = sum(bool(self._misplaced[move.pod]) for move in group)
+            yield Part(gain, group, [cluster.pods[move.pod] for move in group])
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """Nothing: what replacements lead to is looked at when all of them are known."""
