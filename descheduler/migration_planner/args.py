@@ -21,6 +21,7 @@ __all__ = [
     "MigrationPlannerArgs",
     "ObjectiveArgs",
     "PlannerObjective",
+    "ReduceFragmentation",
     "RepairViolations",
     "needs",
     "used_strategies",
@@ -140,6 +141,18 @@ class RepairViolations(ObjectiveArgs, frozen=True):
                 yield ArgsProblem(("weights", name), "0 is not above 0")
 
 
+class ReduceFragmentation(ObjectiveArgs, frozen=True):
+    """Makes the free capacity of a resource usable by pods of the sizes that the cluster runs, with few evictions."""
+
+    resource: str = ""
+    """An extended resource that pods request whole, such as `nvidia.com/gpu`."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """No resource, or one whose amounts are cut as anybody likes."""
+        if "/" not in self.resource:
+            yield ArgsProblem(("resource",), f"{self.resource!r} is not an extended resource such as nvidia.com/gpu")
+
+
 class PlannerObjective(Args, frozen=True):
     """One objective: exactly one of these is set."""
 
@@ -147,6 +160,8 @@ class PlannerObjective(Args, frozen=True):
     """All nodes under a target."""
     repair_violations: RepairViolations | None = None
     """Pods that strategies select on other nodes."""
+    reduce_fragmentation: ReduceFragmentation | None = None
+    """Free devices in pieces that pods can use."""
 
     def chosen(self) -> Sequence[tuple[str, ObjectiveArgs]]:
         """The keys that are set, of which valid arguments have one, and their arguments."""

@@ -246,7 +246,7 @@ class Planning:
         sentence = f"{self._objective.text_of(self._before)} → {after}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"
-        elif granted:
+        elif granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
         return Goal(
             self._objective.name,
