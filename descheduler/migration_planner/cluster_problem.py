@@ -10,6 +10,7 @@ import numpy as np
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.request_check import Allowance
+from descheduler.migration_planner.spread_rules import spread_rules
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -76,8 +77,8 @@ def cluster_problem(
 
     Pods that the filters of the profile keep, those with a uid in `kept`, and those whose replacement lands nowhere for
     certain, stay. `most` limits the evictions, and `cost_of` says what they cost, which is 1 each without
-    it. Rules are: required anti-affinity of pods to their own kind, and what limits and budgets leave; everything else
-    that stands between pods counts as it is now.
+    it. Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
+    leave; everything else that stands between pods counts as it is now.
     """
     openings = evictor.prover().openings()
     columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
@@ -101,7 +102,7 @@ def cluster_problem(
         cost=None if cost_of is None else cost_of(pods),
         pod_class=np.array([row or 0 for row in rows], dtype=np.int64),
         allowed=classes.allowed,
-        rules=[*_apart(pods, nodes), *_limits(pods, evictor.allowances(), most)],
+        rules=[*_apart(pods, nodes), *spread_rules(pods, nodes), *_limits(pods, evictor.allowances(), most)],
     )
     return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)
 

@@ -246,6 +246,8 @@ class Planning:
         sentence = f"{self._objective.text_of(self._before)} → {after}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"
+        elif after:
+            sentence += "; no plan within the limits leaves fewer"
         elif granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
         return Goal(

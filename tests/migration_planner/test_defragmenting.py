@@ -101,9 +101,9 @@ def test_many_sizes_are_few_classes_of_which_the_largest_is_one() -> None:
 
 
 def test_a_resource_of_which_any_part_is_requested_is_a_fault_of_the_policy() -> None:
-    (problem,) = validate_args(
-        MigrationPlannerArgs((PlannerObjective(reduce_fragmentation=ReduceFragmentation("cpu")),))
-    )
+    objective = PlannerObjective(reduce_fragmentation=ReduceFragmentation("cpu"))
+
+    (problem,) = validate_args(MigrationPlannerArgs((objective,)))
 
     assert problem.field == "objectives[0].reduceFragmentation.resource"
     assert problem.message == "'cpu' is not an extended resource such as nvidia.com/gpu"
