@@ -164,7 +164,10 @@ class Planning:
                     return granted, {**self._objective.objections(), **refused}
 
     def _against_group(self, group: Sequence[Pod]) -> dict[str, str]:
-        """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""
+        """Nothing where all of `group` is granted, which is booked then; else what blocks the first of it.
+
+        The others may be moved without it: another pod may make the room.
+        """
         if len(group) == 1:
             verdict = self._ask(group[0])
             return {} if verdict.is_accepted else {group[0].uid: verdict.message}
@@ -174,8 +177,7 @@ class Planning:
                 self._ask(pod)
             return {}
         culprit, verdict = refusal
-        text = f"it would leave only together with pod {culprit.key}, which has to stay: {verdict.message}"
-        return {pod.uid: verdict.message if pod is culprit else text for pod in group}
+        return {culprit.uid: verdict.message}
 
     def _first_refusal(self, group: Sequence[Pod]) -> tuple[Pod, Verdict] | None:
         with self._evictor.what_if():
@@ -240,7 +242,7 @@ class Planning:
         """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
         after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
         # Less than the bound may be needed where one move ends what another was planned for.
-        bound = min((self._objective.least_figure(plans[0].bound), plans[0].bound[-1]), (after, cost))
+        bound = min(self._objective.bound_of(plans[0].bound), (after, cost))
         figure_bound, cost_bound = bound
         evictions_bound = min(self._evictions_bound, len(granted)) if after <= figure_bound else self._evictions_bound
         sentence = f"{self._objective.text_of(self._before)} → {after}, {counted(len(granted), 'eviction')}"

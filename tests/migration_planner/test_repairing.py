@@ -152,6 +152,20 @@ def test_a_pod_that_makes_room_stays_where_the_other_cannot_leave() -> None:
     )
 
 
+def test_another_pod_makes_room_in_place_of_one_that_would_return() -> None:
+    """The cheaper of two prefers the node that it is to leave; without it the other one leaves."""
+    nodes = [make_node("ssd", cpu="4", labels={"disk": "ssd"}), make_node("old", cpu="4"), make_node("spare", cpu="8")]
+    pods = [
+        make_pod("db", cpu="1", node="old", affinity=required_node_affinity("disk", "ssd")),
+        make_pod("faithful", cpu="1", node="ssd", affinity=preferred_node_affinity(("disk", "ssd", 100))),
+        make_pod("important", cpu="3", node="ssd", priority=1000),
+    ]
+
+    decisions = run(nodes, pods, AFFINITY)
+
+    assert evicted(decisions) == ["important", "db"]
+
+
 def test_a_pod_that_no_other_node_could_take_is_in_the_bound() -> None:
     pods = [make_pod("huge", cpu="10", node="tainted"), make_pod("web", cpu="1", node="tainted")]
     nodes = [make_node("tainted", cpu="16", taints=["maintenance:NoSchedule"]), make_node("a", cpu="8")]

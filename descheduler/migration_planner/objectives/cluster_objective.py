@@ -63,9 +63,10 @@ class ClusterObjective(ABC):
         """What is said against pods, by uid, once all moves of a plan are booked on trial: of what they lead to."""
         return {}
 
-    def least_figure(self, bound: Value) -> int:
-        """The figure of which no plan is better, made of the bound over the first plan's problem."""
-        return bound[0]
+    def bound_of(self, bound: Value) -> tuple[int, int]:
+        """(figure, cost) of which no plan has less, by the bound of the first plan."""
+        figure, cost = bound
+        return figure, cost
 
     @abstractmethod
     def shortfall(self) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import ReduceFragmentation
 from descheduler.migration_planner.cluster_problem import ClusterProblem
-from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.pod_sizes import sizes_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -19,6 +19,7 @@ from descheduler.placement.landings.openings import Openings
 from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.objective import Value
 from descheduler.planner.objectives.defragment import Defragment, stranded_for
+from descheduler.planner.waves import Move
 
 __all__ = ["UsableSlots"]
 
@@ -55,9 +56,9 @@ class UsableSlots(ClusterObjective):
             raise AssertionError(f"no pod requests {self._resource}")
         return Defragment(self._sizes.resource, self._sizes.padded(len(cluster.resources)), self._sizes.weights)
 
-    def least_figure(self, bound: Value) -> int:
+    def bound_of(self, bound: Value) -> tuple[int, int]:
         """As if the cluster were one node."""
-        return self._mean(bound[0])
+        return self._mean(bound[0]), bound[1]
 
     def reason(self, pod: Pod) -> str:
         """Which sizes cannot use what is free of its node."""
@@ -76,6 +77,15 @@ class UsableSlots(ClusterObjective):
             return ACCEPTED
         message = f"the replacement pod would be scheduled onto {node}: no larger slots of {self._resource} are left"
         return refuse(Reason.OTHER_LANDING, message, node)
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """The plan as a whole: what a move gains depends on the others."""
+        assignment = cluster.problem.assignment.copy()
+        for move in moves:
+            assignment[move.pod] = move.target
+        goal = self.stated_over(cluster).prepare(cluster.problem)
+        before, after = (goal.value(at)[0] for at in (cluster.problem.assignment, assignment))
+        yield Part(self._mean(before - after), moves, [cluster.pods[move.pod] for move in moves])
 
     def shortfall(self) -> str:
         """That no more is gained."""

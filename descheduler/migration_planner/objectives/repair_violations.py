@@ -67,9 +67,9 @@ class RepairedViolations(ClusterObjective):
             self._num_stuck = counted_once.prepare(cluster.problem).bound()[0]
         return Relocate(self._misplaced)
 
-    def least_figure(self, bound: Value) -> int:
-        """Pods that cannot be moved, by proof."""
-        return self._num_stuck or 0
+    def bound_of(self, bound: Value) -> tuple[int, int]:
+        """(pods that cannot be moved, by proof; cost of moving the others)."""
+        return self._num_stuck or 0, bound[1]
 
     def reason(self, pod: Pod) -> str:
         """What the strategies say of it, or which pods it makes room for."""
