@@ -83,6 +83,13 @@ class MeasuredUtilization(Args, frozen=True):
     node_metric_expiration_seconds: UInt = _EXPIRATION_SECONDS
     """A NodeMetric that is this old counts as missing."""
 
+    def problems(self) -> Iterator[ArgsProblem]:
+        """An unknown source, or one that is always too old."""
+        if self.source not in _SOURCES:
+            yield ArgsProblem(("source",), f"{self.source!r} is not one of {', '.join(_SOURCES)}")
+        if not self.node_metric_expiration_seconds:
+            yield ArgsProblem(("nodeMetricExpirationSeconds",), "0 is not above 0")
+
 
 class BalanceUtilization(ObjectiveArgs, frozen=True):
     """Brings all nodes under a target, by as few evictions as can be."""
@@ -99,10 +106,8 @@ class BalanceUtilization(ObjectiveArgs, frozen=True):
     def problems(self) -> Iterator[ArgsProblem]:
         """Percentages out of range, or none at all; an unknown source."""
         yield from check_percentages("targetThresholds", self.target_thresholds)
-        metrics = self.metrics_utilization
-        if metrics is not None and metrics.source not in _SOURCES:
-            message = f"{metrics.source!r} is not one of {', '.join(_SOURCES)}"
-            yield ArgsProblem(("metricsUtilization", "source"), message)
+        for problem in () if self.metrics_utilization is None else self.metrics_utilization.problems():
+            yield msgspec.structs.replace(problem, path=("metricsUtilization", *problem.path))
 
     def needs(self) -> Needs:
         """The measurements."""
@@ -148,9 +153,12 @@ class ReduceFragmentation(ObjectiveArgs, frozen=True):
     """An extended resource that pods request whole, such as `nvidia.com/gpu`."""
 
     def problems(self) -> Iterator[ArgsProblem]:
-        """No resource, or one whose amounts are cut as anybody likes."""
+        """No resource, or one of which pods request any part."""
         if "/" not in self.resource:
             yield ArgsProblem(("resource",), f"{self.resource!r} is not an extended resource such as nvidia.com/gpu")
+        elif self.resource.startswith("koordinator.sh/"):
+            message = f"pods can share devices of {self.resource}, which is not supported; see nvidia.com/gpu"
+            yield ArgsProblem(("resource",), message)
 
 
 class PlannerObjective(Args, frozen=True):

@@ -7,6 +7,14 @@ from typing import Any
 
 import pytest
 
+from descheduler.migration_planner.args import (
+    BalanceUtilization,
+    MeasuredUtilization,
+    MigrationPlannerArgs,
+    PlannerObjective,
+    needs,
+    validate_args,
+)
 from descheduler.model.node import Node
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
@@ -105,3 +113,29 @@ def test_no_node_was_measured() -> None:
     assert sentence_of(run(server({}), pods())) == (
         "no node is over its target (cpu 60 %, measured usage): no node was measured"
     )
+
+
+def test_sources_that_do_not_measure_pods_are_a_fault_of_the_policy() -> None:
+    metrics = MeasuredUtilization("Prometheus", node_metric_expiration_seconds=0)
+    objective = PlannerObjective(BalanceUtilization({"cpu": 60}, metrics_utilization=metrics))
+
+    problems = validate_args(MigrationPlannerArgs((objective,)))
+
+    assert [(problem.path[-1], problem.message) for problem in problems] == [
+        ("source", "'Prometheus' is not one of KubernetesMetrics, NodeMetric"),
+        ("nodeMetricExpirationSeconds", "0 is not above 0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "kinds"),
+    [
+        pytest.param("KubernetesMetrics", {"NodeMetrics.metrics.k8s.io", "PodMetrics.metrics.k8s.io"}, id="server"),
+        pytest.param("NodeMetric", {"NodeMetric.slo.koordinator.sh"}, id="koordlet"),
+    ],
+)
+def test_measurements_are_read_where_the_policy_asks_for_them(source: str, kinds: set[str]) -> None:
+    metrics = MeasuredUtilization(source)
+    objective = PlannerObjective(BalanceUtilization({"cpu": 60}, metrics_utilization=metrics))
+
+    assert needs(MigrationPlannerArgs((objective,))).kinds >= kinds
