@@ -47,7 +47,7 @@ _BREAKS = {
     ("profiles/pack-nodes.yaml", "koordinator"): _RETURNS,
     ("profiles/plan-repair.yaml", "shop"): "a budget lets one of two pods leave, and a plan does not ask for the other",
 }
-"""Where the law does not hold, or does not see the limit, and why. Pods return under policies of upstream's kind without
+"""Where the law does not hold, or does not see the limit, and why: mostly under policies of upstream's kind without
 PlacementVerification."""
 _POLICIES = ("policy.yaml", *(f"profiles/{path.name}" for path in sorted((CONFIG / "profiles").glob("*.yaml"))))
 

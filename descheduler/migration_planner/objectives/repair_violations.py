@@ -137,8 +137,10 @@ class RepairedViolations(ClusterObjective):
 
 
 def _is_stuck(problem: Problem) -> Bools:
-    """bool[P]: pods that may not be moved, by themselves or as their budget is used up."""
-    stuck = ~problem.evictable
+    """bool[P]: pods that may not be moved, by themselves or as their budget is used up, or that have nowhere to go."""
+    num_open = problem.allowed.sum(axis=1)[problem.pod_class]
+    num_others: Ints = num_open - problem.allowed[problem.pod_class, problem.assignment]
+    stuck: Bools = ~problem.evictable | (num_others == 0)
     for rule in problem.rules:
         if isinstance(rule, MoveLimit):
             stuck |= (rule.group >= 0) & (rule.limit[rule.group] == 0)

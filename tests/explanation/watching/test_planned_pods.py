@@ -16,6 +16,19 @@ def why_not(others: Sequence[Object], cpu: str) -> str:
     return miss.message
 
 
+def repaired(pod: Object, *nodes: Object) -> str:
+    """Why the repair of what RemovePodsViolatingNodeTaints selects leaves a pod."""
+    taints = "RemovePodsViolatingNodeTaints"
+    planner = {"objectives": [{"repairViolations": {"strategies": [taints]}}], "timeLimit": "1s"}
+    profile = {
+        "name": "main",
+        "pluginConfig": [{"name": "MigrationPlanner", "args": planner}, {"name": taints}],
+        "plugins": {"balance": {"enabled": ["MigrationPlanner"]}},
+    }
+    (miss,) = Question("MigrationPlanner", pod, nodes=nodes, policy={"profiles": [profile]}).miss()
+    return miss.message
+
+
 def daemon(name: str, node: str) -> Object:
     return pod_object(name, node=node, cpu="2", owners=["DaemonSet/d"])
 
@@ -29,4 +42,31 @@ def test_other_pods_of_its_node_are_enough() -> None:
 def test_its_replacement_would_bring_another_node_over_its_target() -> None:
     assert why_not([daemon("q", "a"), daemon("b", "b")], "1") == (
         "node a stays over its target (cpu 70 %): no plan that was found brings it under it within the limits"
+    )
+
+
+def test_no_strategy_selects_it() -> None:
+    assert repaired(pod_object("p"), node_object("a"), node_object("b")) == (
+        "not selected by RemovePodsViolatingNodeTaints"
+    )
+
+
+def test_no_other_node_is_open_to_its_replacement() -> None:
+    tainted = [node_object(name, taints=["maintenance:NoSchedule"]) for name in "ab"]
+
+    assert repaired(pod_object("p"), *tainted) == (
+        "it cannot be evicted now, or no other node is open to its replacement (RemovePodsViolatingNodeTaints: does not"
+        " tolerate taint maintenance:NoSchedule of node a)"
+    )
+
+
+def test_no_device_is_freed_by_its_eviction() -> None:
+    nodes = [node_object(name, allocatable={"nvidia.com/gpu": "8"}) for name in "ab"]
+    args = {"objectives": [{"reduceFragmentation": {"resource": "nvidia.com/gpu"}}], "timeLimit": "1s"}
+    pods = [pod_object(name, node=name, requests={"nvidia.com/gpu": "5"}) for name in "ab"]
+
+    (miss,) = Question("MigrationPlanner", pod_object("p"), args, nodes, pods).miss()
+
+    assert miss.message == (
+        "no plan that was found within the limits gets larger slots of nvidia.com/gpu by its eviction"
     )
