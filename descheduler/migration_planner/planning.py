@@ -129,7 +129,7 @@ class Planning:
         most_seconds = search.most_seconds()
         seconds = args.time_limit.total_seconds()
         return solve(
-            self._cluster.problem,
+            self._objective.problem_over(self._cluster),
             self._objective.stated_over(self._cluster),
             Limits(
                 share * (seconds if most_seconds is None else min(seconds, most_seconds)),
@@ -145,7 +145,7 @@ class Planning:
 
     def _least_evictions(self) -> int:
         """How many evictions are needed at least, whatever each of them costs."""
-        problem = self._cluster.problem
+        problem = self._objective.problem_over(self._cluster)
         equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
         return self._objective.stated_over(self._cluster).prepare(equal).bound()[-1]
 
@@ -181,10 +181,14 @@ class Planning:
                     refused |= {uid: text for index in given_up for uid, text in answers[index][1].items()}
                     waiting = [group for index, group in enumerate(waiting) if index not in given_up]
             cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
-            return _Trial(self._objective.figure(), cost, plan, self._cluster, granted), refused
+            trial = _Trial(self._objective.figure(), cost, plan, self._cluster, granted)
+            return trial, {**self._objective.objections(), **refused}
 
     def _against_group(self, group: _Group) -> dict[str, str]:
-        """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""
+        """Nothing where all of `group` is granted, which is booked then; else what stands against it.
+
+        Of a group that is no bundle the first that is refused: without it another pod may make the room.
+        """
         if self._objective.is_in_bundles:
             return self._against_bundle(group)
         if len(group.pods) == 1:
@@ -195,7 +199,8 @@ class Planning:
             for pod in group.pods:
                 self._ask(pod)
             return {}
-        return _against_all(group, *refusal)
+        culprit, verdict = refusal
+        return {culprit.uid: verdict.message}
 
     def _first_refusal(self, group: _Group) -> tuple[Pod, Verdict] | None:
         with self._evictor.what_if():
@@ -291,9 +296,11 @@ class Planning:
 
     def _reached(self, plans: Sequence[Plan], granted: Sequence[Pod]) -> Goal:
         """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
-        after, bound = self._objective.figure(), self._objective.bound_of(plans[0].bound)
+        after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
+        # Less than the bound may be needed where one move ends what another was planned for.
+        bound = min(self._objective.bound_of(plans[0].bound), (after, cost))
         figure_bound, cost_bound = bound
-        evictions_bound, cost = self._evictions_bound, sum(self._cluster.cost_of(pod) for pod in granted)
+        evictions_bound = min(self._evictions_bound, len(granted)) if after <= figure_bound else self._evictions_bound
         sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"
