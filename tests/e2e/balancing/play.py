@@ -12,7 +12,7 @@ from tests.e2e.balancing.sight import Sight, look, wait_settled
 from tests.e2e.binaries import Binaries
 from tests.e2e.cluster_fill import fill
 from tests.e2e.control_plane import ControlPlane, running
-from tests.worlds.uneven import make_uneven_cluster
+from tests.worlds.uneven import TIGHT, make_uneven_cluster
 
 __all__ = ["Played", "Round", "play", "uneven_cluster"]
 
@@ -32,6 +32,12 @@ class Round:
     def num_evicted(self) -> int:
         """Pods that are gone, as the API server tells it."""
         return len(self.before.uids - self.after.uids)
+
+    @property
+    def num_planned(self) -> int:
+        """Evictions of the plan, as the program tells it; 0 where it tells of none."""
+        goal = self.turn.told.get("plan", {}).get("goal") or {}
+        return sum(objective["evictions"] for objective in goal.get("objectives", ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +64,13 @@ class Played:
 
 
 @contextmanager
-def uneven_cluster(folder: Path, binaries: Binaries, *, nodes: int, seed: int) -> Iterator[ControlPlane]:
+def uneven_cluster(
+    folder: Path, binaries: Binaries, *, nodes: int, seed: int, mean_ratio: float = TIGHT
+) -> Iterator[ControlPlane]:
     """A control plane below `folder` with the cluster of `make_uneven_cluster`."""
 
     def fill_etcd(url: str) -> None:
-        fill(url, make_uneven_cluster(nodes=nodes, seed=seed))
+        fill(url, make_uneven_cluster(nodes=nodes, seed=seed, mean_ratio=mean_ratio))
 
     with running(folder, binaries, fill_etcd=fill_etcd, lease_seconds=_LEASE_SECONDS) as plane:
         yield plane
