@@ -72,6 +72,7 @@ class Planning:
         plans: list[Plan] = []
         groups: list[Sequence[Pod]] = []
         self._evictions_bound = self._least_evictions()
+        refused: dict[str, str] = {}
         for share in _SHARES:
             if plans:
                 self._cluster = self._stated()
@@ -86,6 +87,7 @@ class Planning:
         pods, nodes = self._cluster.pods, self._cluster.nodes
         self.targets = {pods[move.pod].uid: nodes[move.target] for move in plans[-1].moves}
         good = [group for group in groups if not any(pod.uid in self._against for pod in group)]
+        good = self._useful(good) if refused else good
         self._asked = {pod.uid for group in good for pod in group}
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
         self.goal = self._reached(plans, [pod for group in good for pod in self._ask_whole(group, waves)])
@@ -161,6 +163,16 @@ class Planning:
                 waiting = [group for group, against in answers if against]
                 if not waiting or len(waiting) == len(answers):
                     return granted, {uid: text for _, against in answers for uid, text in against.items()}
+
+    def _useful(self, groups: list[Sequence[Pod]]) -> list[Sequence[Pod]]:
+        """`groups` without those that would leave in vain, for want of others that were refused."""
+        while True:
+            with self._evictor.what_if():
+                granted = [group for group in groups if not self._against_group(group)]
+                useful = [group for group in granted if not any(map(self._objective.is_in_vain, group))]
+            if len(useful) == len(groups):
+                return useful
+            groups = useful
 
     def _against_group(self, group: Sequence[Pod]) -> dict[str, str]:
         """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""

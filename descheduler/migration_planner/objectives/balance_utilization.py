@@ -67,6 +67,10 @@ class BalancedNodes(ClusterObjective):
         )
         return refuse(Reason.OTHER_LANDING, message, node)
 
+    def is_in_vain(self, pod: Pod) -> bool:
+        """Whether its node stays over its target without it."""
+        return pod.node_name in self._names and self._is_over(pod.node_name)
+
     def shortfall(self) -> str:
         """That the others stay over it."""
         return "the other nodes cannot be brought under it by a plan that was found within the limits"
@@ -93,5 +97,7 @@ class BalancedNodes(ClusterObjective):
                 yield Part(1, list(leaving), [pod for pod in cluster.pods if pod.node_name == name])
 
     def _over(self) -> frozenset[str]:
-        over = (name for name in self._names if self._targets.resources_over(usage_of(self._evictor, name)))
-        return frozenset(over)
+        return frozenset(filter(self._is_over, self._names))
+
+    def _is_over(self, name: str) -> bool:
+        return bool(self._targets.resources_over(usage_of(self._evictor, name)))
