@@ -18,6 +18,7 @@ _NO_LIMIT = 100_000
 CONTENDERS = {
     "plan": planner(),
     "whole-plan": planner(limit=_NO_LIMIT),
+    "no-room": planner(limit=_NO_LIMIT, provider="none"),
     "upstream": upstream(underused_percent=TARGET_PERCENT),
     "upstream-usual": upstream(underused_percent=50),
 }
@@ -45,27 +46,19 @@ def _measure(contender: Contender, binaries: Binaries, *, nodes: int, seed: int,
         tempfile.TemporaryDirectory(prefix="descheduler-balance-") as folder,
         uneven_cluster(Path(folder) / "plane", binaries, nodes=nodes, seed=seed) as plane,
     ):
-        played = play(plane, contender, most_runs=most_runs, tell=lambda each: _say(_told(each)))
+        played = play(plane, contender, most_runs=most_runs, tell=lambda each: _say("\n".join(_told(each))))
     for line in _sums(played):
         _say(line)
 
 
-def _told(each: Round) -> str:
-    goal = each.turn.told.get("plan", {}).get("goal") or {}
-    sentences = [objective["sentence"] for objective in goal.get("objectives", ())]
+def _told(each: Round) -> Iterator[str]:
+    evicted = f"{each.num_evicted} pods evicted, {len(each.after.pending)} pending"
     over = f"{len(each.before.over(TARGET_PERCENT))} nodes over target → {len(each.after.over(TARGET_PERCENT))}"
-    seen = (
-        f"  run: {each.turn.seconds:.0f} s, {each.num_evicted} pods evicted, {over}, {len(each.after.pending)} pending"
-    )
-    return "\n".join([seen, *(f"    goal: {sentence}" for sentence in sentences), *_predicted(each)])
-
-
-def _predicted(each: Round) -> Iterator[str]:
-    """On which nodes the replacements became ready, as the program tells it."""
-    moved = [result for result in each.turn.told.get("results", ()) if result["result"] == "evicted"]
-    if moved:
-        hits = sum(result["landedOn"] == (result["target"] or {}).get("node") for result in moved)
-        yield f"    {hits} of {len(moved)} replacements on the predicted node"
+    yield f"  run: {each.turn.seconds:.0f} s, {evicted}, {over}"
+    for objective in (each.turn.told.get("plan", {}).get("goal") or {}).get("objectives", ()):
+        yield f"    goal: {objective['sentence']}"
+    if each.num_planned:
+        yield f"    {each.num_as_predicted} of {each.num_evicted} replacements on the predicted node"
 
 
 def _sums(played: Played) -> Iterator[str]:

@@ -41,12 +41,12 @@ class Contender:
     run: Callable[[ControlPlane], Turn]
 
 
-def planner(*, limit: int | None = None) -> Contender:
-    """MigrationPlanner with the arguments of the shipped profile, room held by placeholders.
+def planner(*, limit: int | None = None, provider: str = "placeholder") -> Contender:
+    """MigrationPlanner with the arguments of the shipped profile, room held by `provider`.
 
     `limit` are the evictions of a run at most; None takes the profile's number.
     """
-    policy = _held(yaml.safe_load(PROFILE.read_text()), limit)
+    policy = _by_jobs(yaml.safe_load(PROFILE.read_text()), limit, provider)
 
     def run(plane: ControlPlane) -> Turn:
         _ensure_priority_class(plane)
@@ -56,7 +56,7 @@ def planner(*, limit: int | None = None) -> Contender:
             raise RuntimeError(f"descheduler run ended with {report.exit_code}: {report.log[-4000:]}")
         return Turn(time.monotonic() - began, report.document)
 
-    return Contender(f"MigrationPlanner, {policy['maxNoOfPodsToEvictTotal']} a run", run)
+    return Contender(f"MigrationPlanner, {policy['maxNoOfPodsToEvictTotal']:,} a run, room by {provider}", run)
 
 
 def upstream(*, underused_percent: int) -> Contender:
@@ -82,16 +82,16 @@ def _thresholds(underused_percent: int) -> list[tuple[str, int]]:
     return [("thresholds", underused_percent), ("targetThresholds", TARGET_PERCENT)]
 
 
-def _held(policy: Object, limit: int | None) -> Object:
-    """The same profile as a DeschedulerConfiguration, whose MigrationController holds room by placeholders.
+def _by_jobs(policy: Object, limit: int | None, provider: str) -> Object:
+    """The same profile as a DeschedulerConfiguration, whose MigrationController moves pods by jobs.
 
-    How many pods of a node or a workload migrate at once is the only other thing that it would limit, and the profile
-    does not.
+    How many pods of a workload move at once is limited as by default; it counts pods of a node and a time between runs
+    as well, of which the profile knows nothing.
     """
     (profile,) = policy["profiles"]
     configs = [config for config in profile["pluginConfig"] if config["name"] != "DefaultEvictor"]
     controller = {
-        "reservationProvider": "placeholder",
+        "reservationProvider": provider,
         "maxMigratingPerNode": 0,
         "objectLimiters": {"workload": {"duration": "0s"}},
     }

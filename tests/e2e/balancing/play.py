@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from tests.e2e.balancing.sight import Sight, look, wait_settled
 from tests.e2e.binaries import Binaries
 from tests.e2e.cluster_fill import fill
 from tests.e2e.control_plane import ControlPlane, running
+from tests.e2e.kube_api import Object
 from tests.worlds.uneven import TIGHT, make_uneven_cluster
 
 __all__ = ["Played", "Round", "play", "uneven_cluster"]
@@ -38,6 +40,15 @@ class Round:
         """Evictions of the plan, as the program tells it; 0 where it tells of none."""
         goal = self.turn.told.get("plan", {}).get("goal") or {}
         return sum(objective["evictions"] for objective in goal.get("objectives", ()))
+
+    @property
+    def num_as_predicted(self) -> int:
+        """New pods on the node that the program predicted for a pod of their owner, whose place they may have taken."""
+        owners = {pod["metadata"]["uid"]: _owner(pod) for pod in self.before.pods}
+        evicted = (result for result in self.turn.told.get("results", ()) if result["result"] == "evicted")
+        wanted = Counter((owners[each["pod"]["uid"]], (each["target"] or {}).get("node")) for each in evicted)
+        new = (pod for pod in self.after.pods if pod["metadata"]["uid"] not in owners)
+        return (wanted & Counter((_owner(pod), pod["spec"].get("nodeName")) for pod in new)).total()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +99,8 @@ def play(
         rounds.append(Round(contender.run(plane), seen, wait_settled(plane.api, num_pods)))
         tell(rounds[-1])
     return Played(before, rounds)
+
+
+def _owner(pod: Object) -> str:
+    (owner,) = pod["metadata"]["ownerReferences"]
+    return str(owner["uid"])
