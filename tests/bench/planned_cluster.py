@@ -14,11 +14,10 @@ from tests.e2e.balancing.sight import Sight
 from tests.e2e.binaries import Binaries, BinariesMissingError, resolve
 from tests.e2e.pins import CONTROL_PLANE, PEERS
 
-_NO_LIMIT = 100_000
 CONTENDERS = {
     "plan": planner(),
-    "whole-plan": planner(limit=_NO_LIMIT),
-    "no-room": planner(limit=_NO_LIMIT, provider="none"),
+    "whole-plan": planner(is_limited=False),
+    "no-room": planner(is_limited=False, provider="none"),
     "upstream": upstream(underused_percent=TARGET_PERCENT),
     "upstream-usual": upstream(underused_percent=50),
 }

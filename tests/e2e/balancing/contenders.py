@@ -14,7 +14,7 @@ from tests.cronjob.manifests import OVERLAYS, REPOSITORY
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.kube_api import ApiError, Object
 from tests.e2e.peers.upstream import run_once
-from tests.e2e.program import Program, Report
+from tests.e2e.program import Program
 
 __all__ = ["PROFILE", "TARGET_PERCENT", "Contender", "Turn", "planner", "upstream"]
 
@@ -41,28 +41,32 @@ class Contender:
     run: Callable[[ControlPlane], Turn]
 
 
-def planner(*, limit: int | None = None, provider: str = "placeholder") -> Contender:
+def planner(*, is_limited: bool = True, provider: str = "placeholder") -> Contender:
     """MigrationPlanner with the arguments of the shipped profile, room held by `provider`.
 
-    `limit` are the evictions of a run at most; None takes the profile's number.
+    Without `is_limited` a run may evict as many pods as its plan has, instead of the profile's number.
     """
-    policy = _by_jobs(yaml.safe_load(PROFILE.read_text()), limit, provider)
+    policy = _by_jobs(yaml.safe_load(PROFILE.read_text()), provider)
+    if not is_limited:
+        del policy["maxNoOfPodsToEvictTotal"]
+    limit = policy.get("maxNoOfPodsToEvictTotal", "any number")
 
     def run(plane: ControlPlane) -> Turn:
         _ensure_priority_class(plane)
         began = time.monotonic()
-        report: Report = Program(plane.kubeconfig, plane.folder).start(json.dumps(policy)).wait(_RUN_SECONDS)
+        report = Program(plane.kubeconfig, plane.folder).start(json.dumps(policy)).wait(_RUN_SECONDS)
         if report.exit_code != 0:
             raise RuntimeError(f"descheduler run ended with {report.exit_code}: {report.log[-4000:]}")
         return Turn(time.monotonic() - began, report.document)
 
-    return Contender(f"MigrationPlanner, {policy['maxNoOfPodsToEvictTotal']:,} a run, room by {provider}", run)
+    return Contender(f"MigrationPlanner, {limit} a run, room by {provider}", run)
 
 
 def upstream(*, underused_percent: int) -> Contender:
     """LowNodeUtilization of the upstream program; nodes under `underused_percent` may take pods."""
-    percent = {name: dict.fromkeys(("cpu", "memory"), value) for name, value in _thresholds(underused_percent)}
-    configs = [{"name": "DefaultEvictor", "args": {"nodeFit": True}}, {"name": "LowNodeUtilization", "args": percent}]
+    percent = {"thresholds": underused_percent, "targetThresholds": TARGET_PERCENT}
+    args = {name: {"cpu": value, "memory": value} for name, value in percent.items()}
+    configs = [{"name": "DefaultEvictor", "args": {"nodeFit": True}}, {"name": "LowNodeUtilization", "args": args}]
     profile = {
         "name": "balance",
         "pluginConfig": configs,
@@ -78,11 +82,7 @@ def upstream(*, underused_percent: int) -> Contender:
     return Contender(f"LowNodeUtilization, {underused_percent}/{TARGET_PERCENT}", run)
 
 
-def _thresholds(underused_percent: int) -> list[tuple[str, int]]:
-    return [("thresholds", underused_percent), ("targetThresholds", TARGET_PERCENT)]
-
-
-def _by_jobs(policy: Object, limit: int | None, provider: str) -> Object:
+def _by_jobs(policy: Object, provider: str) -> Object:
     """The same profile as a DeschedulerConfiguration, whose MigrationController moves pods by jobs.
 
     How many pods of a workload move at once is limited as by default; it counts pods of a node and a time between runs
@@ -98,15 +98,12 @@ def _by_jobs(policy: Object, limit: int | None, provider: str) -> Object:
     return {
         **policy,
         "kind": "DeschedulerConfiguration",
-        "maxNoOfPodsToEvictTotal": limit or policy["maxNoOfPodsToEvictTotal"],
         "profiles": [
             {
                 "name": profile["name"],
                 "pluginConfig": [*configs, {"name": "MigrationController", "args": controller}],
                 "plugins": {
-                    "balance": {"enabled": [{"name": name} for name in profile["plugins"]["balance"]["enabled"]]},
-                    "evict": {"enabled": [{"name": "MigrationController"}]},
-                    "filter": {"enabled": [{"name": "MigrationController"}, {"name": "PlacementVerification"}]},
+                    "balance": {"enabled": [{"name": name} for name in profile["plugins"]["balance"]["enabled"]]}
                 },
             }
         ],
