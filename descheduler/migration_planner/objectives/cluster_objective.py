@@ -102,6 +102,11 @@ class ClusterObjective(ABC):
     def why_not(self, pod: Pod) -> str:
         """Why a pod stays that the plan does not move and that nothing was said against; asked after the run."""
 
+    def is_in_vain(self, pod: Pod) -> bool:
+        """Whether what `pod` leaves for is not reached although it leaves, as things are booked; never by default."""
+        del pod
+        return False
+
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """The moves of one plan in the order in which they are asked for, those together that are of use only together.
 
