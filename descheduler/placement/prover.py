@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -96,6 +96,24 @@ class LandingProver:
             for cause, number in self._pending.left_out.items()
         ]
         return tuple(found)
+
+    def scheduled(self) -> Iterator[tuple[Pod, Pod]]:
+        """The pending pods of the snapshot that have a node by now, each with what it is there: bound, and with the
+        annotations by which its scheduler notes what it gets."""
+        self._leave()
+        known = set(map(id, self._cluster.snapshot.pods))
+        for each in self._pending.placed:
+            if id(each.pod) in known:
+                annotations = (
+                    each.pod.annotations if each.placed is None else {**each.pod.annotations, **each.placed.patch}
+                )
+                node = self._cluster.table.names[each.node]
+                yield each.pod, msgspec.structs.replace(each.pod, node_name=node, annotations=annotations)
+
+    @property
+    def undecided(self) -> Mapping[str, int]:
+        """How many pending pods cannot be told about, by what their scheduler checks that is not modelled."""
+        return self._pending.left_out
 
     def consider(self, victim: Pod, *, only_proven: bool = False, mates: Sequence[Pod] = ()) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
