@@ -17,9 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
-from descheduler.planner.local_search.annealing import Annealing
-from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.local_search.annealing import Annealing, sample_changes
+from descheduler.planner.objective import Annealer, Model, Neighbourhood, Value, away
 from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
+from descheduler.planner.objectives.reassign.compiled_annealing import (
+    CompiledAnnealing,
+    has_compiler,
+    start_temperature,
+)
+from descheduler.planner.objectives.reassign.kernel import State
+from descheduler.planner.objectives.reassign.kernel_state import is_known, make_state
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -127,9 +134,24 @@ class ReassignGoal:
     def tidy(self, placement: Placement) -> None:
         """Nothing: each move pays for itself."""
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealing:
-        """By the guide, which is the cost but for what groups cost together."""
-        return Annealing(placement, self, rng)
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealer:
+        """By the guide, which is the cost but for what groups cost together; compiled where that is possible."""
+        if not has_compiler() or not is_known(self._problem.rules):
+            return Annealing(placement, self, rng)
+        start = start_temperature(sample_changes(placement, self, rng))
+        return CompiledAnnealing(placement, self.kernel_state(placement), start, rng)
+
+    def kernel_state(self, placement: Placement) -> State:
+        """The placement and its costs as the kernel's arrays."""
+        costs = self._costs
+        parts = [(part.per, part.wanted, part.target, part.weight) for part in costs.proportions]
+        return make_state(
+            placement,
+            safety=costs.safety,
+            weight=costs.weight,
+            proportions=np.array(parts, np.float64).reshape(-1, 4),
+            between=costs.between,
+        )
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""
