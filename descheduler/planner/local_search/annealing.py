@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.planner.arrays import Floats, Ints
+from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Budget
 from descheduler.planner.local_search.shifts import shift_changes
 from descheduler.planner.local_search.swaps import swap_changes
 from descheduler.planner.objective import Guide
 from descheduler.planner.placement import Placement
 
-__all__ = ["Annealing", "sample_changes"]
+__all__ = ["Annealing"]
 
 _CELLS = 1 << 16
 """Pairs of a pod and a node in a sample, about: enough to make numpy's own time small."""
@@ -25,16 +25,12 @@ _CALIBRATION_PODS = 200
 _START_QUANTILE, _COOLING = 0.3, 1e-3
 
 
-def sample_changes(placement: Placement, guide: Guide, rng: np.random.Generator) -> Floats:
-    """float64[k, N]: what single moves of some pods change the guide's sum by; infinity where they are not open."""
+def _start_temperature(placement: Placement, guide: Guide, rng: np.random.Generator) -> float:
+    """A quantile of what a pod's best alternative costs; sampled, because too hot and too cold cost factors."""
     movable = np.flatnonzero(placement.problem.evictable)
     pods = rng.choice(movable, size=min(_CALIBRATION_PODS, len(movable)), replace=False)
-    return shift_changes(placement, guide, np.sort(pods), np.arange(placement.problem.num_nodes))
-
-
-def _start_temperature(changes: Floats) -> float:
-    """A quantile of what a pod's best alternative costs; sampled, because too hot and too cold cost factors."""
-    best = changes.min(axis=1)
+    change = shift_changes(placement, guide, np.sort(pods), np.arange(placement.problem.num_nodes))
+    best = change.min(axis=1)
     best = best[np.isfinite(best) & (best > 0)]
     return float(np.quantile(best, _START_QUANTILE)) if len(best) else 1.0
 
@@ -49,7 +45,7 @@ class Annealing:
         self._pods = np.flatnonzero(placement.problem.evictable)
         self._nodes = np.arange(placement.problem.num_nodes)
         self._sample_size = int(np.clip(_CELLS // (len(self._nodes) * len(placement.usage)), 8, 400))
-        self._start = _start_temperature(sample_changes(placement, guide, rng))
+        self._start = _start_temperature(placement, guide, rng)
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
         """Goes on until `budget` is over or `whole` is at the share `until`; the temperature falls with `whole`."""

@@ -6,33 +6,22 @@ import importlib.util
 
 import numpy as np
 
-from descheduler.planner.arrays import Floats
 from descheduler.planner.limits import Budget
 from descheduler.planner.objectives.reassign.kernel import State, compile_kernel
 from descheduler.planner.placement import Placement
 
-__all__ = ["CompiledAnnealing", "has_compiler", "start_temperature"]
+__all__ = ["CompiledAnnealing", "has_compiler"]
 
 _STEPS, _WORK_OF_STEPS = 50_000, 0.05
 _COOLING = 1e-3
 _COLD = 1e-9
 """Below every change of whole numbers: only moves that cost nothing are made."""
 _COLD_SHARE = 0.05
-_CHANGES_OF_START = 3.0
 
 
 def has_compiler() -> bool:
     """Whether the extra `fast` is installed."""
     return importlib.util.find_spec("numba") is not None
-
-
-def start_temperature(changes: Floats) -> float:
-    """Three times what an open move that does not pay costs on average, of a sample of changes (infinity: not open).
-
-    Far below it the search stays where it starts, far above it the time goes by before the sum falls.
-    """
-    dear = changes[np.isfinite(changes) & (changes > 0)]
-    return _CHANGES_OF_START * float(dear.mean()) if len(dear) else 1.0
 
 
 class CompiledAnnealing:

@@ -18,14 +18,13 @@ __all__ = ["State", "anneal", "compile_kernel", "shift_change", "swap_change"]
 
 _MODULUS, _FACTOR = 2147483647, 48271
 """Lehmer's generator "MINSTD" (Park and Miller, CACM 1988, as revised in 1993): its products fit 64 bits."""
-_SWAP_SHARE = 0.5
-"""Of the proposals; the rest are single moves."""
 
 
 class State(NamedTuple):
     """All arrays. Shapes: P pods, N nodes, R resources; groups and domains have one spare row and column.
 
-    home_share: float64[1], of the moves proposed for a pod that is away from home, how many lead back there.
+    shares: float64[2], how many of the proposals are swaps, and how many of the single moves that are proposed for a
+    pod that is away from home lead back there.
     """
 
     at: Ints
@@ -61,7 +60,7 @@ class State(NamedTuple):
     needs: Ints
     needed_by_start: Ints
     needed_by: Ints
-    home_share: Floats
+    shares: Floats
 
 
 def _draw(random: Ints) -> float:
@@ -213,7 +212,7 @@ def _some_pod(s: State, random: Ints) -> int:
 
 
 def _some_node(s: State, random: Ints, pod: int) -> int:
-    if s.at[pod] != s.origin[pod] and _draw(random) < s.home_share[0]:
+    if s.at[pod] != s.origin[pod] and _draw(random) < s.shares[1]:
         return int(s.origin[pod])
     return int(_draw(random) * len(s.capacity))
 
@@ -267,7 +266,7 @@ def anneal(s: State, random: Ints, temperature: float, steps: int) -> float:
     """Proposes `steps` moves and swaps by Metropolis' rule; what the sum changed by. `random` is int64[1], above 0."""
     change = 0.0
     for _ in range(steps):
-        if _draw(random) < _SWAP_SHARE:
+        if _draw(random) < s.shares[0]:
             change += _try_swap(s, random, temperature)
         else:
             change += _try_shift(s, random, temperature)

@@ -12,9 +12,9 @@ from descheduler.planner.rules import AtMost, MinDomains, Rule, Together
 
 __all__ = ["is_known", "make_state"]
 
-_HOME_SHARE, _HOME_SHARE_IF_HELD = 0.3, 0.98
-"""Of the moves proposed for a pod that is away. Where moved pods hold what they need at home too, a placement of many
-idle moves has no room left to become a good one, so that most of them are taken back while it is hot."""
+_SHARES, _SHARES_IF_HELD = (0.5, 0.3), (0.3, 0.99)
+"""See `State.shares`. Where moved pods hold what they need at home too, a placement of many idle moves has no room left
+to become a good one, so that most of them are taken back while it is hot."""
 
 
 def is_known(rules: tuple[Rule, ...]) -> bool:
@@ -64,7 +64,7 @@ def make_state(placement: Placement, *, safety: Ints, weight: Ints, proportions:
         needs=np.concatenate(company.needs),
         needed_by_start=_starts(company.needed_by),
         needed_by=np.concatenate(company.needed_by),
-        home_share=np.array([_HOME_SHARE_IF_HELD if problem.both_ends.any() else _HOME_SHARE]),
+        shares=np.array(_SHARES_IF_HELD if problem.both_ends.any() else _SHARES),
     )
 
 
