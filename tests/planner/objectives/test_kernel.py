@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import importlib.util
 
 import numpy as np
@@ -86,6 +87,14 @@ def test_counts_after_annealing_equal_counts_of_the_assignment(seed: int) -> Non
     for name, kept, counted in zip(State._fields, state, fresh, strict=True):
         rows = slice(None, -1) if name in spare else slice(None)
         np.testing.assert_array_equal(kept[rows], counted[rows], err_msg=name)
+
+
+def test_nothing_is_proposed_where_no_pod_may_move() -> None:
+    instance = random_instance(1)
+    problem = dataclasses.replace(instance.problem, evictable=np.zeros(instance.problem.num_pods, bool))
+    state = _state(Instance(problem, instance.objective), Placement(problem))
+
+    assert anneal(state, np.array([7]), 50.0, _STEPS) == 0.0
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs the extra `fast` (numba)")

@@ -265,6 +265,8 @@ def _try_swap(s: State, random: Ints, temperature: float) -> float:
 def anneal(s: State, random: Ints, temperature: float, steps: int) -> float:
     """Proposes `steps` moves and swaps by Metropolis' rule; what the sum changed by. `random` is int64[1], above 0."""
     change = 0.0
+    if len(s.pods) == 0:
+        return change
     for _ in range(steps):
         if _draw(random) < s.shares[0]:
             change += _try_swap(s, random, temperature)
