@@ -17,6 +17,9 @@ _COOLING = 1e-3
 _COLD = 1e-9
 """Below every change of whole numbers: only moves that cost nothing are made."""
 _COLD_SHARE = 0.05
+_SHARE, _SHARE_IF_CROWDED = 0.6, 0.95
+_MOST_PODS_A_NODE = 30
+"""Up to which the solver's neighbourhoods hold a few nodes with all their pods, and so gain more than single moves."""
 
 
 def has_compiler() -> bool:
@@ -27,10 +30,10 @@ def has_compiler() -> bool:
 class CompiledAnnealing:
     """One annealing of one placement: down from `start` to a thousandth of it, then cold."""
 
-    share = 0.8
-
     def __init__(self, placement: Placement, state: State, start: float, rng: np.random.Generator) -> None:
         self._placement, self._state, self._start = placement, state, start
+        is_crowded = len(state.at) > _MOST_PODS_A_NODE * len(state.capacity)
+        self.share = _SHARE_IF_CROWDED if is_crowded else _SHARE
         self._kernel = compile_kernel()
         self._random = rng.integers(1, 2**31 - 2, size=1)
         self._begun: float | None = None

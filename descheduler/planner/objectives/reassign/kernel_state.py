@@ -7,14 +7,14 @@ import numpy as np
 from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.objectives.reassign.kernel import State
 from descheduler.planner.placement import Placement
+from descheduler.planner.problem import Problem
 from descheduler.planner.rule_counts import AtMostCounts, DomainCounts, TogetherCounts, count_rule
 from descheduler.planner.rules import AtMost, MinDomains, Rule, Together
 
 __all__ = ["is_known", "make_state"]
 
-_SHARES, _SHARES_IF_HELD = (0.5, 0.3), (0.3, 0.99)
-"""See `State.shares`. Where moved pods hold what they need at home too, a placement of many idle moves has no room left
-to become a good one, so that most of them are taken back while it is hot."""
+_SWAP_SHARE, _HOME_SHARE = 0.5, 0.3
+_SWAP_SHARE_IF_HELD = 0.3
 
 
 def is_known(rules: tuple[Rule, ...]) -> bool:
@@ -64,8 +64,19 @@ def make_state(placement: Placement, *, safety: Ints, weight: Ints, proportions:
         needs=np.concatenate(company.needs),
         needed_by_start=_starts(company.needed_by),
         needed_by=np.concatenate(company.needed_by),
-        shares=np.array(_SHARES_IF_HELD if problem.both_ends.any() else _SHARES),
+        shares=_shares(problem),
     )
+
+
+def _shares(problem: Problem) -> Floats:
+    """See `State.shares`.
+
+    Where moved pods hold what they need at home too, a placement of many idle moves has no room left to become a good
+    one, so that most of them are taken back while it is hot: the more, the more pods share a node.
+    """
+    if not problem.both_ends.any():
+        return np.array([_SWAP_SHARE, _HOME_SHARE])
+    return np.array([_SWAP_SHARE_IF_HELD, 1.0 - min(problem.num_nodes / problem.num_pods, 1.0 - _HOME_SHARE)])
 
 
 def _counts(placement: Placement) -> tuple[AtMostCounts, DomainCounts, TogetherCounts]:
