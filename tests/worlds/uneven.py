@@ -86,7 +86,7 @@ def _draw_template(rng: np.random.Generator, name: str, scale: Floats, room: Flo
 
 def _places(rng: np.random.Generator, room: Ints, capacity: Ints, template: _Template) -> list[int]:
     """Nodes for the pods of one workload, the likelier the more such pods they have room for."""
-    left, places = room.copy(), []
+    left, places = room.copy(), list[int]()
     for _ in range(int(rng.integers(4, 31))):
         fitting = left // template.need
         chance = fitting.min(axis=1) * (fitting.min(axis=1) / np.maximum(fitting.max(axis=1), 1)) ** 3
