@@ -7,6 +7,8 @@ __all__ = [
     "BY_PROMETHEUS",
     "FOR_A_DEPLOYMENT",
     "KOORDINATOR",
+    "PLANNING",
+    "PLANNING_BY_NODE_METRICS",
     "TAILORED",
     "UPSTREAM",
     "VERIFYING",
@@ -51,6 +53,30 @@ deschedulerPolicy:
         - {name: RemovePodsViolatingNodeTaints}
         - {name: MigrationController, args: {}}
       plugins: {deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}}
+"""
+
+
+PLANNING = """
+deschedulerPolicy:
+  profiles:
+    - name: p
+      pluginConfig:
+        - name: MigrationPlanner
+          args: {objectives: [{balanceUtilization: {targetThresholds: {cpu: 70}}}]}
+      plugins: {balance: {enabled: [MigrationPlanner]}}
+"""
+
+
+PLANNING_BY_NODE_METRICS = """
+deschedulerPolicy:
+  profiles:
+    - name: p
+      pluginConfig:
+        - name: MigrationPlanner
+          args:
+            objectives:
+              - balanceUtilization: {targetThresholds: {cpu: 70}, metricsUtilization: {source: NodeMetric}}
+      plugins: {balance: {enabled: [MigrationPlanner]}}
 """
 
 

@@ -16,6 +16,8 @@ from tests.cronjob.chart_values import (
     BY_METRICS,
     BY_PROMETHEUS,
     KOORDINATOR,
+    PLANNING,
+    PLANNING_BY_NODE_METRICS,
     TAILORED,
     UPSTREAM,
     VERIFYING,
@@ -129,8 +131,16 @@ def test_default_policy_may_read_what_decides_about_placement(helm: Helm) -> Non
     assert list_grants(needed_kinds(policy_of(manifests))) <= granted(manifests, "ClusterRole") <= LIST_ALL | EVICT
 
 
-def test_policy_that_verifies_placement_may_read_what_decides_about_it(helm: Helm) -> None:
-    manifests = helm.template(VERIFYING)
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(VERIFYING, id="by PlacementVerification"),
+        pytest.param(PLANNING, id="by MigrationPlanner"),
+        pytest.param(PLANNING_BY_NODE_METRICS, id="by MigrationPlanner and measured usage"),
+    ],
+)
+def test_policy_that_verifies_placement_may_read_what_decides_about_it(helm: Helm, values: str) -> None:
+    manifests = helm.template(values)
 
     assert list_grants(needed_kinds(policy_of(manifests))) <= granted(manifests, "ClusterRole")
     assert granted(manifests, "ClusterRole") <= LIST_ALL | EVICT

@@ -153,9 +153,9 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- if and (include "descheduler.usesJobs" .) (regexMatch `"singleReplicas":"Surge"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
-{{- /* Not empty when evictions are refused whose pods would not land again. */ -}}
+{{- /* Not empty when evictions depend on where their pods land again. */ -}}
 {{- define "descheduler.verifiesPlacement" -}}
-{{- if or (include "descheduler.readsWorkloads" .) (regexMatch "PlacementVerification" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if or (include "descheduler.readsWorkloads" .) (regexMatch "PlacementVerification|MigrationPlanner" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
 {{- define "descheduler.readsMetrics" -}}
@@ -164,7 +164,7 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 
 {{- /* Not empty when nodes are relieved by what Koordinator has measured. */ -}}
 {{- define "descheduler.readsNodeMetrics" -}}
-{{- if or (not .Values.deschedulerPolicy) (regexMatch "LowNodeLoad" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if or (not .Values.deschedulerPolicy) (regexMatch `LowNodeLoad|"source":"NodeMetric"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when the CPUs of nodes decide, which they do about landings as well. */ -}}
