@@ -51,8 +51,8 @@ _SOURCES = (KUBERNETES_METRICS, NODE_METRIC)
 _EXPIRATION_SECONDS = 180
 _TIME_LIMIT = timedelta(seconds=30)
 
-
-Weight = Annotated[float, msgspec.Meta(ge=0, le=1000)]
+_MOST_WEIGHT = 1000
+Weight = Annotated[float, msgspec.Meta(ge=0, le=_MOST_WEIGHT)]
 
 _TIE_BREAK = 0.01
 
@@ -292,7 +292,17 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
         found.append(ArgsProblem(("workers",), "0 processes do not search; 1 is the least"))
     if args.time_limit <= timedelta(0):
         found.append(ArgsProblem(("timeLimit",), "is not above 0"))
-    return found
+    return [*found, *_check_weights(args)]
+
+
+def _check_weights(args: MigrationPlannerArgs) -> Iterator[ArgsProblem]:
+    """The decoder takes every number, since the percentages of upstream have messages of their own."""
+    costs = args.disruption_cost
+    scales = zip(costs.__struct_encode_fields__, msgspec.structs.astuple(costs), strict=True)
+    weights: list[tuple[tuple[str, ...], float]] = [(("disruptionCost", scale), weight) for scale, weight in scales]
+    for path, weight in [*weights, (("minGainPerDisruption",), args.min_gain_per_disruption)]:
+        if not 0 <= weight <= _MOST_WEIGHT:
+            yield ArgsProblem(path, f"{weight:g} is not a number from 0 to {_MOST_WEIGHT}")
 
 
 def _check_objective(index: int, objective: PlannerObjective) -> Iterator[ArgsProblem]:

@@ -103,6 +103,10 @@ def _warn_of_neighbours(checks: Checks, policy: Policy, registry: Registry) -> N
             for other, message in spec.beside.items() if spec is not None else ():
                 if other in enabled:
                     checks.warn(("profiles", index, "plugins"), message)
+        for name in profile.used:
+            if name in enabled:
+                message = f"{name} is enabled, and another plugin plans for the pods that it selects"
+                checks.warn(("profiles", index, "plugins"), f"{message}; remove it from plugins")
 
 
 def _wants_fixes(root: Node) -> bool:

@@ -1,0 +1,60 @@
+"""Arguments of MigrationPlanner that are refused or warned of: each fault gets one clear message, with the place."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.policy.builders import koordinator, messages, upstream, warnings, with_args
+
+_OBJECTIVES = "objectives: [{balanceUtilization: {targetThresholds: {cpu: 70}}}]"
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        pytest.param("disruptionCost: {gang: -3}", "disruptionCost.gang: -3 is not a number from 0 to 1000", id="cost"),
+        pytest.param(
+            "disruptionCost: {age: 2e3}", "disruptionCost.age: 2000 is not a number from 0 to 1000", id="high"
+        ),
+        pytest.param(
+            "minGainPerDisruption: -0.5", "minGainPerDisruption: -0.5 is not a number from 0 to 1000", id="gain"
+        ),
+        pytest.param("timeLimit: 0s", "timeLimit: is not above 0", id="time"),
+    ],
+)
+def test_number_out_of_range_is_refused(args: str, problem: str) -> None:
+    (message,) = messages(with_args("MigrationPlanner", f"{{{_OBJECTIVES}, {args}}}"))
+
+    assert message.endswith(f"pluginConfig[0].args.{problem}")
+
+
+_REPAIRING = """
+        profiles:
+        - name: p
+          pluginConfig:
+          - name: RemoveDuplicates
+          - name: MigrationPlanner
+            args: {objectives: [{repairViolations: {strategies: [RemoveDuplicates]}}]}
+          plugins: {balance: {enabled: [%s]}}
+        """
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(upstream(_REPAIRING % "MigrationPlanner, RemoveDuplicates"), id="of a DeschedulerPolicy"),
+        pytest.param(
+            koordinator(_REPAIRING % "{name: MigrationPlanner}, {name: RemoveDuplicates}"),
+            id="of a DeschedulerConfiguration",
+        ),
+    ],
+)
+def test_strategy_that_is_enabled_beside_the_plan_for_its_pods_is_warned_of(text: str) -> None:
+    assert [each for each in warnings(text) if "RemoveDuplicates" in each] == [
+        "policy.yaml:10:12: profiles[0].plugins: RemoveDuplicates is enabled, and another plugin plans for the pods"
+        " that it selects; remove it from plugins"
+    ]
+
+
+def test_strategy_that_is_only_planned_for_is_not_warned_of() -> None:
+    assert warnings(upstream(_REPAIRING % "MigrationPlanner")) == []
