@@ -84,7 +84,7 @@ def _amounts(resources: Iterable[str], nano: Mapping[str, int]) -> Ints:
 class MeasuredUsage:
     """What was measured of `resources`, by node name, and by pod; None of a pod that was not."""
 
-    suffix = ", measured usage"
+    what = "usage"
 
     def __init__(
         self,

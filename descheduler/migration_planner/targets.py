@@ -9,6 +9,7 @@ import numpy as np
 
 from descheduler.planner.arrays import Ints
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
+from descheduler.strategies.node_utilization.usage import noun_of
 
 __all__ = ["UNLIMITED", "Targets", "Usage"]
 
@@ -53,7 +54,7 @@ class Targets:
 
     @property
     def text(self) -> str:
-        """Such as `cpu 70 %, memory 80 %`, or `cpu 57.3 %, 10 above the average of 47.3 %`."""
+        """Such as `cpu 70%, memory 80%`, or `cpu 57.3%, 10 above the average of 47.3%`."""
         return self.text_of(list(self.percent))
 
     @property
@@ -81,18 +82,25 @@ class Targets:
         """The targets of `resources`."""
         return ", ".join(map(self._text_of_one, resources))
 
-    def text_over(self, usage: Usage) -> str:
-        """Such as `cpu 93 % of 70 %`, of what is over its target; empty where nothing is."""
+    def text_over(self, usage: Usage, what: str) -> str:
+        """Such as `CPU requests at 93% of allocatable (targetThresholds.cpu: 70)`; empty where nothing is over.
+
+        `what` is `requests` or `usage`.
+        """
         return ", ".join(
-            f"{resource} {_percent(usage, resource)} % of {self._number(self.percent[resource])} %"
+            f"{noun_of(resource, what)} at {_percent(usage, resource)}% of allocatable"
+            f" (targetThresholds.{resource}: {self.stated[resource]:g}{self._above(resource)})"
             for resource in self.resources_over(usage)
         )
 
     def _text_of_one(self, resource: str) -> str:
-        text = f"{resource} {self._number(self.percent[resource])} %"
-        if self._average is None:
-            return text
-        return f"{text}, {self.stated[resource]:g} above the average of {self._number(self._average[resource])} %"
+        text = f"{resource} {self._number(self.percent[resource])}%"
+        above = self._above(resource)
+        return f"{text}, {self.stated[resource]:g}{above}" if above else text
+
+    def _above(self, resource: str) -> str:
+        """Such as ` above the average of 47.3%`; empty where targets are stated as they are."""
+        return "" if self._average is None else f" above the average of {self._number(self._average[resource])}%"
 
     def _number(self, percent: float) -> str:
         """As the policy has it; an average to two decimals."""

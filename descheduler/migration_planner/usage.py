@@ -18,8 +18,8 @@ class Utilization(Protocol):
     """What nodes and pods use, one pod at a time and as arrays."""
 
     @property
-    def suffix(self) -> str:
-        """What a sentence with its figures ends with; empty for requests, which are meant unless it is said."""
+    def what(self) -> str:
+        """What of a resource it is: `requests` or `usage`."""
         ...
 
     @property
@@ -47,7 +47,7 @@ class Utilization(Protocol):
 class RequestedUsage:
     """What pods request, and what is held beside them."""
 
-    suffix = ""
+    what = "requests"
 
     def __init__(self, evictor: PluginEvictor) -> None:
         self._evictor = evictor

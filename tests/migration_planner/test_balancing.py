@@ -39,7 +39,10 @@ def test_the_fewest_pods_leave_that_bring_a_node_under_its_target() -> None:
     decisions = run(HOT)
 
     assert evicted(decisions) == ["large"]
-    assert decisions.moves[0].reason == "node a is over its target: cpu 100 % of 70 %"
+    assert (
+        decisions.moves[0].reason
+        == "node a is over its target: CPU requests at 100% of allocatable (targetThresholds.cpu: 70)"
+    )
 
 
 def test_goal_says_what_was_reached_and_what_is_needed_at_least() -> None:
@@ -54,8 +57,8 @@ def test_nothing_leaves_where_no_node_is_over_its_target() -> None:
     decisions = run([pod("large", "7")])
 
     assert evicted(decisions) == []
-    assert goal_of(decisions).sentence == "no node is over its target (cpu 70 %)"
-    assert decisions.facts["p", "MigrationPlanner"].why_nothing == "no node is over its target (cpu 70 %)"
+    assert goal_of(decisions).sentence == "no node is over its target (cpu 70%)"
+    assert decisions.facts["p", "MigrationPlanner"].why_nothing == "no node is over its target (cpu 70%)"
 
 
 def test_no_other_node_is_brought_over_its_target() -> None:
@@ -158,7 +161,7 @@ def test_a_second_objective_counts_on_what_the_first_has_moved() -> None:
 
 
 def test_a_node_at_its_target_is_not_over_it() -> None:
-    """57 of 100 cores are 57 %, which floating point has as a little less."""
+    """57 of 100 cores are 57%, which floating point has as a little less."""
     decisions = run([pod("p", "56"), pod("q", "1")], percent=57, nodes=[make_node(name, cpu="100") for name in "ab"])
 
     assert evicted(decisions) == []
@@ -168,20 +171,23 @@ def test_a_node_at_its_target_is_not_over_it() -> None:
 def test_resource_that_no_node_has_is_told() -> None:
     args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpus": 70}}}]}
 
-    assert goal_of(run(HOT, args=args)).sentence == "no node is over its target (cpus 70 %): no node has cpus"
+    assert goal_of(run(HOT, args=args)).sentence == "no node is over its target (cpus 70%): no node has cpus"
 
 
 def test_targets_can_be_distances_above_the_average_of_all_nodes() -> None:
-    """10 + 2 + 0 of 30 cores are 40 %, and 10 more are 50 %."""
+    """10 + 2 + 0 of 30 cores are 40%, and 10 more are 50%."""
     args: Object = {"objectives": [{"balanceUtilization": DEVIATION}]}
     pods = [pod("five", "5"), pod("four", "4"), pod("one", "1"), pod("b", "2", "b")]
 
     decisions = run(pods, args=args)
 
     assert evicted(decisions) == ["five"]
-    assert decisions.moves[0].reason == "node a is over its target: cpu 100 % of 50 %"
+    assert decisions.moves[0].reason == (
+        "node a is over its target: CPU requests at 100% of allocatable"
+        " (targetThresholds.cpu: 10 above the average of 40%)"
+    )
     assert goal_of(decisions).sentence == (
-        "1 node over target (cpu 50 %, 10 above the average of 40 %) → 0, 1 eviction (at least 1 is needed)"
+        "1 node over target (cpu 50%, 10 above the average of 40%) → 0, 1 eviction (at least 1 is needed)"
     )
 
 
@@ -190,7 +196,7 @@ def test_no_node_is_far_above_the_average() -> None:
 
     decisions = run([pod("a", "2"), pod("b", "1", "b")], args=args)
 
-    assert goal_of(decisions).sentence == "no node is over its target (cpu 20 %, 10 above the average of 10 %)"
+    assert goal_of(decisions).sentence == "no node is over its target (cpu 20%, 10 above the average of 10%)"
 
 
 def test_among_equally_few_evictions_the_cheapest_are_chosen() -> None:

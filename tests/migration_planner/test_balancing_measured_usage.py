@@ -60,7 +60,7 @@ def koordlet(nodes: Mapping[str, str], used: Mapping[str, str] = USED) -> dict[s
 
 
 def run(measured: dict[str, Any], standing: Sequence[Pod], nodes: Sequence[Node] = NODES) -> Decisions:
-    """With a target of 60 % of CPU usage."""
+    """With a target of 60% of CPU usage."""
     objective: Object = {
         "targetThresholds": {"cpu": 60},
         "metricsUtilization": {"source": measured.pop("source")},
@@ -80,7 +80,9 @@ def test_a_node_is_over_its_target_by_what_it_uses(measure: Any) -> None:
     decisions = run(measure({"a": "8", "b": "0"}), pods())
 
     assert evicted(decisions) == ["busy"]
-    assert decisions.moves[0].reason == "node a is over its target: cpu 80 % of 60 %, measured usage"
+    assert decisions.moves[0].reason == (
+        "node a is over its target: CPU usage at 80% of allocatable (targetThresholds.cpu: 60)"
+    )
     assert sentence_of(decisions) == "1 node over target → 0, 1 eviction (at least 1 is needed)"
 
 
@@ -111,7 +113,7 @@ def test_pods_and_nodes_that_were_not_measured_are_left_as_they_are() -> None:
 
 def test_no_node_was_measured() -> None:
     assert sentence_of(run(server({}), pods())) == (
-        "no node is over its target (cpu 60 %, measured usage): no node was measured"
+        "no node is over its target (cpu 60%, measured usage): no node was measured"
     )
 
 

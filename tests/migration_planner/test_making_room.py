@@ -81,7 +81,7 @@ def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 pod pending → 1, 0 evictions; no plan that was found within the limits makes room for the others"
+        "1 pod pending → 1, 0 evictions; no plan that was found within the limits makes room for more"
     )
 
 

@@ -284,7 +284,7 @@ QUIET: dict[str, tuple[World, str]] = {
     ),
     "all nodes are under their targets": (
         World("MigrationPlanner", [make_pod("p", cpu="1")], PLANNED),
-        "no node is over its target (cpu 70 %)",
+        "no node is over its target (cpu 70%)",
     ),
     "only one node is in use": (
         World("MigrationPlanner", [make_pod("p", cpu="1")], {"objectives": [{"consolidateNodes": {}}]}),

@@ -70,9 +70,8 @@ class BalancedNodes(ClusterObjective):
 
     def reason(self, pod: Pod) -> str:
         """How far the node is over its target."""
-        over = self._targets.text_over(self._known(pod.node_name))
-        text = f"{over}{self._usage.suffix}" if over else "more of its pods have to leave"
-        return f"node {pod.node_name} is over its target: {text}"
+        over = self._targets.text_over(self._known(pod.node_name), self._usage.what)
+        return f"node {pod.node_name} is over its target: {over or 'more of its pods have to leave'}"
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That the node would be over its target."""
@@ -83,7 +82,7 @@ class BalancedNodes(ClusterObjective):
             return ACCEPTED
         message = (
             f"the replacement pod would be scheduled onto {node}, and bring it over its target of"
-            f" {self._targets.text_of(over)}{self._usage.suffix}"
+            f" {self._targets.text_of(over)}{self._suffix}"
         )
         return refuse(Reason.OTHER_LANDING, message, node)
 
@@ -92,8 +91,8 @@ class BalancedNodes(ClusterObjective):
         return pod.node_name in self._names and self._is_over(pod.node_name)
 
     def shortfall(self) -> str:
-        """That the others stay over it."""
-        return "the other nodes cannot be brought under it by a plan that was found within the limits"
+        """That no more are brought under it."""
+        return "no plan that was found within the limits brings more nodes under it"
 
     def why_not(self, pod: Pod) -> str:
         """What became of its node."""
@@ -120,7 +119,12 @@ class BalancedNodes(ClusterObjective):
 
     @property
     def _target_text(self) -> str:
-        return f"{self._targets.text}{self._usage.suffix}"
+        return f"{self._targets.text}{self._suffix}"
+
+    @property
+    def _suffix(self) -> str:
+        """Requests are meant where targets do not say it."""
+        return ", measured usage" if self._usage.what == "usage" else ""
 
     def _known(self, node: str) -> Usage:
         """Of a node that was measured, as all are that pods leave."""

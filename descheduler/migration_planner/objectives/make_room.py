@@ -117,8 +117,8 @@ class RoomForPods(ClusterObjective):
         return ACCEPTED
 
     def shortfall(self) -> str:
-        """That no room is made for the others."""
-        return "no plan that was found within the limits makes room for the others"
+        """That no room is made for more."""
+        return "no plan that was found within the limits makes room for more"
 
     def why_not(self, pod: Pod) -> str:
         """That its eviction is not needed, or does not help."""

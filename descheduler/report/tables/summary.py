@@ -47,8 +47,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from style.labelled(
         {
             "By plugin": _by_plugin(plan, [(move.profile, move.plugin) for move in plan.moves]),
-            "Goal": _goal(plan),
-            "Why": printable(why_nothing(plan)),
+            **_goal_and_why(plan),
             "Replacement pods": landing_summary(plan.landings),
             **_left_aside(plan),
             "Requests": _requested(plan.figures.total),
@@ -67,8 +66,7 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
             "By plugin": _by_plugin(
                 outcome.plan, [(r.profile, r.plugin) for r in outcome.results if r.result == "evicted"]
             ),
-            "Goal": _goal(outcome.plan),
-            "Why": printable(why_nothing(outcome.plan)),
+            **_goal_and_why(outcome.plan),
             "Stopped by": printable(outcome.stopped_by),
             "Not attempted": left,
             "Replacement pods": landing_summary(outcome.landings),
@@ -79,9 +77,11 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     )
 
 
-def _goal(plan: Plan) -> str:
-    """What planners were asked for and what came of it; empty where none ran."""
-    return "" if plan.goal is None else "; ".join(each.sentence for each in plan.goal.objectives)
+def _goal_and_why(plan: Plan) -> Mapping[str, str]:
+    """What planners were asked for and what came of it, and why nothing is evicted; once where that is the same."""
+    goal = "" if plan.goal is None else "; ".join(each.sentence for each in plan.goal.objectives)
+    why = printable(why_nothing(plan))
+    return {"Goal": "" if goal in why else goal, "Why": why}
 
 
 def plan_headline(plan: Plan) -> str:

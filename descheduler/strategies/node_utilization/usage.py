@@ -23,6 +23,7 @@ __all__ = [
     "PrometheusUsage",
     "RequestedUsage",
     "UsageSource",
+    "noun_of",
     "resources_in_play",
 ]
 
@@ -64,7 +65,7 @@ class RequestedUsage:
 
     def noun(self, resource: str) -> str:
         """Requests of the resource."""
-        return _noun(resource, "requests")
+        return noun_of(resource, "requests")
 
     def of_node(self, node: Node, pods: Sequence[Pod]) -> Mapping[str, int]:
         """The sum over `pods`."""
@@ -101,7 +102,7 @@ class MetricsServerUsage:
 
     def noun(self, resource: str) -> str:
         """Usage of the resource."""
-        return _noun(resource, "usage")
+        return noun_of(resource, "usage")
 
     def of_node(self, node: Node, pods: Sequence[Pod]) -> Mapping[str, int]:
         """The measured cpu and memory, and the number of `pods`.
@@ -129,7 +130,8 @@ class MetricsServerUsage:
         return {PODS: NANO, **{resource: _total(measured.containers, resource) for resource in resources}}
 
 
-def _noun(resource: str, what: str) -> str:
+def noun_of(resource: str, what: str) -> str:
+    """Such as `CPU requests`, where `what` is `requests`."""
     if resource == PODS:
         return "number of pods"
     return f"{'CPU' if resource == CPU else resource} {what}"

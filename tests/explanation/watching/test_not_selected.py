@@ -322,7 +322,7 @@ MISSES = {
     ),
     "node that is under its target": (
         Question("MigrationPlanner", pod_object("p", cpu="1"), PLANNED),
-        "node a is not over its target (cpu 70 %)",
+        "node a is not over its target (cpu 70%)",
     ),
     "ranked": (
         Question("ScaleDownBinPack", pod_object("p"), others=[pod_object("q", node="b", cpu="1")]),

@@ -42,7 +42,7 @@ def test_other_pods_of_its_node_are_enough() -> None:
 
 def test_its_replacement_would_bring_another_node_over_its_target() -> None:
     assert why_not([daemon("q", "a"), daemon("b", "b")], "1") == (
-        "node a stays over its target (cpu 70 %): no plan that was found brings it under it within the limits"
+        "node a stays over its target (cpu 70%): no plan that was found brings it under it within the limits"
     )
 
 
