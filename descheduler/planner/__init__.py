@@ -26,6 +26,7 @@ from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.objectives.consolidate import Consolidate
 from descheduler.planner.objectives.defragment import Defragment
 from descheduler.planner.objectives.make_room import MakeRoom
+from descheduler.planner.objectives.relocate import Relocate
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
@@ -45,6 +46,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Progress",
+    "Relocate",
     "ReplayError",
     "Together",
     "find_assignment",

@@ -69,13 +69,22 @@ class Model(Protocol):
         """At most one of the two is 1."""
         ...
 
+    def at_least(self, weights: Sequence[int], terms: Sequence[Term], least: int, unless: Term) -> None:
+        """The weighted sum of the terms is `least` or more, or `unless` is 1."""
+        ...
+
     def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
         """Adds to what is minimised."""
         ...
 
 
 class Annealer(Protocol):
-    """One annealing of one placement, in as many parts as its caller likes."""
+    """One annealing of one placement, in as many parts as its caller likes.
+
+    share: of the search's limits, until when it pays to anneal; the rest is for neighbourhoods.
+    """
+
+    share: float
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
         """Goes on until `budget` is over or `whole` is at the share `until`; the temperature falls with `whole`."""

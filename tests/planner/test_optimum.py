@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from descheduler.planner import Balance, Consolidate, Defragment, Limits, MakeRoom, Problem, replay, solve
+from descheduler.planner import Balance, Consolidate, Defragment, Limits, MakeRoom, Problem, Relocate, replay, solve
 from descheduler.planner.arrays import Ints
 from descheduler.planner.objective import Objective, Value
 from tests.planner.tiny import every_assignment, is_feasible, random_problem
@@ -36,6 +36,10 @@ def _defragment(problem: Problem) -> Objective:
     return Defragment(resource=0, classes=np.array([[3, 1], [5, 4]]), weight=np.array([1, 2]))
 
 
+def _relocate(problem: Problem) -> Objective:
+    return Relocate(weight=np.arange(problem.num_pods) % 3)
+
+
 def _problem(make: Callable[[Problem], Objective], seed: int, *, rules: bool = True) -> Problem:
     pending = 3 if make in (_make_room, _gangs) else 0
     return random_problem(np.random.default_rng(seed), rules=rules, pending=pending)
@@ -52,6 +56,7 @@ _OBJECTIVES = [
     pytest.param(_make_room, id="make room"),
     pytest.param(_gangs, id="make room for gangs"),
     pytest.param(_defragment, id="defragment"),
+    pytest.param(_relocate, id="relocate"),
 ]
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.planner.arrays import Bools, Floats, Ints
+from descheduler.planner.arrays import Bools, Ints
 from descheduler.planner.objective import Neighbourhood
 from descheduler.planner.objectives.balance.ceilings import Ceilings
+from descheduler.planner.objectives.weighted_sample import weighted_sample
 from descheduler.planner.placement import Placement
 
 __all__ = ["choose"]
+
+_SHARE_OF_WIDE = 0.5
 
 
 def choose(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
@@ -18,12 +21,27 @@ def choose(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, n
     if not len(unsolved):
         return None
     seed = int(rng.choice(unsolved))
+    if rng.random() < _SHARE_OF_WIDE:
+        return _wide(ceilings, placement, rng, seed, num_pods)
     cold = _cold_nodes(ceilings, placement, rng, max(3, num_pods // 14))
     guests = np.flatnonzero((placement.at != placement.origins) & np.isin(placement.at, cold))
     hot = _partners(ceilings, placement, rng, seed, guests, num_pods)
     nodes = np.concatenate((hot, cold, _origins_that_lost(ceilings, placement, guests, rng)))
     nodes = np.unique(nodes)
     return Neighbourhood(nodes, _pods(ceilings, placement, rng, nodes, num_pods))
+
+
+def _wide(
+    ceilings: Ceilings, placement: Placement, rng: np.random.Generator, seed: int, num_pods: int
+) -> Neighbourhood:
+    """A few hot nodes and many cold ones, of which only guests may move: other covers and other targets for them."""
+    cold = _cold_nodes(ceilings, placement, rng, max(8, num_pods // 4))
+    guests = np.flatnonzero((placement.at != placement.origins) & np.isin(placement.at, cold))
+    hot = _partners(ceilings, placement, rng, seed, guests, 2 * num_pods)
+    nodes = np.union1d(hot, cold)
+    problem = ceilings.problem
+    from_hot = problem.evictable & np.isin(problem.assignment, hot)
+    return Neighbourhood(nodes, np.union1d(np.flatnonzero(from_hot), guests))
 
 
 def _unsolved(ceilings: Ceilings, placement: Placement) -> Ints:
@@ -44,13 +62,7 @@ def _cold_nodes(ceilings: Ceilings, placement: Placement, rng: np.random.Generat
     """Nodes that were never hot, the ones with much room more often."""
     cold = np.flatnonzero(~ceilings.was_hot)
     slack = np.maximum(ceilings.slack(placement, cold), 0.0) + 1e-3
-    return _weighted_sample(cold, slack, rng, count)
-
-
-def _weighted_sample(values: Ints, weights: Floats, rng: np.random.Generator, count: int) -> Ints:
-    """Without replacement, by Efraimidis and Spirakis' keys u^(1/w)."""
-    keys = np.log(rng.random(len(values))) / weights
-    return values[np.argsort(-keys, kind="stable")[:count]]
+    return weighted_sample(cold, slack, rng, count)
 
 
 def _partners(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 
 import numpy as np
 
@@ -10,7 +11,15 @@ from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["PendingPods", "place_on_fullest"]
+__all__ = ["PendingPods", "SizeOrder"]
+
+
+class SizeOrder(IntEnum):
+    """In which order pods of equal weight are placed."""
+
+    SMALLEST_FIRST = 1
+    LARGEST_FIRST = -1
+    AS_GIVEN = 0
 
 
 class PendingPods:
@@ -30,11 +39,11 @@ class PendingPods:
         gangs = self.gang[waiting]
         return self.pods[np.isin(self.pods, waiting) | np.isin(self.gang[self.pods], gangs[gangs >= 0])]
 
-    def place_greedily(self, placement: Placement, place: Callable[[Placement, int], bool]) -> None:
-        """Places units whole by `place`, by weight and then by size, what is small first."""
+    def place_greedily(self, placement: Placement, place: Callable[[Placement, int], bool], order: SizeOrder) -> None:
+        """Places units whole by `place`, by weight and then in `order`."""
         size = [float((self.problem.need[unit] * self._scale).max(axis=1).sum()) for unit in self.units]
         weight = [int(self.weight[unit].sum()) for unit in self.units]
-        for number in sorted(range(len(self.units)), key=lambda unit: (-weight[unit], size[unit], unit)):
+        for number in sorted(range(len(self.units)), key=lambda unit: (-weight[unit], order * size[unit], unit)):
             unit = self.units[number]
             waiting = unit[placement.at[unit] == PENDING]
             for pod in waiting.tolist():
@@ -52,14 +61,3 @@ class PendingPods:
     def _withdraw(placement: Placement, pods: Ints) -> None:
         for pod in pods[placement.at[pods] != PENDING].tolist():
             placement.move(pod, PENDING)
-
-
-def place_on_fullest(placement: Placement, pod: int) -> bool:
-    """Places the pod on the fullest node that it fits; False: it fits none."""
-    nodes = np.arange(placement.problem.num_nodes)
-    nodes = nodes[placement.open_moves(np.array([pod]), nodes)[0]]
-    if not len(nodes):
-        return False
-    free = (placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)).sum(axis=0)
-    placement.move(pod, int(nodes[np.argmin(free)]))
-    return True
