@@ -31,6 +31,7 @@ class RepairedViolations(ClusterObjective):
 
     name = "RepairViolations"
     noun, state = "violation", "left"
+    has_substitutes = True
 
     def __init__(self, args: RepairViolations, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._weights = args.weights
@@ -73,7 +74,7 @@ class RepairedViolations(ClusterObjective):
 
     def reason(self, pod: Pod) -> str:
         """What the strategies say of it, or which pods it makes room for."""
-        return self._wanted.reason(pod) or self._rooms.get(pod.uid, "")
+        return self._wanted.reason(pod) or self._before.reason(pod) or self._rooms.get(pod.uid, "")
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Moves that only make room are together with those that take it."""

@@ -9,6 +9,8 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import PlannerObjective
 from descheduler.migration_planner.objectives.balance_utilization import BalancedNodes
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.objectives.consolidate_nodes import EmptiedNodes
+from descheduler.migration_planner.objectives.make_room import RoomForPods
 from descheduler.migration_planner.objectives.reduce_fragmentation import UsableSlots
 from descheduler.migration_planner.objectives.repair_violations import RepairedViolations
 from descheduler.model.node import Node
@@ -17,6 +19,8 @@ __all__ = ["OBJECTIVES", "objective_of"]
 
 OBJECTIVES: Mapping[str, Callable[[Any, StrategyHandle, Sequence[Node]], ClusterObjective]] = {
     "balanceUtilization": BalancedNodes,
+    "consolidateNodes": EmptiedNodes,
+    "makeRoom": RoomForPods,
     "repairViolations": RepairedViolations,
     "reduceFragmentation": UsableSlots,
 }
