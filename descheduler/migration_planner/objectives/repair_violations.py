@@ -9,8 +9,8 @@ import numpy as np
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import RepairViolations
 from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
-from descheduler.migration_planner.objectives.dependent_moves import dependent_moves
 from descheduler.migration_planner.selections import StrategySelections
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -79,7 +79,7 @@ class RepairedViolations(ClusterObjective):
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Moves that only make room are together with those that take it."""
         self._rooms = dict(self._room_makers(moves))
-        return dependent_moves(moves, {move.pod for move in moves if not self._misplaced[move.pod]})
+        return connected_moves(moves, serves_others=lambda move: not self._misplaced[move.pod])
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
         """The groups; each gains the selected pods in it."""
