@@ -43,13 +43,12 @@ __all__ = [
     "validate_args",
 ]
 
-KUBERNETES_METRICS, NODE_METRIC = "KubernetesMetrics", "NodeMetric"
-_SOURCES = (KUBERNETES_METRICS, NODE_METRIC)
-_EXPIRATION_SECONDS = 180
-
 PENDING_PODS = "pending"
 """All pods that are pending, as `makeRoom` names them."""
 
+KUBERNETES_METRICS, NODE_METRIC = "KubernetesMetrics", "NodeMetric"
+_SOURCES = (KUBERNETES_METRICS, NODE_METRIC)
+_EXPIRATION_SECONDS = 180
 _TIME_LIMIT = timedelta(seconds=30)
 
 
@@ -246,14 +245,14 @@ class PlannerObjective(Args, frozen=True):
 
     balance_utilization: BalanceUtilization | None = None
     """All nodes under a target."""
-    repair_violations: RepairViolations | None = None
-    """Pods that strategies select on other nodes."""
-    reduce_fragmentation: ReduceFragmentation | None = None
-    """Free devices in pieces that pods can use."""
     consolidate_nodes: ConsolidateNodes | None = None
     """The most nodes emptied."""
     make_room: MakeRoom | None = None
     """Room for the most pending pods."""
+    repair_violations: RepairViolations | None = None
+    """Pods that strategies select on other nodes."""
+    reduce_fragmentation: ReduceFragmentation | None = None
+    """Free devices in pieces that pods can use."""
 
     def chosen(self) -> Sequence[tuple[str, ObjectiveArgs]]:
         """The keys that are set, of which valid arguments have one, and their arguments."""

@@ -18,8 +18,6 @@ from descheduler.planner.problem import Problem
 __all__ = ["Incumbent", "Search"]
 
 _WORK_OF_NEIGHBOURHOOD = 1.0
-_SHARE_OF_ANNEALING = 0.6
-"""Of the limits, where the objective is smooth."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
 _MOST_AT_ONCE = 1000
 """Pairs of a pod and a node up to which the whole problem is one neighbourhood."""
@@ -103,15 +101,18 @@ class Search:
 
     def _anneal(self, budget: Budget) -> None:
         """Goes on with the annealing; what it leads to is looked at when it ends, or with the search."""
-        if self.budget.progress >= _SHARE_OF_ANNEALING:
+        if self._annealing is None and not budget.is_over:
+            self._annealing = self._objective.annealing(self._placement, self._rng)
+        if self._annealing is None or not self._is_annealing:
             return
-        self._annealing = self._annealing or self._objective.annealing(self._placement, self._rng)
-        if self._annealing is None:
-            return
-        self._annealing.run(budget, self.budget, _SHARE_OF_ANNEALING)
-        if self.budget.progress >= _SHARE_OF_ANNEALING or self.budget.is_over:
+        self._annealing.run(budget, self.budget, self._annealing.share)
+        if not self._is_annealing or self.budget.is_over:
             climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)
             self._offer()
+
+    @property
+    def _is_annealing(self) -> bool:
+        return self._annealing is not None and self.budget.progress < self._annealing.share
 
     def _whole(self) -> Neighbourhood | None:
         problem = self._placement.problem
@@ -157,7 +158,6 @@ class Search:
 
     def adopt(self, assignment: Ints) -> None:
         """Goes on from another search's assignment where that is better, unless it is in the middle of annealing."""
-        is_annealing = self._annealing is not None and self.budget.progress < _SHARE_OF_ANNEALING
-        if not is_annealing and self._objective.value(assignment) < self.incumbent.value:
+        if not self._is_annealing and self._objective.value(assignment) < self.incumbent.value:
             self._placement.reset(assignment)
             self._offer()

@@ -100,6 +100,21 @@ def test_no_pod_leaves_a_node_that_limits_keep_over_its_target() -> None:
     assert evicted(decisions) == []
 
 
+def test_no_pod_leaves_a_node_that_refusals_keep_over_its_target() -> None:
+    """Ten pods have to leave a, and b takes nine. The tenth fits on c, and the scheduler prefers d whichever it is."""
+    nodes = [make_node(name, cpu="10", memory="100Gi") for name in "abcd"]
+    used = {"a": ("4", "90Gi"), "b": ("4300m", "0"), "c": ("6600m", "90Gi"), "d": ("7", "0")}
+    agents = [
+        pod(f"agent-{node}", cpu, node, memory=memory, owners=["DaemonSet/agent"])
+        for node, (cpu, memory) in used.items()
+    ]
+
+    decisions = run([*agents, *(pod(f"p{number:02}", "300m") for number in range(20))], nodes=nodes)
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels[0].after == 1
+
+
 def test_pods_of_one_kind_that_must_be_apart_are_not_sent_to_the_same_node() -> None:
     apart = {
         "podAntiAffinity": {

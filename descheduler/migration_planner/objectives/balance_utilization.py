@@ -87,6 +87,10 @@ class BalancedNodes(ClusterObjective):
         )
         return refuse(Reason.OTHER_LANDING, message, node)
 
+    def is_in_vain(self, pod: Pod) -> bool:
+        """Whether its node stays over its target without it."""
+        return pod.node_name in self._names and self._is_over(pod.node_name)
+
     def shortfall(self) -> str:
         """That the others stay over it."""
         return "the other nodes cannot be brought under it by a plan that was found within the limits"
@@ -126,7 +130,10 @@ class BalancedNodes(ClusterObjective):
         return usage
 
     def _over(self) -> frozenset[str]:
-        return frozenset(name for name in self._names if self._targets.resources_over(self._known(name)))
+        return frozenset(filter(self._is_over, self._names))
+
+    def _is_over(self, name: str) -> bool:
+        return bool(self._targets.resources_over(self._known(name)))
 
 
 def _utilization(args: BalanceUtilization, handle: StrategyHandle, nodes: Sequence[Node]) -> Utilization:

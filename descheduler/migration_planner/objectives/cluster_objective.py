@@ -37,8 +37,6 @@ class ClusterObjective(ABC):
     """In which state these are, such as `over target`."""
     hint = ""
     """What helps where replacements would be scheduled onto the wrong nodes; empty where nothing is known to help."""
-    has_substitutes = False
-    """Whether pods may be moved in other ways where one of their group has to stay."""
     is_in_bundles = False
     """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
 
@@ -91,6 +89,11 @@ class ClusterObjective(ABC):
         """What is said against pods, by uid, once all moves of a plan are booked on trial: of what they lead to."""
         return {}
 
+    def bound_of(self, bound: Value) -> tuple[int, int]:
+        """(figure, cost) of which no plan has less, by the bound of the first plan."""
+        figure, cost = bound
+        return figure, cost
+
     @abstractmethod
     def shortfall(self) -> str:
         """What is said where the figure stays above what it might be; empty where that goes without saying."""
@@ -98,6 +101,11 @@ class ClusterObjective(ABC):
     @abstractmethod
     def why_not(self, pod: Pod) -> str:
         """Why a pod stays that the plan does not move and that nothing was said against; asked after the run."""
+
+    def is_in_vain(self, pod: Pod) -> bool:
+        """Whether what `pod` leaves for is not reached although it leaves, as things are booked; never by default."""
+        del pod
+        return False
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """The moves of one plan in the order in which they are asked for, those together that are of use only together.
@@ -119,11 +127,6 @@ class ClusterObjective(ABC):
         """Which of `groups`, none of which is granted, is left out so that others may be; None where none helps."""
         del groups
         return None
-
-    def bound_of(self, bound: Value) -> tuple[int, int]:
-        """(figure, cost) of which no plan has less, by the bound of the first plan."""
-        figure, cost = bound
-        return figure, cost
 
     def text_of(self, number: int) -> str:
         """Such as `2 nodes over target`."""

@@ -31,7 +31,6 @@ class RepairedViolations(ClusterObjective):
 
     name = "RepairViolations"
     noun, state = "violation", "left"
-    has_substitutes = True
 
     def __init__(self, args: RepairViolations, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._weights = args.weights
@@ -99,6 +98,10 @@ class RepairedViolations(ClusterObjective):
             for pod, arrival in self._evictor.arrivals()
             if arrival is not None and now.has(arrival)
         }
+
+    def is_in_vain(self, pod: Pod) -> bool:
+        """Whether the strategies would select its replacement again."""
+        return pod.uid in self.objections()
 
     def shortfall(self) -> str:
         """That the others find no node."""
