@@ -32,23 +32,33 @@ class NodeModel:
         self._placement, self._problem = placement, placement.problem
         self.pods: list[int] = part.pods.tolist()
         self.nodes: list[int] = part.nodes.tolist()
-        self.options = {pod: self._options_of(pod, part.nodes) for pod in self.pods}
+        self._fixed = self._fixed_usage(part)
+        self.options = self._options(part)
         self.at = {(pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]}
         self._units = [max(int(np.gcd.reduce(column)), 1) for column in self._problem.need[part.pods].T]
         self._on: dict[int, list[int]] = {node: [] for node in self.nodes}
-        self._fixed = self._fixed_usage(part)
         self._terms: list[tuple[int, Term]] = []
         self._state_places()
         for node in self.nodes:
             self._state_capacity(node)
 
-    def _options_of(self, pod: int, nodes: Ints) -> list[int]:
-        is_home = nodes == self._placement.origins[pod]
-        allowed = nodes[self._problem.allowed[self._problem.pod_class[pod], nodes] | is_home].tolist()
+    def _options(self, part: Neighbourhood) -> dict[int, list[int]]:
+        """Where each pod may be: nodes that its class allows and that can hold it without the other pods, or here."""
+        problem, placement = self._problem, self._placement
+        is_home = placement.origins[part.pods][:, None] == part.nodes
+        is_open = problem.allowed[problem.pod_class[part.pods][:, None], part.nodes] | is_home
+        limit = np.maximum(problem.capacity, placement.usage.T)[part.nodes]
+        for need, room in zip(problem.need[part.pods].T, (limit - self._fixed[part.nodes]).T, strict=True):
+            is_open &= need[:, None] <= np.maximum(room, 0)
+        is_open |= is_home
+        return {pod: self._with_stay(pod, part.nodes[row]) for pod, row in zip(self.pods, is_open, strict=True)}
+
+    def _with_stay(self, pod: int, nodes: Ints) -> list[int]:
         stays = {int(self._placement.at[pod])}
         if self._placement.origins[pod] == PENDING:
             stays.add(PENDING)
-        return [*allowed, *sorted(stays.difference(allowed))]
+        found: list[int] = nodes.tolist()
+        return [*found, *sorted(stays.difference(found))]
 
     def _fixed_usage(self, part: Neighbourhood) -> Ints:
         """int64[N, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
@@ -175,6 +185,11 @@ class NodeModel:
     def forbid_both(self, first: Term, second: Term) -> None:
         """See `objective.Model`."""
         self.model.add(cast("cp_model.IntVar", first) + cast("cp_model.IntVar", second) <= 1)
+
+    def at_least(self, weights: Sequence[int], terms: Sequence[Term], least: int, unless: Term) -> None:
+        """See `objective.Model`."""
+        pairs = ((weight, cast("cp_model.IntVar", term)) for weight, term in zip(weights, terms, strict=True))
+        self.model.add(_sum(pairs) >= least).only_enforce_if(cast("cp_model.IntVar", unless).negated())
 
     def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
         """See `objective.Model`."""

@@ -1,30 +1,26 @@
-"""`python -m tests.bench.planner --case balance --nodes 100 --seeds 20 --seconds 10`."""
+"""`python -m tests.bench.planner [--case balance --nodes 100 --seeds 20 --seconds 10]`."""
 
 from __future__ import annotations
 
 import argparse
 
 from descheduler.planner import Limits
-from tests.bench.planner import balance, consolidate, defragment, make_room
-
-_CASES = {
-    "balance": balance.report,
-    "consolidate": consolidate.report,
-    "defragment": defragment.report,
-    "make-room": make_room.report,
-}
+from tests.bench.planner.cases import CASES, report_in_short
 
 
 def main() -> None:
-    """Prints the figures of one case."""
+    """Prints the figures of one case, or of all in short."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.planner")
-    parser.add_argument("--case", choices=sorted(_CASES), required=True)
+    parser.add_argument("--case", choices=sorted(CASES), help="all of them with small clusters unless given")
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=20, help="how many snapshots of each kind")
     parser.add_argument("--seconds", type=float, default=10.0, help="for each plan")
     parser.add_argument("--workers", type=int, default=2, help="processes that search")
     options = parser.parse_args()
-    _CASES[options.case](
+    if options.case is None:
+        report_in_short(num_seeds=options.seeds, seconds=options.seconds, num_workers=options.workers)
+        return
+    CASES[options.case](
         nodes=options.nodes,
         seeds=range(options.seeds),
         limits=Limits(seconds=options.seconds),

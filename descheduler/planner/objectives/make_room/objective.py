@@ -11,8 +11,9 @@ from descheduler.planner.objective import Model, Neighbourhood, Term, Value, awa
 from descheduler.planner.objectives.fullest_node import place_on_fullest
 from descheduler.planner.objectives.knapsack import most_weight
 from descheduler.planner.objectives.make_room import neighbourhoods
+from descheduler.planner.objectives.make_room.bound import fewest_pods, least_cost
 from descheduler.planner.objectives.make_room.greedy import make_room_for
-from descheduler.planner.objectives.make_room.pending import PendingPods
+from descheduler.planner.objectives.make_room.pending import PendingPods, SizeOrder
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -59,14 +60,17 @@ class MakeRoomGoal:
         return left, int(self._problem.cost[self._problem.moved(assignment)].sum())
 
     def bound(self) -> Value:
-        """(weight that the cluster's free volume cannot hold or that fits no node, even an empty one; 0)."""
+        """(weight that the cluster's free volume cannot hold or that fits no node, even an empty one; what room for the
+        rest costs at least)."""
         problem, pending = self._problem, self._pending
         pods = pending.pods
         able = np.array([self._fits_somewhere(pod) for pod in pods.tolist()], bool)
         room = np.maximum(problem.capacity - problem.usage(problem.assignment), 0).sum(axis=0).astype(np.float64)
         weight = np.where(able, pending.weight[pods], 0)
         most = most_weight(problem.need[pods].T.astype(np.float64), weight, room)
-        return int(pending.weight[pods].sum()) - most, 0
+        able_pods, able_weight = pods[able], pending.weight[pods[able]]
+        cost = least_cost(problem, able_pods, fewest_pods(able_weight, most))
+        return int(pending.weight[pods].sum()) - most, cost
 
     def _fits_somewhere(self, pod: int) -> bool:
         fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)
@@ -88,9 +92,20 @@ class MakeRoomGoal:
         return cost
 
     def first_plan(self, placement: Placement) -> None:
-        """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room."""
-        self._pending.place_greedily(placement, place_on_fullest)
-        self._pending.place_greedily(placement, make_room_for)
+        """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room.
+
+        Another order of the pods is tried where one leaves some pending.
+        """
+        start = placement.at.copy()
+        plans = []
+        for order in SizeOrder:
+            placement.reset(start)
+            self._pending.place_greedily(placement, place_on_fullest, order)
+            self._pending.place_greedily(placement, make_room_for, order)
+            plans.append(placement.at.copy())
+            if not len(self._pending.left(placement.at)):
+                break
+        placement.reset(min(plans, key=self.value))
 
     def tidy(self, placement: Placement) -> None:
         """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""
