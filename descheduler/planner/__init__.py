@@ -27,12 +27,14 @@ from descheduler.planner.objectives.consolidate import Consolidate
 from descheduler.planner.objectives.defragment import Defragment
 from descheduler.planner.objectives.make_room import MakeRoom
 from descheduler.planner.ordering import Move
+from descheduler.planner.parts import UNLIMITED, Parts
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
 from descheduler.planner.solving import Plan, Progress, ReplayError, find_assignment, solve
 
 __all__ = [
+    "UNLIMITED",
     "AtMost",
     "Balance",
     "Consolidate",
@@ -42,6 +44,7 @@ __all__ = [
     "MinDomains",
     "Move",
     "MoveLimit",
+    "Parts",
     "Plan",
     "Problem",
     "Progress",

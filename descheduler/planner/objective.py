@@ -31,7 +31,10 @@ class Neighbourhood:
 
 
 class Model(Protocol):
-    """The solver's model of a neighbourhood, as far as objectives add to it. Nodes are named by their index."""
+    """The solver's model of a neighbourhood, as far as objectives add to it. Nodes are named by their index.
+
+    Loads and free capacity are of parts, where the problem has them.
+    """
 
     def is_at(self, pod: int, node: int) -> Term | None:
         """1 where the pod is on the node; None where it cannot be there."""
@@ -86,7 +89,10 @@ class Guide(Protocol):
     """The objective as a sum over nodes and moves, which the hill climb follows."""
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """float64[...]: the cost of nodes with that usage, float64[R, ...], of which `nodes` has the last axes."""
+        """float64[...]: the cost of nodes with that usage, float64[R, ...], of which `nodes` has the last axes.
+
+        Where the problem has parts: of parts.
+        """
         ...
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:

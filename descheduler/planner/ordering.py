@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from descheduler.planner.arrays import PENDING, Floats, Ints
+from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 from descheduler.planner.rules import AtMost, MoveLimit
@@ -44,7 +44,7 @@ def order_moves(problem: Problem, assignment: Ints, *, max_per_wave: int | None 
 
 
 class _Ordering:
-    """`_placement` is the cluster after the moves so far, `_leaving` what the wave's sources still hold."""
+    """`_placement` is the cluster after the moves so far, `_room` what is left while sources still hold what leaves."""
 
     def __init__(self, problem: Problem, target: Ints, max_per_wave: int) -> None:
         # Limits count what a plan moves, not how often, and the plan was made within them.
@@ -59,7 +59,7 @@ class _Ordering:
         self._start_wave()
 
     def _start_wave(self) -> None:
-        self._leaving: Floats = np.zeros_like(self._placement.usage)
+        self._room = self._placement.room_while_moving()
         self._left: set[tuple[int, int, int]] = set()
 
     def run(self) -> Ordered:
@@ -84,8 +84,7 @@ class _Ordering:
         if not self._placement.open_moves(np.array([pod]), np.array([target]))[0, 0]:
             return False
         need = self._placement.need[:, pod]
-        room = self._placement.free[:, target] - self._leaving[:, target]
-        if (need > np.maximum(room, 0.0)).any():
+        if (need > np.maximum(self._room.free[:, target], 0.0)).any():
             return False
         return not any(key in self._left for key in self._keys(pod, target))
 
@@ -100,9 +99,9 @@ class _Ordering:
     def _start(self, pod: int, target: int) -> Move:
         source = int(self._placement.at[pod])
         if source != PENDING:
-            self._leaving[:, source] += self._placement.need[:, pod]
             self._left.update(set(self._keys(pod, source)) - set(self._keys(pod, target)))
         self._placement.move(pod, target)
+        self._room.take(target, self._placement.need[:, pod])
         return Move(pod, source, target)
 
     def _bounce(self, waiting: list[int]) -> bool:

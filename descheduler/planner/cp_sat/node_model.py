@@ -21,7 +21,8 @@ __all__ = ["NodeModel"]
 class NodeModel:
     """Implements `objective.Model`. A pod may be on a node of the part that its class allows, or stay where it is.
 
-    Loads are scaled by the greatest common divisor of the pods' needs for each resource.
+    Loads and capacity are of parts, which are the nodes themselves where the problem has none. Loads are scaled by the
+    greatest common divisor of the pods' needs for each resource.
     """
 
     def __init__(self, placement: Placement, part: Neighbourhood) -> None:
@@ -35,75 +36,72 @@ class NodeModel:
         self.options = {pod: self._options_of(pod, part.nodes) for pod in self.pods}
         self.at = {(pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]}
         self._units = [max(int(np.gcd.reduce(column)), 1) for column in self._problem.need[part.pods].T]
-        self._on: dict[int, list[int]] = {node: [] for node in self.nodes}
+        parts = self._problem.parts_of(part.nodes)
+        self._on: dict[int, list[tuple[int, int]]] = {each: [] for each in parts}
         self._fixed = self._fixed_usage(part)
         self._terms: list[tuple[int, Term]] = []
         self._state_places()
-        for node in self.nodes:
-            self._state_capacity(node)
+        for each in parts:
+            self._state_capacity(each)
 
     def _options_of(self, pod: int, nodes: Ints) -> list[int]:
         is_home = nodes == self._placement.origins[pod]
-        allowed = nodes[self._problem.allowed[self._problem.pod_class[pod], nodes] | is_home].tolist()
+        is_open = self._problem.allowed[self._problem.pod_class[pod], nodes]
+        allowed = nodes[(is_open & self._problem.leaves_machine(pod, nodes)) | is_home].tolist()
         stays = {int(self._placement.at[pod])}
         if self._placement.origins[pod] == PENDING:
             stays.add(PENDING)
         return [*allowed, *sorted(stays.difference(allowed))]
 
     def _fixed_usage(self, part: Neighbourhood) -> Ints:
-        """int64[N, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
+        """int64[C, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
         usage = self._placement.usage.T.astype(np.int64)
         now = self._placement.at[part.pods]
         placed = now >= 0
-        np.subtract.at(usage, now[placed], self._problem.need[part.pods[placed]])
+        self._problem.add_needs(usage, part.pods[placed], now[placed], sign=-1)
         return usage
 
     def _state_places(self) -> None:
+        parts_at = {node: self._problem.parts_at(node) for _, node in self.at}
         for pod in self.pods:
             choices = [self.at[pod, node] for node in self.options[pod]]
             self.model.add_exactly_one(choices)
             for node, variable in zip(self.options[pod], choices, strict=True):
                 self.model.add_hint(variable, int(node == self._placement.at[pod]))
-                if node in self._on:
-                    self._on[node].append(pod)
+                for part in parts_at[node]:
+                    if part in self._on:
+                        self._on[part].append((pod, node))
 
-    def _state_capacity(self, node: int) -> None:
-        capacity = self._problem.capacity[node]
-        held = self._held_elsewhere(node)
+    def _state_capacity(self, part: int) -> None:
+        capacity = self._problem.part_capacity[part]
         for resource in range(self._problem.num_resources):
-            limit = max(int(capacity[resource]), int(self._placement.usage[resource, node]))
-            self.limit_load(node, resource, limit)
+            limit = max(int(capacity[resource]), int(self._placement.usage[resource, part]))
+            self.limit_load(part, resource, limit)
             if self._problem.both_ends[resource]:
-                self._limit_held(node, resource, max(limit, held[resource]))
+                self._limit_held(part, resource, limit)
 
-    def _held_elsewhere(self, node: int) -> list[int]:
-        """What the node holds now, with what left it."""
-        left = (self._placement.origins == node) & (self._placement.at != node)
-        gone = self._problem.need[left].sum(axis=0)
-        return [int(value) for value in self._placement.usage[:, node] + gone]
-
-    def _limit_held(self, node: int, resource: int, limit: int) -> None:
-        """As capacity, with every pod whose old node this is, wherever it is now."""
+    def _limit_held(self, part: int, resource: int, limit: int) -> None:
+        """As capacity, with every pod that was there before the plan, wherever it is now."""
         need = self._problem.need[:, resource]
-        left = (self._placement.origins == node) & (self._placement.at != node)
-        own = [pod for pod in self.pods if self._placement.origins[pod] == node]
+        was_there = self._problem.takes(self._placement.origins, part)
+        left = was_there & (self._placement.at != self._placement.origins)
+        gone = int(need[left].sum())
+        own = [pod for pod in self.pods if was_there[pod]]
+        stayed = sum(int(need[pod]) for pod in own if not left[pod])
+        limit = max(limit, int(self._placement.usage[resource, part]) + gone)
+        room = limit - int(self._fixed[part, resource]) - gone - stayed
         inside = set(own)
-        base = (
-            int(self._fixed[node, resource])
-            + int(need[left].sum())
-            + sum(int(need[pod]) for pod in own if self._placement.at[pod] == node)
-        )
-        self._add_limit([pod for pod in self._on[node] if pod not in inside], node, resource, limit - base, None)
+        self._add_limit([at for at in self._on[part] if at[0] not in inside], resource, room, None)
 
     def limit_load(self, node: int, resource: int, limit: float, unless: Term | None = None) -> None:
         """See `objective.Model`."""
         room = math.floor(limit) - int(self._fixed[node, resource])
-        self._add_limit(self._on[node], node, resource, room, unless)
+        self._add_limit(self._on[node], resource, room, unless)
 
-    def _add_limit(self, pods: Sequence[int], node: int, resource: int, room: int, unless: Term | None) -> None:
+    def _add_limit(self, places: Sequence[tuple[int, int]], resource: int, room: int, unless: Term | None) -> None:
         unit = self._units[resource]
-        weights = [int(self._problem.need[pod, resource]) // unit for pod in pods]
-        terms = [(weight, self.at[pod, node]) for weight, pod in zip(weights, pods, strict=True) if weight]
+        weights = [int(self._problem.need[pod, resource]) // unit for pod, _ in places]
+        terms = [(weight, self.at[place]) for weight, place in zip(weights, places, strict=True) if weight]
         most = sum(weight for weight, _ in terms)
         if most <= room // unit:
             return
@@ -134,7 +132,7 @@ class NodeModel:
 
     def shortage(self, node: int, wanted: int, per: int, target: int) -> Term:
         """See `objective.Model`."""
-        capacity = self._problem.capacity[node]
+        capacity = self._problem.part_capacity[node]
         free_per = int(capacity[per]) - self._load(node, per)
         free_wanted = int(capacity[wanted]) - self._load(node, wanted)
         return self._at_least(
@@ -143,7 +141,7 @@ class NodeModel:
 
     def free_slots(self, node: int, need: Sequence[int]) -> Term:
         """See `objective.Model`."""
-        capacity = self._problem.capacity[node]
+        capacity = self._problem.part_capacity[node]
         most = min(int(capacity[resource]) // amount for resource, amount in enumerate(need) if amount)
         slots = self.model.new_int_var(0, max(most, 0), "")
         is_over = self._placement.usage[:, node] > capacity
@@ -155,11 +153,11 @@ class NodeModel:
         return slots
 
     def _load(self, node: int, resource: int) -> cp_model.LinearExpr:
-        terms = [(int(self._problem.need[pod, resource]), self.at[pod, node]) for pod in self._on[node]]
+        terms = [(int(self._problem.need[pod, resource]), self.at[pod, at]) for pod, at in self._on[node]]
         return _sum(terms) + int(self._fixed[node, resource])
 
     def _most(self, node: int, resource: int) -> int:
-        pods = self._on[node]
+        pods = [pod for pod, _ in self._on[node]]
         return int(self._fixed[node, resource]) + int(self._problem.need[pods, resource].sum())
 
     def _at_least(self, expression: cp_model.LinearExpr, most: int) -> Term:

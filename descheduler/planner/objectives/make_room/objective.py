@@ -12,6 +12,7 @@ from descheduler.planner.objectives.knapsack import most_weight
 from descheduler.planner.objectives.make_room import neighbourhoods
 from descheduler.planner.objectives.make_room.greedy import make_room_for
 from descheduler.planner.objectives.make_room.pending import PendingPods, place_on_fullest
+from descheduler.planner.parts import UNLIMITED
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -62,10 +63,26 @@ class MakeRoomGoal:
         problem, pending = self._problem, self._pending
         pods = pending.pods
         able = np.array([self._fits_somewhere(pod) for pod in pods.tolist()], bool)
-        room = np.maximum(problem.capacity - problem.usage(problem.assignment), 0).sum(axis=0).astype(np.float64)
+        room = np.maximum(problem.part_capacity - problem.usage(problem.assignment), 0)
         weight = np.where(able, pending.weight[pods], 0)
-        most = most_weight(problem.need[pods].T.astype(np.float64), weight, room)
+        most = most_weight(self._volume(pods), weight, room.sum(axis=0, where=self._is_limited()).astype(np.float64))
         return int(pending.weight[pods].sum()) - most, 0
+
+    def _is_limited(self) -> Bools:
+        """bool[C, R]: what the parts have an own capacity of."""
+        return np.asarray(self._problem.part_capacity < UNLIMITED)
+
+    def _volume(self, pods: Ints) -> Floats:
+        """float64[R, p]: the least that pods take from all parts of a node that is allowed to them."""
+        problem = self._problem
+        need = problem.need[pods].T.astype(np.float64)
+        if problem.parts is None:
+            return need
+        is_limited = np.vstack((self._is_limited(), np.zeros((1, problem.num_resources), bool)))
+        times = is_limited[problem.parts.taken].sum(axis=1)
+        for pod, column in zip(pods.tolist(), need.T, strict=True):
+            column *= times[problem.allowed[problem.pod_class[pod]]].min(axis=0, initial=problem.parts.taken.shape[1])
+        return need
 
     def _fits_somewhere(self, pod: int) -> bool:
         fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)
