@@ -7,7 +7,7 @@ import numpy as np
 from descheduler.planner.arrays import PENDING, Bools, Floats, Ints
 from descheduler.planner.problem import Problem
 from descheduler.planner.room import Room
-from descheduler.planner.rule_counts import count_rule
+from descheduler.planner.rule_counts import MovedCounts, count_rule
 
 __all__ = ["Placement"]
 
@@ -75,6 +75,14 @@ class Placement:
             if also is not None:
                 is_open &= also
         return is_open
+
+    def may_leave(self, pods: Ints) -> Bools:
+        """bool[k]: whether limits of moves let each pod that is at home leave it."""
+        may: Bools = np.ones(len(pods), bool)
+        for counts in self._counts:
+            if isinstance(counts, MovedCounts):
+                may &= counts.may_leave(pods)
+        return may
 
     def _leaves_machine(self, pods: Ints, nodes: Ints, machine: Ints) -> Bools:
         """Whether nodes are of another machine than each pod's own and the one it was on before; back home is open."""
