@@ -111,6 +111,8 @@ class Search:
         if self.budget.progress >= _SHARE_OF_ANNEALING or self.budget.is_over:
             climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)
             self._offer()
+        elif self._objective.value(self._placement.at) < self.incumbent.value:
+            self._offer()
 
     def _whole(self) -> Neighbourhood | None:
         problem = self._placement.problem

@@ -12,6 +12,7 @@ from descheduler.planner.objectives.knapsack import most_weight
 from descheduler.planner.objectives.make_room import neighbourhoods
 from descheduler.planner.objectives.make_room.greedy import make_room_for
 from descheduler.planner.objectives.make_room.pending import PendingPods, place_on_fullest
+from descheduler.planner.objectives.make_room.relocations import Relocations
 from descheduler.planner.parts import UNLIMITED
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
@@ -104,9 +105,13 @@ class MakeRoomGoal:
         return cost
 
     def first_plan(self, placement: Placement) -> None:
-        """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room."""
+        """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room.
+
+        Where nodes are made of parts, room is made by `annealing`.
+        """
         self._pending.place_greedily(placement, place_on_fullest)
-        self._pending.place_greedily(placement, make_room_for)
+        if self._problem.parts is None:
+            self._pending.place_greedily(placement, make_room_for)
 
     def tidy(self, placement: Placement) -> None:
         """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""
@@ -116,8 +121,10 @@ class MakeRoomGoal:
             if placement.open_moves(np.array([pod]), home)[0, 0]:
                 placement.move(pod, int(home[0]))
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
-        """None: single moves rarely change the figure."""
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> Relocations | None:
+        """Relocations where nodes are made of parts, else None: single moves rarely change the figure."""
+        parts = self._problem.parts
+        return None if parts is None else Relocations(self._pending, parts, placement, rng)
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""
