@@ -97,6 +97,10 @@ class Watch:
         """Why the Lease is lost, "" while it is not."""
         self.find_open: Callable[[], Sequence[str]] = lambda: ()
         """The pods, as `namespace/name`, whose eviction was asked for and may or may not take effect."""
+        self.may_end_search = False
+        """Whether a search is under way that the first Ctrl-C ends alone."""
+        self.is_search_over = False
+        """Whether it did."""
         self.deadline_text = ""
         """The deadline as it was typed; "" where nobody typed it."""
         self._started = clock() if started is None else started
@@ -128,6 +132,13 @@ class Watch:
         """Sets `stop` in the name of a signal. For its handler."""
         self.signal_number = signal_number
         self.stop.set()
+
+    def ends_search(self, signal_number: int) -> bool:
+        """Whether a signal ends no more than a search that may be ended, which it does. For its handler."""
+        if signal_number != signal.SIGINT or not self.may_end_search or self.is_search_over:
+            return False
+        self.is_search_over = True
+        return True
 
     def limit(self, deadline_seconds: float | None) -> None:
         """Sets the deadline, in seconds from the start; None for none."""

@@ -14,7 +14,7 @@ import msgspec
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.ending.known_errors import run_exit_code
-from descheduler.cli.following import name_cluster, show_progress
+from descheduler.cli.following import name_cluster, show_progress, watched_search
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
 from descheduler.cli.output import Output, write_document
 from descheduler.supervision import RunStopped, Watch
@@ -92,7 +92,8 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
         log_snapshot(snapshot)
         now = flags.now or snapshot.taken_at or datetime.now(UTC)
         decide_by = partial(decide, snapshot=snapshot, now=now, feature_gates=flags.feature_gates, scope=flags.scope)
-        decide_now = partial(decide_by, policy, observer=observer, most_assessed=_most_assessed(flags))
+        search = watched_search(watch, is_dry=True, is_quiet=flags.output.is_quiet)
+        decide_now = partial(decide_by, policy, observer=observer, most_assessed=_most_assessed(flags), search=search)
         decisions = watch.call("deciding", decide_now)
     return _show_plan(with_beyond_in_time(decisions, decide_by, watch), flags, record, watch, ("", ""))
 
@@ -109,7 +110,8 @@ def _run_on_cluster(
     from descheduler.eviction.migration_controller.profiles import is_dry
 
     record.is_dry = flags.dry_run or is_dry(policy)
-    options = _run_options(flags, lease)
+    search = watched_search(watch, is_dry=record.is_dry, is_quiet=flags.output.is_quiet)
+    options = msgspec.structs.replace(_run_options(flags, lease), search=search)
     now = flags.now or datetime.now(UTC)
     show_progress(record.observer, is_quiet=flags.output.is_quiet)
 

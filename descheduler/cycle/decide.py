@@ -33,6 +33,7 @@ from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
+from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
@@ -66,6 +67,7 @@ def decide(
     most_proved: int = MOST_PROVED,
     chosen: Sequence[ChosenMove] | None = None,
     evicted_before: Sequence[PriorMove] = (),
+    search: SearchWatch = UNWATCHED,
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
@@ -76,7 +78,8 @@ def decide(
     `checks` are asked of every request, in this order. Landings of the first `most_assessed` evictions that no plugin
     verifies are looked up for the report, and up to `most_proved` evictions are judged together, which changes no
     decision. `chosen` are asked for in place of what the plugins select, which do not run then. `evicted_before`
-    is what this run has evicted before `snapshot` was taken, which counts against limits. Raises PolicyError when a
+    is what this run has evicted before `snapshot` was taken, which counts against limits. `search` looks on at planners
+    that search, and may end that. Raises PolicyError when a
     PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
@@ -108,7 +111,9 @@ def decide(
             return replace(decisions, skipped=skipped, memory=memory, notes=notes)
     with settled_gc():
         if chosen is None:
-            run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, memory=memory)
+            run = run_profiles(
+                policy, registry, handle, evictor, processed_nodes, observer=observer, memory=memory, search=search
+            )
         else:
             run = request_chosen(policy, registry, handle, evictor, chosen)
         evictor.landings.assess(most_assessed)

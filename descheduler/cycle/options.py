@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
@@ -45,7 +46,7 @@ class RunOptions(msgspec.Struct, frozen=True):
     `lease` None takes no Lease; a dry run, which changes nothing, takes none either. For `most_assessed` see `decide`;
     None stands for `MOST_ASSESSED` in a dry run and for 0 in a run that evicts, which reads no more than it needs.
     `apply` is a plan that is carried out in place of what the plugins select. With `identifies_cluster` the result
-    says which cluster it was.
+    says which cluster it was. `search` looks on at planners.
     """
 
     dry_run: bool = False
@@ -58,6 +59,7 @@ class RunOptions(msgspec.Struct, frozen=True):
     most_assessed: int | None = None
     apply: PlanToApply | None = None
     identifies_cluster: bool = False
+    search: SearchWatch = UNWATCHED
 
 
 class RunResult(msgspec.Struct, frozen=True):

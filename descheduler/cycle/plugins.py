@@ -186,6 +186,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         factory=MigrationPlanner,
         validate=migration_planner_args.validate_args,
         needs=migration_planner_args.needs,
+        remembers=True,
     ),
     PluginSpec(
         name="CustomPriority",

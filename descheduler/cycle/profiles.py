@@ -18,10 +18,12 @@ from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
+from descheduler.plan.bundles import Candidate
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import PluginFailure
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
+from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.memory_key import memory_key
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
@@ -56,16 +58,17 @@ def run_profiles(
     *,
     observer: PluginObserver = UNOBSERVED,
     memory: RunMemory = NO_MEMORY,
+    search: SearchWatch = UNWATCHED,
 ) -> ProfilesRun:
     """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins.
 
-    `memory` is what those that remember left in the run before.
+    `memory` is what those that remember left in the run before, `search` looks on at those that search.
 
     A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
     profile, as koord-descheduler 1.8 has it.
     """
     profiles = [
-        _RunningProfile(policy, index, registry, handle, evictor, nodes, observer, memory)
+        _RunningProfile(policy, index, registry, handle, evictor, nodes, observer, memory, search)
         for index in range(len(policy.profiles))
     ]
     outcome = ProfilesRun()
@@ -95,7 +98,7 @@ def request_chosen(
             continue
         asked = profile.evictor_of(move.plugin)
         if asked.lets_go(pod, move.reason):
-            asked.request(pod, move.reason)
+            asked.request_all((Candidate(pod, move.reason, wave=move.wave, cost=move.cost),))
     for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
         evictor.end_turn(profile=name, plugin=plugin)
     return ProfilesRun()
@@ -136,12 +139,14 @@ class _RunningProfile:
         nodes: Sequence[Node],
         observer: PluginObserver,
         memory: RunMemory,
+        search: SearchWatch = UNWATCHED,
     ) -> None:
         self._index = index
         self._profile = profile = policy.profiles[index]
         self.name = profile.name
         self._observer = observer
         self._memory = memory
+        self._search = search
         self._args = profile.args
         self._registry = registry
         self._handle = handle
@@ -184,7 +189,9 @@ class _RunningProfile:
         if name not in self._strategies:
             handle, evictor = self._handle, self.evictor_of(name)
             memory = self._memory.of(self._memory_key(name))
-            strategy_handle = StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor, memory)
+            strategy_handle = StrategyHandle(
+                handle.policy, handle.view, handle.node_fit, handle.now, evictor, memory, self._search
+            )
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
 

@@ -276,6 +276,7 @@ class _Rounds:
             scope=options.scope,
             memory=memory,
             evicted_before=evicted_before,
+            search=options.search,
         )
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""

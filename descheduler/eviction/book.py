@@ -42,6 +42,11 @@ class Book:
         kept = (refusal for refusal in self._kept.values() if not self.has(refusal.pod))
         return (*self._attempts, *kept)
 
+    @property
+    def last_wave(self) -> int:
+        """The wave of the last move, 0 where there is none."""
+        return self.moves[-1].wave if self.moves else 0
+
     def has(self, pod: Pod) -> bool:
         """Whether some move of the book takes `pod`."""
         return pod.uid in self._moved

@@ -216,7 +216,9 @@ class Evictor:
             # Upstream answers success here without asking or counting; the report says that nothing new was asked.
             return self.book.refuse(pod, profile, plugin, _ALREADY_REQUESTED, candidate.reason)
         is_repeated = self.book.has(pod)
-        return self._enter(Move(pod, profile, plugin, candidate.reason, is_repeated=is_repeated, bundle=number))
+        granted = Move(pod, profile, plugin, candidate.reason, is_repeated=is_repeated, bundle=number)
+        wave = max(candidate.wave, self.book.last_wave)  # what was decided later counts on the moves before it
+        return self._enter(msgspec.structs.replace(granted, wave=wave, cost=candidate.cost))
 
     def _note_mate(self, candidate: Candidate) -> Undo:
         if not candidate.is_mate:
@@ -228,7 +230,8 @@ class Evictor:
     def _book_again(self, prior: PriorMove) -> Undo:
         """Books a prior move in the name that it was made in; it has been charged for."""
         self._booked_again.add(prior.pod.uid)
-        entered = self._enter(Move(prior.pod, prior.profile, prior.plugin, prior.reason))
+        move = Move(prior.pod, prior.profile, prior.plugin, prior.reason, wave=prior.wave, cost=prior.cost)
+        entered = self._enter(move)
         return undo_all([lambda: self._booked_again.discard(prior.pod.uid), entered])
 
     def _enter(self, move: Move) -> Undo:

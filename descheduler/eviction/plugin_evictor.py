@@ -118,13 +118,18 @@ class PluginEvictor:
         """How many pods may still go, as far as that is counted."""
         return self._evictor.allowances(self._profile_index)
 
+    @property
+    def last_wave(self) -> int:
+        """The wave of the last move that was granted in this cycle, 0 where there is none."""
+        return self._evictor.book.last_wave
+
     def prover(self) -> LandingProver:
         """What knows where the replacements of all that is booked land, under the scheduler of the profile."""
         return self._evictor.landings.prover_of(self._profile_index)
 
-    def landing_of(self, pod: Pod) -> Landing | None:
-        """Where the replacement of a pod lands whose eviction was granted; None where nobody looked."""
-        return self._evictor.landings.landing_of(pod)
+    def has_booked(self, pod: Pod) -> bool:
+        """Whether somebody's request for the eviction of `pod` was granted in this cycle."""
+        return self._evictor.book.has(pod)
 
     def predicted(self, pod: Pod) -> Landing:
         """Where the replacement of `pod` would land on top of everything booked. Leaves no trace."""

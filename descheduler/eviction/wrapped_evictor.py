@@ -49,13 +49,18 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.allowances()
 
+    @property
+    def last_wave(self) -> int:
+        """As `inner`."""
+        return self._inner.last_wave
+
     def prover(self) -> LandingProver:
         """As `inner`."""
         return self._inner.prover()
 
-    def landing_of(self, pod: Pod) -> Landing | None:
+    def has_booked(self, pod: Pod) -> bool:
         """As `inner`."""
-        return self._inner.landing_of(pod)
+        return self._inner.has_booked(pod)
 
     def predicted(self, pod: Pod) -> Landing:
         """As `inner`."""

@@ -145,7 +145,7 @@ def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSetti
 
 
 def _prior_move(move: Move) -> PriorMove:
-    return PriorMove(move.pod, move.profile, move.plugin, move.reason)
+    return PriorMove(move.pod, move.profile, move.plugin, move.reason, move.wave, move.cost)
 
 
 def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
@@ -164,6 +164,7 @@ def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
         grace_period_seconds=settings.grace_period_seconds if grace_period_seconds is None else grace_period_seconds,
         dry=terms.is_dry,
         bundle=move.bundle,
+        wave=move.wave,
         controller=pod.controller,
         labels=pod.labels,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from typing import Annotated
 
 import msgspec
 
@@ -11,17 +12,65 @@ from descheduler.eviction.placement_verification.placement_verification import l
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import Args, Percent, UInt, check_percentages
 
-__all__ = ["BalanceUtilization", "MigrationPlannerArgs", "PlannerObjective", "needs", "validate_args"]
+__all__ = [
+    "BalanceUtilization",
+    "DisruptionCost",
+    "MigrationPlannerArgs",
+    "ObjectiveArgs",
+    "PlannerObjective",
+    "needs",
+    "validate_args",
+]
 
 _TIME_LIMIT = timedelta(seconds=30)
 
 
-class BalanceUtilization(Args, frozen=True):
+Weight = Annotated[float, msgspec.Meta(ge=0, le=1000)]
+
+_TIE_BREAK = 0.01
+
+
+class DisruptionCost(Args, frozen=True):
+    """How much dearer than an ordinary eviction that of a pod is which is at the top of a scale: 1 is as much again.
+
+    As they are they decide only between plans with equally many evictions. 0 leaves a scale out.
+    """
+
+    priority: Weight = _TIE_BREAK
+    """The highest priority of all pods; the lowest adds nothing."""
+    eviction_cost: Weight = _TIE_BREAK
+    """The highest cost that pods state by the annotation `scheduling.koordinator.sh/eviction-cost`, else by
+    `controller.kubernetes.io/pod-deletion-cost`. A cost below 0 makes a pod cheaper."""
+    age: Weight = _TIE_BREAK
+    """A pod that runs for long; one that runs for an hour is half as dear."""
+    restarts: Weight = _TIE_BREAK
+    """A pod that has never restarted; one that has five times adds nothing."""
+    replicas: Weight = _TIE_BREAK
+    """The only pod of its controller; one of four is a quarter as dear."""
+    gang: Weight = _TIE_BREAK
+    """A pod of a gang, whose work stops together."""
+    job: Weight = _TIE_BREAK
+    """A pod of a Job that has run for long and begins again; one that runs for an hour is half as dear."""
+
+
+class ObjectiveArgs(Args, frozen=True):
+    """Arguments of one objective."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """What is wrong with them as they were decoded, by the path from here."""
+        yield from ()
+
+
+class BalanceUtilization(ObjectiveArgs, frozen=True):
     """Brings all nodes under a target, by as few evictions as can be."""
 
     target_thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
     """Resource → percent of allocatable that pods may request of a node at most. Nodes above it give pods away; no
     other node is brought above it."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """Percentages out of range, or none at all."""
+        yield from check_percentages("targetThresholds", self.target_thresholds)
 
 
 class PlannerObjective(Args, frozen=True):
@@ -29,6 +78,11 @@ class PlannerObjective(Args, frozen=True):
 
     balance_utilization: BalanceUtilization | None = None
     """All nodes under a target."""
+
+    def chosen(self) -> Sequence[tuple[str, ObjectiveArgs]]:
+        """The keys that are set, of which valid arguments have one, and their arguments."""
+        values = zip(self.__struct_encode_fields__, msgspec.structs.astuple(self), strict=True)
+        return [(key, value) for key, value in values if value is not None]
 
 
 class MigrationPlannerArgs(Args, frozen=True):
@@ -45,6 +99,13 @@ class MigrationPlannerArgs(Args, frozen=True):
     """Another seed searches in another order."""
     max_evictions: UInt | None = None
     """Evictions of a plan at most."""
+    disruption_cost: DisruptionCost = msgspec.field(default_factory=DisruptionCost)
+    """What makes the eviction of one pod dearer than that of another."""
+    min_gain_per_disruption: Weight = 0.0
+    """How much an objective has to gain for each eviction, in what it counts, such as nodes brought under their target.
+    A dearer eviction counts as several. What gains less is not worth its disruption and stays as it is."""
+    workers: UInt = 1
+    """Processes that search at once. Another number gives another plan; each needs the memory of the problem again."""
 
 
 def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
@@ -52,19 +113,22 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
     found = [problem for index, each in enumerate(args.objectives) for problem in _check_objective(index, each)]
     if not args.objectives:
         found.append(ArgsProblem(("objectives",), "is empty; name one at least, such as balanceUtilization"))
+    if not args.workers:
+        found.append(ArgsProblem(("workers",), "0 processes do not search; 1 is the least"))
     if args.time_limit <= timedelta(0):
         found.append(ArgsProblem(("timeLimit",), "is not above 0"))
     return found
 
 
 def _check_objective(index: int, objective: PlannerObjective) -> Iterator[ArgsProblem]:
-    balance = objective.balance_utilization
-    if balance is None:
-        yield ArgsProblem(("objectives", index), "names no objective; set balanceUtilization")
-        return
-    path = ("objectives", index, "balanceUtilization", "targetThresholds")
-    for problem in check_percentages("targetThresholds", balance.target_thresholds):
-        yield msgspec.structs.replace(problem, path=(*path, *problem.path[1:]))
+    chosen = objective.chosen()
+    if len(chosen) != 1:
+        fault = "names several objectives" if chosen else "names no objective"
+        keys = ", ".join(objective.__struct_encode_fields__)
+        yield ArgsProblem(("objectives", index), f"{fault}; each entry is one of {keys}")
+    for key, args in chosen:
+        for problem in args.problems():
+            yield msgspec.structs.replace(problem, path=("objectives", index, key, *problem.path))
 
 
 def needs(args: MigrationPlannerArgs) -> Needs:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.request_check import Allowance
+from descheduler.migration_planner.spread_rules import spread_rules
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -35,6 +37,27 @@ class ClusterProblem:
         self.resources = tuple(resources)
         self.allocatable = allocatable
 
+    def cost_of(self, pod: Pod) -> int:
+        """What the eviction of one of `pods` costs. Raises KeyError for others."""
+        return int(self.problem.cost[self._numbers[pod.uid]])
+
+    def assignment_with(self, targets: Mapping[str, str]) -> Ints | None:
+        """int64[P]: as it is, but with movable pods on the nodes that `targets` has for their UIDs.
+
+        None where that changes nothing.
+        """
+        places = {name: number for number, name in enumerate(self.nodes)}
+        found = np.array(self.problem.assignment)
+        for uid, node in targets.items():
+            number = self._numbers.get(uid, -1)
+            if number >= 0 and node in places and self.problem.evictable[number]:
+                found[number] = places[node]
+        return None if np.array_equal(found, self.problem.assignment) else found
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return {pod.uid: number for number, pod in enumerate(self.pods)}
+
     @property
     def held(self) -> Ints:
         """int64[N, R]: what is taken by other things than pods."""
@@ -48,16 +71,19 @@ def cluster_problem(
     *,
     kept: Iterable[str] = (),
     most: int | None = None,
+    cost_of: Callable[[Sequence[Pod]], Ints] | None = None,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
 
     Pods that the filters of the profile keep, those with a uid in `kept`, and those whose replacement lands nowhere for
-    certain, stay. `most` limits the evictions. Rules are: required anti-affinity of pods to their own kind, and what
-    limits and budgets leave; everything else that stands between pods counts as it is now.
+    certain, stay. `most` limits the evictions, and `cost_of` says what they cost, which is 1 each without
+    it. Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
+    leave; everything else that stands between pods counts as it is now.
     """
     openings = evictor.prover().openings()
     columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
-    pods = [pod for node in nodes for pod in view.active_pods_on(node.name)]
+    # Where moves take no effect in the view of strategies, it still lists what this cycle has evicted.
+    pods = [pod for node in nodes for pod in view.active_pods_on(node.name) if not evictor.has_booked(pod)]
     place = {node.name: number for number, node in enumerate(nodes)}
     # Needs come first: they make rows for resources that no node has.
     need = np.zeros((len(pods), 0), dtype=np.int64) if not pods else _needs(openings, pods)
@@ -73,9 +99,10 @@ def cluster_problem(
         np.maximum(allocatable - np.maximum(taken - used, 0), 0),
         assignment,
         evictable=np.array([row is not None for row in rows], dtype=bool),
+        cost=None if cost_of is None else cost_of(pods),
         pod_class=np.array([row or 0 for row in rows], dtype=np.int64),
         allowed=classes.allowed,
-        rules=[*_apart(pods, nodes), *_limits(pods, evictor.allowances(), most)],
+        rules=[*_apart(pods, nodes), *spread_rules(pods, nodes), *_limits(pods, evictor.allowances(), most)],
     )
     return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)
 

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.migration_planner.args import BalanceUtilization, MigrationPlannerArgs
+from descheduler.migration_planner.args import MigrationPlannerArgs, PlannerObjective
+from descheduler.migration_planner.last_plan import PlannedTargets, read_targets, written_targets
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.strategies.shared.pod_state import FINISHED
 
 if TYPE_CHECKING:  # the solver takes longer to import than validating a policy may
-    from descheduler.migration_planner.balancing import Balancing
+    from descheduler.migration_planner.planning import Planning
 
 __all__ = ["MigrationPlanner"]
 
@@ -24,7 +25,7 @@ class MigrationPlanner:
     def __init__(self, args: MigrationPlannerArgs, handle: StrategyHandle) -> None:
         self._args = args
         self._handle = handle
-        self._done: list[Balancing] = []
+        self._done: list[Planning] = []
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Plans over all nodes at once. A plan is tried out move by move before any eviction is requested.
@@ -32,9 +33,9 @@ class MigrationPlanner:
         What is refused then is left out, and the rest is planned again.
         """
         self._done = []
-        for objective in self._args.objectives:
-            if objective.balance_utilization is not None:
-                self._done.append(self._balance(objective.balance_utilization, nodes))
+        last = read_targets(self._handle.memory.note)
+        for number, objective in enumerate(self._args.objectives):
+            self._done.append(self._planned(objective, nodes, last[number] if number < len(last) else {}))
 
     def facts(self) -> PluginFacts:
         """What the plans looked at, and what came of each objective."""
@@ -45,15 +46,21 @@ class MigrationPlanner:
         goals = tuple(each.goal for each in self._done)
         return PluginFacts(why, examined, selected, left_out=left_out, goals=goals)
 
+    def note(self) -> bytes:
+        """The plans, which the next run tries first."""
+        return written_targets([each.targets for each in self._done])
+
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves a pod where it is."""
         if pod.is_terminal:
             return FINISHED
         return next(filter(None, (each.why_not(pod) for each in self._done)), "")
 
-    def _balance(self, objective: BalanceUtilization, nodes: Sequence[Node]) -> Balancing:
-        from descheduler.migration_planner.balancing import Balancing
+    def _planned(self, args: PlannerObjective, nodes: Sequence[Node], last: PlannedTargets) -> Planning:
+        from descheduler.migration_planner.objectives.table import objective_of
+        from descheduler.migration_planner.planning import Planning
 
-        balancing = Balancing(objective, self._args, self._handle, nodes)
-        balancing.run()
-        return balancing
+        objective = objective_of(args, self._handle.evictor, nodes)
+        planning = Planning(objective, self._args, self._handle, nodes, last)
+        planning.run()
+        return planning

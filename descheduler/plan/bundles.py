@@ -16,13 +16,15 @@ class Candidate(msgspec.Struct, frozen=True):
     """A pod that a plugin wants to move. `reason` is the sentence that the plan shows.
 
     `target_node` is where its replacement is meant to land, "" where any node will do. `is_mate` says that the plugin
-    did not select it: it leaves because others of the bundle do.
+    did not select it: it leaves because others of the bundle do. `wave` and `cost` as in a move.
     """
 
     pod: Pod
     reason: str = ""
     target_node: str = ""
     is_mate: bool = False
+    wave: int = 1
+    cost: int | None = None
 
 
 class Bundle(msgspec.Struct, frozen=True):

@@ -8,9 +8,14 @@ __all__ = ["ChosenMove"]
 
 
 class ChosenMove(msgspec.Struct, frozen=True):
-    """The pod with `uid` is to leave, as `plugin` of `profile` had asked for with the sentence `reason`."""
+    """The pod with `uid` is to leave, as `plugin` of `profile` had asked for with the sentence `reason`.
+
+    `wave` and `cost` as in a move.
+    """
 
     uid: str
     profile: str
     plugin: str
     reason: str
+    wave: int = 1
+    cost: int | None = None

@@ -22,14 +22,18 @@ class Goal(msgspec.Struct, frozen=True):
     """What came of one objective. `levels` are its figures, the most important first; `evictions` those granted.
 
     `after` counts what is proven to land, where a scheduler may decide other than the plan has it. `bound` is how many
-    evictions are needed at least to reach the bounds of all levels. `status` is `optimal` where no plan is better,
-    `feasible` where one may be, and `nothing` where nothing is to be done. `sentence` says all of it.
+    evictions are needed at least to reach the bounds of all levels. `cost` is what the evictions cost, in thousandths
+    of ordinary ones, and `cost_bound` the least that any plan costs which reaches these. `status` is `optimal` where no
+    plan is better, also in cost, `feasible` where one may be, and `nothing` where nothing is to be done. `sentence`
+    says all of it.
     """
 
     objective: str
     levels: tuple[Level, ...]
     evictions: int
     bound: int
+    cost: int
+    cost_bound: int
     status: Literal["optimal", "feasible", "nothing"]
     seconds: float
     work: float

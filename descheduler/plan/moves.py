@@ -28,7 +28,9 @@ class Move(msgspec.Struct, frozen=True):
 
     `is_repeated` marks a further request for a pod that the plan moves already. `landing` is where the replacement
     lands, as it was when the eviction was granted; None where nobody looked. Moves of the same `bundle` leave together;
-    0 is that of a pod that leaves alone.
+    0 is that of a pod that leaves alone. Moves of a `wave` may run together; those of the next need room that these
+    leave. `cost` is what the disruption of the pod costs for the planner that chose it, in thousandths of an ordinary
+    eviction; None where nobody compared costs.
     """
 
     pod: Pod
@@ -38,6 +40,8 @@ class Move(msgspec.Struct, frozen=True):
     is_repeated: bool = False
     landing: Landing | None = None
     bundle: int = 0
+    wave: int = 1
+    cost: int | None = None
 
     @property
     def to_node(self) -> str | None:

@@ -23,7 +23,8 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     annotation `descheduler.alpha.kubernetes.io/request-evict-only`. `grace_period_seconds` is sent with it, None leaves
     it to the pod. An eviction that is `dry` is shown and never sent. `controller` is the owner that creates the
     replacement, None without one, and `labels` are those of the pod: by both a replacement is known.
-    Evictions of the same `bundle` leave together; 0 is that of a pod that leaves alone.
+    Evictions of the same `bundle` leave together; 0 is that of a pod that leaves alone. Those of one `wave` may be
+    under way together; those of the next need room that these leave.
     """
 
     namespace: str
@@ -38,6 +39,7 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     grace_period_seconds: int | None = None
     dry: bool = False
     bundle: int = 0
+    wave: int = 1
     controller: Owner | None = None
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
 

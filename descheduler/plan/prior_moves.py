@@ -16,12 +16,17 @@ __all__ = ["PriorMove", "PriorMoves"]
 
 
 class PriorMove(msgspec.Struct, frozen=True):
-    """An eviction of an earlier round, also one whose fate is not known, and in whose name it was asked for."""
+    """An eviction of an earlier round, also one whose fate is not known, and in whose name it was asked for.
+
+    `wave` and `cost` as in a move.
+    """
 
     pod: Pod
     profile: str
     plugin: str
     reason: str = ""
+    wave: int = 1
+    cost: int | None = None
 
     def is_of(self, profile: str, plugin: str) -> bool:
         """Whether this plugin of this profile has asked for it."""

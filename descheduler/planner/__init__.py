@@ -26,12 +26,12 @@ from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.objectives.consolidate import Consolidate
 from descheduler.planner.objectives.defragment import Defragment
 from descheduler.planner.objectives.make_room import MakeRoom
-from descheduler.planner.ordering import Move
 from descheduler.planner.parts import UNLIMITED, Parts
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
 from descheduler.planner.solving import Plan, Progress, ReplayError, find_assignment, solve
+from descheduler.planner.waves import Move
 
 __all__ = [
     "UNLIMITED",

@@ -12,10 +12,11 @@ import numpy as np
 from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Limits
 from descheduler.planner.objective import Objective, Value
-from descheduler.planner.ordering import Move, Ordered, order_moves
+from descheduler.planner.ordering import Ordered, order_moves
 from descheduler.planner.problem import Problem
 from descheduler.planner.replay import replay
 from descheduler.planner.search import Incumbent, Search
+from descheduler.planner.waves import Move
 from descheduler.planner.workers import search_in_processes
 
 __all__ = ["Plan", "Progress", "ReplayError", "find_assignment", "solve"]
@@ -99,6 +100,7 @@ def solve(
     num_workers: int = 1,
     hint: Ints | None = None,
     max_per_wave: int | None = None,
+    may_bounce: bool = True,
     is_cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Plan:
@@ -107,17 +109,18 @@ def solve(
     objectives: one, or several, of which each is bettered as far as those before it stay as good. They share the time.
     hint: the assignment of an earlier run, whose moves are tried first.
     max_per_wave: how many moves run together at most.
+    may_bounce: whether a pod may be moved twice, to make way in between.
     With a limit of work and none of time, equal arguments give equal plans; more workers give others.
     Raises ValueError for an objective that does not fit the problem, and ReplayError for a defect of the planner.
     """
     run = _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress)
     found = run.search(problem, _share(limits, _SHARE_BEFORE_ORDER), hint)
-    ordered, reached = _order(problem, found, max_per_wave)
+    ordered, reached = _order(problem, found, max_per_wave, may_bounce=may_bounce)
     if ordered.blocked:
         # With all resources held at both ends a plan can be carried out in any order.
         careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
         again = run.search(careful, _share(limits, 1.0 - _SHARE_BEFORE_ORDER), reached)
-        ordered, reached = _better(run, (ordered, reached), _order(problem, again, max_per_wave))
+        ordered, reached = _better(run, (ordered, reached), _order(problem, again, max_per_wave, may_bounce=may_bounce))
     faults = replay(problem, ordered.waves, reached)
     if faults:
         raise ReplayError("; ".join(faults[:5]))
@@ -144,9 +147,9 @@ def _share(limits: Limits, ratio: float) -> Limits:
     )
 
 
-def _order(problem: Problem, assignment: Ints, max_per_wave: int | None) -> tuple[Ordered, Ints]:
+def _order(problem: Problem, assignment: Ints, max_per_wave: int | None, *, may_bounce: bool) -> tuple[Ordered, Ints]:
     """The order, and where it leads: moves that no order allows are left out."""
-    ordered = order_moves(problem, assignment, max_per_wave=max_per_wave)
+    ordered = order_moves(problem, assignment, max_per_wave=max_per_wave, may_bounce=may_bounce)
     reached = problem.assignment.copy()
     for wave in ordered.waves:
         for move in wave:

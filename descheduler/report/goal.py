@@ -22,7 +22,11 @@ class GoalLevel(Fields, frozen=True):
 
 
 class PlannedObjective(Fields, frozen=True):
-    """One objective of a planner, in the order of the policy. `sentence` says what came of it."""
+    """One objective of a planner, in the order of the policy. `sentence` says what came of it.
+
+    `cost` is that of the evictions in thousandths of ordinary ones; no plan that reaches the bounds of all `levels`
+    costs less than `cost_bound`.
+    """
 
     profile: str
     plugin: str
@@ -30,6 +34,8 @@ class PlannedObjective(Fields, frozen=True):
     levels: tuple[GoalLevel, ...]
     evictions: int
     bound: int
+    cost: int
+    cost_bound: int
     sentence: str
 
 
@@ -71,6 +77,8 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
                 ),
                 evictions=goal.evictions,
                 bound=goal.bound,
+                cost=goal.cost,
+                cost_bound=goal.cost_bound,
                 sentence=goal.sentence,
             )
             for profile, plugin, goal in found

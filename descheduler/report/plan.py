@@ -33,8 +33,6 @@ from descheduler.report.plan_document import (
 __all__ = ["Plan", "make_plan"]
 
 _SUMMARIES = {reason.code: reason.summary for reason in Reason}
-_ONLY_WAVE = 1
-"""Moves are not ordered among themselves: each is safe whichever others have been made."""
 
 
 def make_plan(decisions: Decisions) -> Plan:
@@ -85,7 +83,8 @@ def _move(move: moves.Move) -> Move:
         profile=move.profile,
         plugin=move.plugin,
         reason=move.reason,
-        wave=_ONLY_WAVE,
+        wave=move.wave,
+        cost=move.cost,
     )
 
 

@@ -23,6 +23,29 @@ def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals) -> No
     assert watch.signal_number == number
 
 
+def test_ctrl_c_ends_a_search_first_and_then_the_run() -> None:
+    watch = Watch()
+    watch.may_end_search = True
+
+    with stop_on_signals(watch) as stop:
+        signal.raise_signal(signal.SIGINT)
+        assert watch.is_search_over
+        assert not stop.is_set()
+        signal.raise_signal(signal.SIGINT)
+
+    assert stop.is_set()
+
+
+def test_a_request_to_terminate_ends_more_than_a_search() -> None:
+    watch = Watch()
+    watch.may_end_search = True
+
+    with stop_on_signals(watch) as stop:
+        signal.raise_signal(signal.SIGTERM)
+
+    assert stop.is_set()
+
+
 @pytest.fixture
 def default_sigint() -> Iterator[None]:
     """SIGINT as at a terminal; a process that a shell starts in the background ignores it."""

@@ -11,7 +11,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Goal, Level
-from tests.builders import Object, make_budget, make_node, make_pod
+from tests.builders import Object, make_budget, make_node, make_pod, required_node_affinity
 from tests.strategies.runs import evicted, refused, run_plugin
 
 NODES = [make_node(name, cpu="10") for name in "abc"]
@@ -126,3 +126,79 @@ def test_equal_input_gives_equal_plans() -> None:
     first, second = run(pods), run(pods)
 
     assert evicted(first) == evicted(second) != []
+
+
+def test_a_second_objective_counts_on_what_the_first_has_moved() -> None:
+    """The large pod leaves for the first target; for the second another pod has to."""
+    targets = [{"balanceUtilization": {"targetThresholds": {"cpu": percent}}} for percent in (70, 60)]
+
+    decisions = run(HOT, args={"objectives": targets})
+
+    assert sorted(evicted(decisions)) == ["large", "small"]
+    assert not any(move.is_repeated for move in decisions.moves)
+    assert [goal.sentence for goal in decisions.facts["p", "MigrationPlanner"].goals] == [
+        "1 node over target → 0, 1 eviction (at least 1 is needed)",
+        "1 node over target → 0, 1 eviction (at least 1 is needed)",
+    ]
+
+
+def test_a_node_at_its_target_is_not_over_it() -> None:
+    """57 of 100 cores are 57 %, which floating point has as a little less."""
+    decisions = run([pod("p", "56"), pod("q", "1")], percent=57, nodes=[make_node(name, cpu="100") for name in "ab"])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).status == "nothing"
+
+
+def test_resource_that_no_node_has_is_told() -> None:
+    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpus": 70}}}]}
+
+    assert goal_of(run(HOT, args=args)).sentence == "no node is over its target (cpus 70 %): no node has cpus"
+
+
+def test_among_equally_few_evictions_the_cheapest_are_chosen() -> None:
+    """Each of the two brings the node under its target; the important one stays."""
+    pods = [pod("important", "4", priority=1000), pod("other", "4")]
+
+    decisions = run(pods)
+
+    assert evicted(decisions) == ["other"]
+    assert decisions.moves[0].cost == 1020  # it has never restarted, and is the only replica
+
+
+def test_cost_that_is_stated_counts_as_much_as_the_policy_says() -> None:
+    dear = {"scheduling.koordinator.sh/eviction-cost": "100"}
+    pods = [pod("dear", "4", annotations=dear), *(pod(f"small{n}", "2") for n in range(3))]
+
+    cheap = run(pods, args={"disruptionCost": {"evictionCost": 0}})
+    careful = run(pods, args={"disruptionCost": {"evictionCost": 2}})
+
+    assert evicted(cheap) == ["dear"]
+    assert [name[:5] for name in evicted(careful)] == ["small", "small"]
+
+
+def test_nothing_leaves_a_node_that_takes_more_evictions_than_it_is_worth() -> None:
+    pods = [*(pod(f"a{n}", "1") for n in range(10)), *(pod(f"b{n}", "5", "b") for n in range(2))]
+
+    decisions = run(pods, args={"minGainPerDisruption": 0.5})
+
+    assert [name[0] for name in evicted(decisions)] == ["b"]
+    assert goal_of(decisions).sentence == (
+        "2 nodes over target → 1, 1 eviction; the best of what is left gains 0.33 for an eviction"
+        " (minGainPerDisruption: 0.5)"
+    )
+
+
+def test_a_move_that_needs_the_room_of_another_is_in_a_later_wave() -> None:
+    """What leaves a fits on b once the pod there has left for c."""
+    nodes = [make_node(name, cpu="10", labels={"name": name}) for name in "abc"]
+    pods = [
+        pod("p", "7", affinity=required_node_affinity("name", "a", "b")),
+        pod("rest", "3", owners=["DaemonSet/d"]),
+        pod("q", "3", "b", affinity=required_node_affinity("name", "c")),
+        pod("stays", "1", "b", owners=["DaemonSet/d"]),
+    ]
+
+    decisions = run(pods, nodes=nodes, percent=80)
+
+    assert [(move.pod.name, move.to_node, move.wave) for move in decisions.moves] == [("q", "c", 1), ("p", "b", 2)]

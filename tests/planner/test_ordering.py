@@ -93,3 +93,11 @@ def test_replay_names_rules_that_get_worse_and_none_that_stay_broken() -> None:
         "wave 0: group 0 has too many pods in domain 1 meanwhile",
         "wave 0: AtMost broken for (0, 1, 1)",
     ]
+
+
+def test_circle_is_blocked_where_no_pod_may_be_moved_twice() -> None:
+    problem = make_problem([[3], [3]], [[4], [4], [4]], [0, 1])
+
+    ordered = order_moves(problem, np.array([1, 0]), may_bounce=False)
+
+    assert (ordered.waves, ordered.num_bounces, ordered.blocked) == ((), 0, (0, 1))

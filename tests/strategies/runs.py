@@ -13,6 +13,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Compatibility
 from tests.builders import NOW, Object, make_snapshot
@@ -49,12 +50,13 @@ def run_plugin(
     compatibility: Compatibility = "upstream",
     processed: Sequence[Node] | None = None,
     prior_moves: Sequence[PriorMove] = (),
+    memory: RunMemory = NO_MEMORY,
     **others: Any,
 ) -> Decisions:
     """What the plugin decides. `evictor` are arguments of DefaultEvictor, `policy` further top-level settings.
 
     `processed` are the nodes that the plugin is handed, all by default, `prior_moves` what earlier rounds of the run
-    have evicted; others are fields of `Snapshot`.
+    have evicted, `memory` what earlier runs have left; others are fields of `Snapshot`.
     """
     document = {**policy_with(name, args=args, evictor=evictor), **(policy or {})}
     return decide(
@@ -63,6 +65,7 @@ def run_plugin(
         now=NOW,
         processed_nodes=nodes if processed is None else processed,
         prior_moves=prior_moves,
+        memory=memory,
     )
 
 

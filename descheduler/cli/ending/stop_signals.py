@@ -19,7 +19,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
-    """The flag `stop` of `watch`, which the first signal sets.
+    """The flag `stop` of `watch`, which the first signal sets; a Ctrl-C that ends a search is none.
 
     A second one ends the program as without this; once evictions were asked for, the log first names those of which
     nobody knows whether they took effect.
@@ -31,6 +31,8 @@ def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
     received = count()
 
     def handle(number: int, frame: FrameType | None) -> None:
+        if watched.ends_search(number):
+            return
         if next(received) == 0:
             watched.request_stop(number)
         else:

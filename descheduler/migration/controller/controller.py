@@ -20,7 +20,7 @@ from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
-from descheduler.migration.controller.waiting import Waiting
+from descheduler.migration.controller.waves import Waves
 from descheduler.migration.jobs.conditions import aborted, failed
 from descheduler.migration.jobs.machine import evicting
 from descheduler.migration.jobs.steps import End, Evict, WaitForChange
@@ -68,7 +68,7 @@ class JobController:
         self._settings = settings
         self._new_job = new_job
         self._around = around
-        self._queue = Waiting()
+        self._queue = Waves()
         self._active: list[JobTask] = []
         self._listener = around.listener or EveryListener()
         self._turns = Turns(judge)
@@ -85,7 +85,7 @@ class JobController:
         """
         all_tasks = list(tasks)
         self._bundles = Bundles(task for task in all_tasks if task.job is None)
-        self._queue = Waiting(task for task in all_tasks if task.job is None)
+        self._queue = Waves(task for task in all_tasks if task.job is None)
         for task in all_tasks:
             if task.job is not None:
                 self._activate(task)

@@ -14,7 +14,7 @@ from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION, 
 from descheduler.model.pod import Pod
 from descheduler.model.qos import BEST_EFFORT, BURSTABLE, GUARANTEED
 
-__all__ = ["Importance", "importance", "is_prod"]
+__all__ = ["Importance", "annotated_cost", "importance", "is_prod"]
 
 Importance: TypeAlias = tuple[int, int, int, int, int, int, float, float]
 """Compares as the pods do; the lowest goes first."""
@@ -33,8 +33,8 @@ def importance(pod: Pod, plugin_rank: Callable[[Pod], float] = lambda _: 0) -> I
         pod.priority or 0,
         _QOS_RANKS.get(pod.qos_class, 0),
         _KOORDINATOR_QOS_RANKS[qos_of(pod)],
-        _cost(pod, DELETION_COST_ANNOTATION),
-        _cost(pod, COST_ANNOTATION),
+        annotated_cost(pod, DELETION_COST_ANNOTATION),
+        annotated_cost(pod, COST_ANNOTATION),
         plugin_rank(pod),
         -pod.created_at.timestamp() if pod.created_at is not None else float("inf"),
     )
@@ -45,7 +45,8 @@ def is_prod(pod: Pod) -> bool:
     return priority_class(pod) is PriorityClass.PROD
 
 
-def _cost(pod: Pod, annotation: str) -> int:
+def annotated_cost(pod: Pod, annotation: str) -> int:
+    """The cost that the annotation states as an int32; 0 where it states none."""
     text = pod.annotations.get(annotation, "")
     cost = int(text) if _INT32.match(text) else 0
     return cost if -(2**31) <= cost < 2**31 else 0

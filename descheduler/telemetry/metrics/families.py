@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from descheduler.report.goal import PlannedObjective
 from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.telemetry.metrics.table import (
@@ -71,6 +72,8 @@ def run_registry(record: RunRecord, *, last_success: float | None) -> CollectorR
         "descheduler_snapshot_duration_seconds": _one(observer.snapshot_seconds),
         "descheduler_snapshot_objects": {(kind,): number for kind, number in observer.num_objects.items()},
         "descheduler_moves_planned": _moves_planned(record.plan),
+        "descheduler_goal": _goal_figures(record.plan),
+        "descheduler_goal_evictions": _goal_evictions(record.plan),
         "descheduler_eviction_outcomes": _eviction_outcomes(record.outcome),
         "descheduler_predictions": _predictions(record.outcome),
         "descheduler_refusals": _refusals(record.plan),
@@ -164,6 +167,31 @@ def _requests_refused(plan: Plan) -> Iterator[Labels]:
 
 def _moves_planned(plan: Plan | None) -> Values:
     return {} if plan is None else _by_plugin(plan, ((move.plugin, move.profile) for move in plan.moves))
+
+
+def _objectives(plan: Plan | None) -> Iterator[tuple[Labels, PlannedObjective]]:
+    """Each objective of the planners with its plugin, profile, number and name."""
+    numbers = Counter[tuple[str, str]]()
+    for each in () if plan is None or plan.goal is None else plan.goal.objectives:
+        numbers[each.plugin, each.profile] += 1
+        yield (each.plugin, each.profile, str(numbers[each.plugin, each.profile]), each.objective), each
+
+
+def _goal_figures(plan: Plan | None) -> Values:
+    return {
+        (*labels, level.counts, value): number
+        for labels, each in _objectives(plan)
+        for level in each.levels
+        for value, number in (("before", level.before), ("after", level.after), ("bound", level.bound))
+    }
+
+
+def _goal_evictions(plan: Plan | None) -> Values:
+    return {
+        (*labels, value): number
+        for labels, each in _objectives(plan)
+        for value, number in (("planned", each.evictions), ("bound", each.bound))
+    }
 
 
 def _strategy_failures(plan: Plan | None) -> Values:

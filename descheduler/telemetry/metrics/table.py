@@ -73,6 +73,19 @@ METRICS = (
     MetricSpec("descheduler_snapshot_objects", "gauge", ("kind",), "Objects in the snapshot; workloads are one kind"),
     MetricSpec("descheduler_moves_planned", "gauge", ("strategy", "profile"), "Pods that the plan evicts"),
     MetricSpec(
+        "descheduler_goal",
+        "gauge",
+        ("strategy", "profile", "number", "objective", "counts", "value"),
+        "What an objective of a planner counts, such as nodes over target, by value: before the plan, after it, and "
+        "bound, which no plan is below; number is its place in the policy, from 1",
+    ),
+    MetricSpec(
+        "descheduler_goal_evictions",
+        "gauge",
+        ("strategy", "profile", "number", "objective", "value"),
+        "Evictions for an objective of a planner, by value: planned, and bound, the least that reach it",
+    ),
+    MetricSpec(
         "descheduler_eviction_outcomes",
         "gauge",
         ("result", "code"),

@@ -1,0 +1,33 @@
+"""In which wave of the plan each move is made, as its replacement is expected to land."""
+
+from __future__ import annotations
+
+from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.model.pod import Pod
+from descheduler.planner.waves import Waves
+
+__all__ = ["MoveWaves"]
+
+
+class MoveWaves:
+    """The waves of moves over `cluster` in the order in which they are granted, from the number `first`.
+
+    A move that does not fit beside all that is there during the wave begins the next one: the scheduler places it by
+    the room that the moves before it leave.
+    """
+
+    def __init__(self, cluster: ClusterProblem, first: int) -> None:
+        self._waves = Waves(cluster.problem)
+        self._pods = {pod.uid: number for number, pod in enumerate(cluster.pods)}
+        self._nodes = {name: number for number, name in enumerate(cluster.nodes)}
+        self._number = first
+
+    def of(self, pod: Pod, node: str | None) -> int:
+        """The wave in which `pod` leaves for `node`; one for which nothing comes, or elsewhere, needs no room here."""
+        if node in self._nodes:
+            number, target = self._pods[pod.uid], self._nodes[node]
+            if not self._waves.can_start(number, target):
+                self._waves.begin()
+                self._number += 1
+            self._waves.start(number, target)
+        return self._number

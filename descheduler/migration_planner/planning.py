@@ -1,0 +1,272 @@
+"""One objective over a cluster: plan, try out, plan again without what was refused, and ask."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.migration_planner.args import MigrationPlannerArgs
+from descheduler.migration_planner.cluster_problem import ClusterProblem, cluster_problem
+from descheduler.migration_planner.disruption_cost import ORDINARY, disruption_costs
+from descheduler.migration_planner.last_plan import PlannedTargets
+from descheduler.migration_planner.move_waves import MoveWaves
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.landings.landing import Landing
+from descheduler.plan.bundles import Candidate
+from descheduler.plan.goals import Goal, Level
+from descheduler.planner.arrays import Ints
+from descheduler.planner.limits import Limits
+from descheduler.planner.solving import Plan, Progress, solve
+
+__all__ = ["Planning"]
+
+_SHARES = (0.6, 0.1, 0.1, 0.1, 0.1)
+"""Of the limits, for each plan that is tried out; it goes without the pods that were refused in those before it."""
+
+
+class Planning:
+    """What comes of one objective in one run; `last` is what the run before planned for it."""
+
+    def __init__(
+        self,
+        objective: ClusterObjective,
+        args: MigrationPlannerArgs,
+        handle: StrategyHandle,
+        nodes: Sequence[Node],
+        last: PlannedTargets,
+    ) -> None:
+        self._objective = objective
+        self._args = args
+        self._handle = handle
+        self._evictor = handle.evictor
+        self._nodes = nodes
+        self._last = last
+        self._cluster: ClusterProblem
+        self._best_left_gain = 0.0
+        self._asked: set[str] = set()
+        self._against: dict[str, str] = {}
+        self._before = objective.figure()
+        self.num_pods = sum(len(handle.view.active_pods_on(node.name)) for node in nodes)
+        self.goal = self._nothing()
+        self.targets: PlannedTargets = {}
+        """Of the last plan."""
+
+    @property
+    def num_asked(self) -> int:
+        """How many pods the plan moves."""
+        return len(self._asked)
+
+    def run(self) -> None:
+        """Plans and asks; nothing, where nothing is to be done."""
+        if self._objective.nothing_to_do():
+            return
+        self._cluster = self._stated()
+        plans: list[Plan] = []
+        groups: list[Sequence[Pod]] = []
+        self._evictions_bound = self._least_evictions()
+        for share in _SHARES:
+            if plans:
+                self._cluster = self._stated()
+            hint = plans[-1].assignment if plans else self._cluster.assignment_with(self._last)
+            plans.append(self._solve(share, hint))
+            groups, refused = self._tried(plans[-1])
+            refused = refused or self._poor(plans[-1])
+            if not refused:
+                break
+            self._against.update(refused)
+        self._handle.search.note("")
+        pods, nodes = self._cluster.pods, self._cluster.nodes
+        self.targets = {pods[move.pod].uid: nodes[move.target] for move in plans[-1].moves}
+        good = [group for group in groups if not any(pod.uid in self._against for pod in group)]
+        self._asked = {pod.uid for group in good for pod in group}
+        waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
+        self.goal = self._reached(plans, [pod for group in good for pod in self._ask_whole(group, waves)])
+
+    def why_not(self, pod: Pod) -> str:
+        """Why the plan leaves `pod` where it is; empty for one that it moves."""
+        if pod.uid in self._asked:
+            return ""
+        return self._against.get(pod.uid) or self._objective.why_not(pod)
+
+    def _stated(self) -> ClusterProblem:
+        """The cluster as it is with everything that is booked, without the pods that were refused."""
+        args, handle = self._args, self._handle
+        return cluster_problem(
+            handle.view,
+            self._evictor,
+            self._nodes,
+            kept=self._against,
+            most=args.max_evictions,
+            cost_of=partial(disruption_costs, weights=args.disruption_cost, view=handle.view, now=handle.now),
+        )
+
+    def _solve(self, share: float, hint: Ints | None) -> Plan:
+        """The best plan found in this share of the limits."""
+        args, search = self._args, self._handle.search
+        most_seconds = search.most_seconds()
+        seconds = args.time_limit.total_seconds()
+        return solve(
+            self._cluster.problem,
+            self._objective.stated_over(self._cluster),
+            Limits(
+                share * (seconds if most_seconds is None else min(seconds, most_seconds)),
+                share * args.work_limit if args.work_limit else None,
+            ),
+            seed=args.seed,
+            num_workers=args.workers,
+            hint=hint,
+            may_bounce=False,
+            is_cancelled=search.is_cancelled,
+            on_progress=self._note,
+        )
+
+    def _least_evictions(self) -> int:
+        """How many evictions are needed at least, whatever each of them costs."""
+        problem = self._cluster.problem
+        equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
+        return self._objective.stated_over(self._cluster).prepare(equal).bound()[-1]
+
+    def _note(self, progress: Progress) -> None:
+        """Tells whoever looks on of the best plan so far."""
+        figure, cost = progress.value
+        _, least_cost = progress.bound
+        self._handle.search.note(
+            f"{self._objective.name}: {self._objective.text_of(figure)}, {_evictions_worth(cost)}"
+            f" (at least {_evictions_worth(least_cost)}), {progress.seconds:.0f} s"
+        )
+
+    def _groups(self, plan: Plan) -> list[Sequence[Pod]]:
+        groups = self._objective.groups(plan.moves)
+        return [[self._cluster.pods[move.pod] for move in group] for group in groups]
+
+    def _tried(self, plan: Plan) -> tuple[list[Sequence[Pod]], dict[str, str]]:
+        """An order in which the groups of `plan` are granted, and what is said against pods of the others, by uid.
+
+        What is refused is asked for again once others have left: it may land where these were.
+        """
+        granted: list[Sequence[Pod]] = []
+        waiting = self._groups(plan)
+        with self._evictor.what_if():
+            while True:
+                answers = [(group, self._against_group(group)) for group in waiting]
+                granted += (group for group, against in answers if not against)
+                waiting = [group for group, against in answers if against]
+                if not waiting or len(waiting) == len(answers):
+                    return granted, {uid: text for _, against in answers for uid, text in against.items()}
+
+    def _against_group(self, group: Sequence[Pod]) -> dict[str, str]:
+        """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""
+        if len(group) == 1:
+            verdict = self._ask(group[0])
+            return {} if verdict.is_accepted else {group[0].uid: verdict.message}
+        refusal = self._first_refusal(group)
+        if refusal is None:
+            for pod in group:
+                self._ask(pod)
+            return {}
+        culprit, verdict = refusal
+        text = f"it would leave only together with pod {culprit.key}, which has to stay: {verdict.message}"
+        return {pod.uid: verdict.message if pod is culprit else text for pod in group}
+
+    def _first_refusal(self, group: Sequence[Pod]) -> tuple[Pod, Verdict] | None:
+        with self._evictor.what_if():
+            answers = ((pod, self._ask(pod)) for pod in group)
+            return next((answer for answer in answers if not answer[1].is_accepted), None)
+
+    def _poor(self, plan: Plan) -> dict[str, str]:
+        """What is said against pods, by uid, whose moves gain too little for what they disrupt."""
+        least, found = self._args.min_gain_per_disruption, dict[str, str]()
+        for part in self._objective.parts(self._cluster, plan.moves) if least else ():
+            cost = int(self._cluster.problem.cost[[move.pod for move in part.moves]].sum())
+            gain = part.gain * ORDINARY / cost
+            if gain < least:
+                self._best_left_gain = max(self._best_left_gain, gain)
+                text = (
+                    f"its part of the plan gains {gain:.2g} for an eviction, less than minGainPerDisruption"
+                    f" ({least:g}): {_evictions_worth(cost)} for {counted(part.gain, self._objective.noun)}"
+                )
+                found.update((pod.uid, text) for pod in part.pods)
+        return found
+
+    def _ask_whole(self, group: Sequence[Pod], waves: MoveWaves) -> Sequence[Pod]:
+        """Those of `group` that were granted: all or none."""
+        if len(group) > 1:
+            refusal = self._first_refusal(group)
+            if refusal is not None:
+                for pod in group:
+                    self._evictor.keep(pod, refusal[1], self._objective.reason(pod))
+                return ()
+        return [pod for pod in group if self._ask(pod, waves).is_accepted]
+
+    def _ask(self, pod: Pod, waves: MoveWaves | None = None) -> Verdict:
+        """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
+        reason, landing = self._objective.reason(pod), self._evictor.predicted(pod)
+        harm = self._harm(pod, landing)
+        if harm.is_accepted:
+            wave = 1 if waves is None else waves.of(pod, landing.node)
+            return self._evictor.request_all((Candidate(pod, reason, wave=wave, cost=self._cluster.cost_of(pod)),))
+        self._evictor.keep(pod, harm, reason)
+        return harm
+
+    def _harm(self, pod: Pod, landing: Landing) -> Verdict:
+        """What stands against where `pod` lands, or that nobody can tell where that is."""
+        node = landing.node
+        if landing.replacement.pod is None:
+            return ACCEPTED
+        if node is None or landing.cause:
+            return refuse(Reason.NO_LANDING if node is None else Reason.UNKNOWN_LANDING, landing.message)
+        if node == pod.node_name:
+            return refuse(Reason.RETURNS_TO_SOURCE, f"the replacement pod would be scheduled onto {node} again", node)
+        return self._objective.harm(pod, node)
+
+    def _nothing(self) -> Goal:
+        level = Level(self._counts, self._before, self._before, self._before)
+        return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
+
+    @property
+    def _counts(self) -> str:
+        return f"{self._objective.noun}s {self._objective.state}"
+
+    def _reached(self, plans: Sequence[Plan], granted: Sequence[Pod]) -> Goal:
+        """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
+        after, (figure_bound, cost_bound) = self._objective.figure(), plans[0].bound
+        evictions_bound, cost = self._evictions_bound, sum(self._cluster.cost_of(pod) for pod in granted)
+        sentence = f"{self._objective.text_of(self._before)} → {after}, {counted(len(granted), 'eviction')}"
+        if after > figure_bound:
+            sentence += f"; {self._left_text()}"
+        elif granted:
+            sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
+        return Goal(
+            self._objective.name,
+            (Level(self._counts, self._before, after, figure_bound),),
+            len(granted),
+            evictions_bound,
+            cost,
+            cost_bound,
+            "optimal" if (after, cost) <= plans[0].bound else "feasible",
+            sum(plan.seconds for plan in plans),
+            sum(plan.work for plan in plans),
+            sentence,
+        )
+
+    def _left_text(self) -> str:
+        """Why some are left."""
+        if not self._best_left_gain:
+            return self._objective.shortfall()
+        least = self._args.min_gain_per_disruption
+        best = self._best_left_gain
+        return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
+
+
+def _evictions_worth(cost: int) -> str:
+    """Such as `3 evictions`, or `3.5 evictions` where some are dearer than others."""
+    number = round(cost / ORDINARY, 1)
+    return f"{number:g} {'eviction' if number == 1 else 'evictions'}"
