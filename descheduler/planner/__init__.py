@@ -25,6 +25,7 @@ from descheduler.planner.limits import Limits
 from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.objectives.consolidate import Consolidate
 from descheduler.planner.objectives.defragment import Defragment
+from descheduler.planner.objectives.defragment_devices import DefragmentDevices
 from descheduler.planner.objectives.make_room import MakeRoom
 from descheduler.planner.parts import UNLIMITED, Parts
 from descheduler.planner.problem import Problem, make_problem
@@ -39,6 +40,7 @@ __all__ = [
     "Balance",
     "Consolidate",
     "Defragment",
+    "DefragmentDevices",
     "Limits",
     "MakeRoom",
     "MinDomains",

@@ -29,12 +29,16 @@ _WHOLE = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenbWorld:
-    """`pods[i]` is pod i of `problem`, `gpus[n]` the indexes of node n's GPUs on its host, `objective` FGD's figure."""
+    """`pods[i]` is pod i of `problem`, `choices[n]` the host of its node n, with the indexes of the node's GPUs there.
+
+    `objective` is FGD's fragmentation.
+    """
 
     problem: Problem
     objective: DefragmentDevices
+    hosts: tuple[TraceNode, ...]
     pods: tuple[TracePod, ...]
-    gpus: tuple[tuple[int, ...], ...]
+    choices: tuple[tuple[int, tuple[int, ...]], ...]
 
 
 def make_openb_world(
@@ -58,7 +62,7 @@ def make_openb_world(
         rules=[MoveLimit(np.zeros(len(pods), np.int64), np.array([int(moved_ratio * placed)]))],
         **_classes(hosts, pods, choices),
     )
-    return OpenbWorld(problem, _objective(trace), tuple(pods), tuple(gpus for _, gpus in choices))
+    return OpenbWorld(problem, _objective(trace), tuple(hosts), tuple(pods), tuple(choices))
 
 
 _Place = tuple[int, tuple[int, ...]]

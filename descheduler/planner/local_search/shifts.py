@@ -12,6 +12,8 @@ from descheduler.planner.placement import Placement
 __all__ = ["climb_by_shifts"]
 
 _LEAST_GAIN = 1e-6
+_WORTH_COMPARING = 64
+"""Pods from which on it is looked for equal needs, for which arrivals are evaluated once."""
 
 
 def climb_by_shifts(placement: Placement, guide: Guide, sources: Ints, budget: Budget) -> bool:
@@ -65,9 +67,12 @@ def _departure_costs(placement: Placement, guide: Guide, pods: Ints) -> Floats:
 def _arrival_costs(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
     """float64[k, n]: what the cost of each node, of all its parts, changes by where each pod arrives."""
     need, usage = placement.need[:, pods], placement.usage
-    total = np.zeros((len(pods), len(nodes)))
+    same: Ints | slice = slice(None)
+    if len(pods) >= _WORTH_COMPARING:
+        need, same = np.unique(need, axis=1, return_inverse=True)
+    total = np.zeros((need.shape[1], len(nodes)))
     for parts, has in placement.problem.parts_by_rank(nodes):
         change = guide.node_cost(parts, need[:, :, None] + usage[:, None, parts])
         change -= guide.node_cost(parts, usage[:, parts])
         total += change if has is None else np.where(has, change, 0.0)
-    return total
+    return np.asarray(total[same])

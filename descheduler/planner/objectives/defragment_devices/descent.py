@@ -109,10 +109,10 @@ class Descent:
         for row in np.argsort(gain, kind="stable").tolist():
             if gain[row] >= best[0]:
                 break
-            best = min(best, self._best_open_move(int(pods[row])))
+            best = min(best, self.best_open_move(int(pods[row])))
         return None if best[1] < 0 else best[1:]
 
-    def _best_open_move(self, pod: int) -> tuple[float, int, int]:
+    def best_open_move(self, pod: int) -> tuple[float, int, int]:
         """(change, pod, node) of the best move that rules leave open, too."""
         nodes = self._target[self._kind[pod]]
         is_open = self.placement.open_moves(np.array([pod]), nodes)[0]

@@ -94,14 +94,18 @@ class DefragmentDevicesGoal:
 
     def first_plan(self, placement: Placement) -> None:
         """The best single move of all, again and again."""
-        Descent(placement, self._parts, self._fragments, self._devices).run(Budget(_FIRST_PLAN))
+        self.descent(placement).run(Budget(_FIRST_PLAN))
 
     def tidy(self, placement: Placement) -> None:
         """Nothing: each move pays for itself."""
 
     def annealing(self, placement: Placement, rng: np.random.Generator) -> Recreation:
         """Takes moves back and makes the best ones instead, again and again."""
-        return Recreation(Descent(placement, self._parts, self._fragments, self._devices), rng)
+        return Recreation(self.descent(placement), rng)
+
+    def descent(self, placement: Placement) -> Descent:
+        """The tables of what moves change."""
+        return Descent(placement, self._parts, self._fragments, self._devices)
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """None: whether a class can run depends on all devices of a machine at once, which makes large models."""

@@ -25,8 +25,8 @@ _LEAST_GAINS = (2.0, 1.0, 0.5, 0.3)
 """Pending pods placed for each pod moved, pass by pass: what gains much goes first, for moves are limited."""
 _MOST_LEAVING, _MOST_LIGHT = 8, 4
 """Kinds of pods that may leave a machine, and of those that may make place for each, which are tried."""
-_MOST_IN_VAIN = 60
-"""Machines in a row that gain nothing, after which a pass is over."""
+_PATIENCE = 60
+"""Machines in a row that gain nothing, after which a pass is over at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Relocations:
         self._work = 0
         self._left = list(_LEAST_GAINS)
         self._waiting: list[int] = []
-        self._in_vain = 0
+        self._in_vain, self._patience, self._has_gained = 0, _PATIENCE, False
         self._holes: dict[int, int] = {}
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
@@ -62,10 +62,19 @@ class Relocations:
             machine = self._waiting.pop()
             self._in_vain += 1
             while not budget.is_over and self._improve(machine, self._left[0], budget):
-                self._in_vain = 0
-            if not self._waiting or self._in_vain >= _MOST_IN_VAIN:
+                self._in_vain, self._has_gained = 0, True
+            if not self._waiting or self._in_vain >= self._patience:
                 self._in_vain, self._waiting = 0, []
                 self._left.pop(0)
+            if not self._left:
+                self._start_over()
+
+    def _start_over(self) -> None:
+        """All passes again, after those that gained nothing with more patience; none where there was enough of it."""
+        if not self._has_gained:
+            self._patience *= 2
+        if self._patience < 2 * len(self._parts.nodes_of):
+            self._left, self._has_gained = list(_LEAST_GAINS), False
 
     def _machines(self) -> list[int]:
         """All machines, those last that have most left of what pending pods ask for; about, so that seeds differ."""
