@@ -64,6 +64,18 @@ class Model(Protocol):
         """How many more pods of that need fit on the node; exact where it is maximised."""
         ...
 
+    def has_room(self, parts: Sequence[int], need: Sequence[int]) -> Term:
+        """1 only where each of the parts has that much free."""
+        ...
+
+    def free_unless(self, part: int, resource: int, unless: Term) -> Term:
+        """What is free on the part, or 0 where `unless` is 1; exact where it is minimised."""
+        ...
+
+    def require(self, terms: Sequence[Term], least: int, when: Term) -> None:
+        """At least `least` of the terms are 1, or `when` is 0."""
+        ...
+
     def equate(self, first: Term, second: Term) -> None:
         """Both are equal."""
         ...

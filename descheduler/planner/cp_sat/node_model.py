@@ -152,6 +152,27 @@ class NodeModel:
                 self.model.add(amount * slots + self._load(node, resource) <= int(capacity[resource]))
         return slots
 
+    def has_room(self, parts: Sequence[int], need: Sequence[int]) -> Term:
+        """See `objective.Model`."""
+        has_room = self.model.new_bool_var("")
+        for part in parts:
+            for resource, amount in enumerate(need):
+                if amount:
+                    room = int(self._problem.part_capacity[part, resource]) - amount
+                    self.model.add(self._load(part, resource) <= room).only_enforce_if(has_room)
+        return has_room
+
+    def free_unless(self, part: int, resource: int, unless: Term) -> Term:
+        """See `objective.Model`."""
+        capacity = int(self._problem.part_capacity[part, resource])
+        free = capacity - self._load(part, resource)
+        return self._at_least(free - capacity * cast("cp_model.IntVar", unless), capacity)
+
+    def require(self, terms: Sequence[Term], least: int, when: Term) -> None:
+        """See `objective.Model`."""
+        total = _sum((1, cast("cp_model.IntVar", term)) for term in terms)
+        self.model.add(total >= least).only_enforce_if(cast("cp_model.IntVar", when))
+
     def _load(self, node: int, resource: int) -> cp_model.LinearExpr:
         terms = [(int(self._problem.need[pod, resource]), self.at[pod, at]) for pod, at in self._on[node]]
         return _sum(terms) + int(self._fixed[node, resource])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
@@ -22,7 +24,7 @@ class Fragments:
 
     def __init__(self, resource: int, classes: Ints, num_devices: Ints, weight: Ints) -> None:
         takes = num_devices > 0
-        self._resource = resource
+        self.resource = resource
         self._need = classes[takes].astype(np.float64)
         self._num_devices, self._weight = num_devices[takes], weight[takes].astype(np.float64)
         self._without = float(weight[~takes].sum())
@@ -34,12 +36,17 @@ class Fragments:
         some = [self._of_some(free[:, start : start + step]) for start in range(0, free.shape[1], step)]
         return np.concatenate(some) if some else np.zeros(0)
 
+    def classes(self) -> Iterator[tuple[Ints, int, int]]:
+        """(int64[R] needed of each device, devices, weight) of each class that takes devices."""
+        needs = self._need.astype(np.int64)
+        return zip(needs, self._num_devices.tolist(), self._weight.astype(np.int64).tolist(), strict=True)
+
     def least(self, free: Floats) -> int:
         """What machines strand at best whose devices have that much left in total: for classes that take none, all."""
-        return int(self._without * np.maximum(free[self._resource], 0.0).sum())
+        return int(self._without * np.maximum(free[self.resource], 0.0).sum())
 
     def _of_some(self, free: Floats) -> Floats:
-        idle = np.maximum(free[self._resource], 0.0)
+        idle = np.maximum(free[self.resource], 0.0)
         fits = np.ones((len(self._need), *idle.shape), bool)
         for need, left in zip(self._need.T, free, strict=True):
             if need.any():

@@ -10,6 +10,7 @@ from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.limits import Budget, Limits
 from descheduler.planner.objective import Model, Neighbourhood, Value, away
 from descheduler.planner.objectives.defragment_devices.descent import Descent
+from descheduler.planner.objectives.defragment_devices.exact import state_fragments
 from descheduler.planner.objectives.defragment_devices.fragments import Fragments, devices_of
 from descheduler.planner.objectives.defragment_devices.recreation import Recreation
 from descheduler.planner.parts import Parts
@@ -108,10 +109,16 @@ class DefragmentDevicesGoal:
         return Descent(placement, self._parts, self._fragments, self._devices)
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
-        """None: whether a class can run depends on all devices of a machine at once, which makes large models."""
+        """None: models in which all classes look at all devices of a machine are large, and moves are found without."""
         return None
 
     def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
-        """Minimises cost alone; see `neighbourhood`."""
+        """Minimises what each class strands, then cost."""
+        problem, fragments = self._problem, self._fragments
+        unit = 1 + int(problem.cost[part.pods].sum())
+        for machine in np.unique(self._parts.machine[part.nodes]).tolist():
+            devices = self._devices[machine][self._devices[machine] >= 0].tolist()
+            for need, count, weight in fragments.classes():
+                state_fragments(model, problem, fragments.resource, devices, need, count, unit * weight)
         pods = part.pods.tolist()
         model.minimise(self._problem.cost[part.pods].tolist(), [model.has_moved(pod) for pod in pods])
