@@ -90,6 +90,11 @@ class Problem:
         """int64[C, R]; without parts each node is one."""
         return self.capacity if self.parts is None else self.parts.capacity
 
+    def refuse_parts(self, objective: str) -> None:
+        """Raises ValueError where nodes share parts, of which the objective of that name knows nothing."""
+        if self.parts is not None:
+            raise ValueError(f"{objective} needs nodes with capacity of their own, not made of parts")
+
     def parts_at(self, node: int) -> list[int]:
         """The parts that a pod on the node takes from; none where it is pending."""
         if node == PENDING:

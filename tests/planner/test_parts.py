@@ -7,7 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from descheduler.planner import UNLIMITED, Limits, MakeRoom, Move, Parts, Problem, make_problem, replay, solve
+from descheduler.planner import (
+    UNLIMITED,
+    Balance,
+    Consolidate,
+    Limits,
+    MakeRoom,
+    Move,
+    Parts,
+    Problem,
+    make_problem,
+    replay,
+    solve,
+)
+from descheduler.planner.objective import Objective
 from descheduler.planner.placement import Placement
 from tests.planner.tiny import random_parts_problem
 
@@ -86,6 +99,14 @@ def test_room_kept_move_by_move_is_the_room_counted_anew(seed: int) -> None:
     again = Placement(problem, placement.at)
     assert placement.free.tolist() == again.free.tolist()
     assert placement.usage.tolist() == again.usage.tolist()
+
+
+@pytest.mark.parametrize("objective", [Balance(np.zeros((6, 2), np.int64)), Consolidate()])
+def test_objective_over_whole_nodes_refuses_parts(objective: Objective) -> None:
+    problem = random_parts_problem(np.random.default_rng(0))
+
+    with pytest.raises(ValueError, match="needs nodes with capacity of their own, not made of parts"):
+        objective.prepare(problem)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.rules import MoveLimit
 from tests.worlds.openb_trace import TraceNode, TracePod
 
-__all__ = ["GPU", "OpenbWorld", "make_openb_world"]
+__all__ = ["GPU", "OpenbWorld", "make_openb_world", "make_small_openb_world"]
 
 GPU = 2
 """The resource of thousandths of a GPU, after thousandths of a core and MiB."""
@@ -63,6 +63,32 @@ def make_openb_world(
         **_classes(hosts, pods, choices),
     )
     return OpenbWorld(problem, _objective(trace), tuple(hosts), tuple(pods), tuple(choices))
+
+
+def make_small_openb_world(*, hosts: int, load: float, seed: int, moved_ratio: float = 0.2) -> OpenbWorld:
+    """As `make_openb_world`, of a trace of some hosts of 2 to 8 GPUs and the sizes of pods that openb has most of."""
+    rng = random.Random(seed)
+    sizes = [
+        (11_300, 49_152, 1, 1000),
+        (3_152, 5_600, 1, 810),
+        (3_152, 5_600, 1, 1000),
+        (8_000, 30_517, 1, 470),
+        (11_908, 47_104, 1, 650),
+        (8_000, 16_384, 1, 320),
+        (32_000, 65_536, 0, 0),
+        (24_000, 98_304, 2, 1000),
+    ]
+    nodes = [
+        TraceNode(f"node-{number}", cpu, memory, gpus, "T4")
+        for number in range(hosts)
+        for cpu, memory, gpus in [rng.choice([(24_000, 131_072, 2), (64_000, 393_216, 4), (128_000, 786_432, 8)])]
+    ]
+    pods = [
+        TracePod(f"pod-{number}", cpu, memory, gpus, share, (), "LS", "Running", number)
+        for number in range(20 * hosts)
+        for cpu, memory, gpus, share in rng.choices(sizes, weights=[6, 4, 3, 3, 2, 2, 3, 1])
+    ]
+    return make_openb_world(nodes, pods, load=load, seed=seed, moved_ratio=moved_ratio)
 
 
 _Place = tuple[int, tuple[int, ...]]

@@ -35,6 +35,7 @@ class Recreation:
             if placement.open_moves(np.array([pod]), np.array([home]))[0, 0]:
                 descent.move(pod, home)
         descent.run(budget)
+        budget.spend_evaluations(0)
         if descent.stranded > stranded:
             self._take_back(before)
 

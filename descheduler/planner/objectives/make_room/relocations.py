@@ -123,8 +123,7 @@ class Relocations:
         _, first = np.unique(look, axis=0, return_index=True)
         pods = pods[first]
         share = placement.need[:, pods] / np.maximum(placement.problem.capacity.T[:, placement.at[pods]], 1)
-        largest: Ints = pods[np.argsort(-share.sum(axis=0), kind="stable")][:_MOST_LEAVING]
-        return largest
+        return self._first_of(pods, -share.sum(axis=0), _MOST_LEAVING)
 
     def _makes_room(self, pods: Ints, machine: int) -> Bools:
         """bool[k]: whether some pending pod fits the machine where each of the pods, which are on it, has left."""
@@ -159,8 +158,13 @@ class Relocations:
         _, first = np.unique(self._kind[pods], return_index=True)
         pods = pods[first]
         share = placement.need[:, pods] / np.maximum(placement.need[:, [pod]], 1)
-        lightest: list[int] = pods[np.argsort(share.sum(axis=0), kind="stable")][:_MOST_LIGHT].tolist()
+        lightest: list[int] = self._first_of(pods, share.sum(axis=0), _MOST_LIGHT).tolist()
         return lightest
+
+    def _first_of(self, pods: Ints, size: Floats, most: int) -> Ints:
+        """The smallest, about: each round tries others too."""
+        first: Ints = pods[np.argsort(size * self._rng.uniform(0.5, 2.0, len(size)), kind="stable")][:most]
+        return first
 
     def _swap_in(self, pod: int, light: int, machine: int) -> Iterator[list[tuple[int, int]]]:
         """`light` goes where it fits, or else to the place of a pending pod, and `pod` to where it was."""
