@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from descheduler.report.formats.render import FlatFormat, Format
     from descheduler.report.outcome_document import Outcome
     from descheduler.report.plan_document import Plan
+    from descheduler.report.simulation_document import Simulation
     from descheduler.report.status_document import Status
 
 __all__ = ["Output", "takes_output", "write_data", "write_document", "write_text"]
@@ -82,7 +83,7 @@ def _with_table_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     return quiet(headers(command))
 
 
-def write_document(document: Plan | Outcome | Explanation | Status, output: Output) -> bool:
+def write_document(document: Plan | Outcome | Explanation | Status | Simulation, output: Output) -> bool:
     """Writes a document; in colours and to the width of the terminal, if it is one.
 
     Returns and raises as `write_text`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ import msgspec
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.ending.known_errors import run_exit_code
+from descheduler.cli.flags.room import Room
 from descheduler.cli.following import name_cluster, show_progress, watched_search
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
 from descheduler.cli.output import Output, write_document
@@ -36,9 +37,12 @@ _OWNER_ALONE = 0o600
 
 
 class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
-    """What the flags say. `out` is the plan file that a dry run writes, "" for none; `apply` the plan to carry out."""
+    """What the flags say. `out` is the plan file that a dry run writes, "" for none; `apply` the plan to carry out.
 
-    policy_file: str
+    With `room` the policy, a built-in one for None, makes room for these pods and does nothing else.
+    """
+
+    policy_file: str | None
     snapshot: tuple[str, ...]
     dry_run: bool
     now: datetime | None
@@ -53,6 +57,7 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     assess_landings: int | None
     out: str = ""
     apply: PlanToApply | None = None
+    room: Room | None = None
 
 
 def run_policy(
@@ -65,7 +70,7 @@ def run_policy(
     """Runs as the flags say, and returns the exit code."""
     from descheduler.telemetry.recording import recorded
 
-    policy = watch.call("reading the policy", partial(load_policy_file, flags.policy_file))
+    policy = watch.call("reading the policy", partial(_policy_of, flags))
     with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
         if flags.snapshot:
             record.exit_code = _run_on_dump(policy, flags, record, watch)
@@ -76,6 +81,7 @@ def run_policy(
 
 def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dumps.read import read_dump
+    from descheduler.cluster.wanted_pods import with_wanted_pods
     from descheduler.cycle.beyond_limits import with_beyond_in_time
     from descheduler.cycle.decide import decide
     from descheduler.cycle.request import Landings, snapshot_request
@@ -88,6 +94,7 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
     with observer.cycle():
         with observer.snapshot():
             snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
+            snapshot = with_wanted_pods(snapshot, _wanted_pods(flags, policy), request)
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         now = flags.now or snapshot.taken_at or datetime.now(UTC)
@@ -111,7 +118,7 @@ def _run_on_cluster(
 
     record.is_dry = flags.dry_run or is_dry(policy)
     search = watched_search(watch, is_dry=record.is_dry, is_quiet=flags.output.is_quiet)
-    options = msgspec.structs.replace(_run_options(flags, lease), search=search)
+    options = msgspec.structs.replace(_run_options(flags, policy, lease), search=search)
     now = flags.now or datetime.now(UTC)
     show_progress(record.observer, is_quiet=flags.output.is_quiet)
 
@@ -130,7 +137,7 @@ def _run_on_cluster(
     return _show_outcome(result, flags, record, watch)
 
 
-def _run_options(flags: RunFlags, lease: LeaseOptions) -> RunOptions:
+def _run_options(flags: RunFlags, policy: Policy, lease: LeaseOptions) -> RunOptions:
     from descheduler.cycle.options import RunOptions
 
     return RunOptions(
@@ -144,7 +151,33 @@ def _run_options(flags: RunFlags, lease: LeaseOptions) -> RunOptions:
         most_assessed=flags.assess_landings,
         apply=flags.apply,
         identifies_cluster=bool(flags.out),
+        wanted_pods=_wanted_pods(flags, policy),
     )
+
+
+def _policy_of(flags: RunFlags) -> Policy:
+    """Raises PolicyError."""
+    if flags.room is None:
+        assert flags.policy_file is not None  # noqa: S101 - it is required then
+        return load_policy_file(flags.policy_file)
+    from descheduler.cycle.plugins import REGISTRY
+    from descheduler.migration_planner.room_policy import BUILT_IN, room_policy
+    from descheduler.policy.load import load_policy
+
+    file = flags.policy_file
+    policy = load_policy_file(file) if file else load_policy(BUILT_IN, REGISTRY, name="built-in policy")
+    return room_policy(policy, flags.room.names)
+
+
+def _wanted_pods(flags: RunFlags, policy: Policy) -> Sequence[Mapping[str, object]]:
+    """Raises PolicyError."""
+    room = flags.room
+    if room is None or not room.is_of_requests:
+        return () if room is None else room.pods
+    from descheduler.migration_planner.room_policy import scheduler_of
+
+    name = scheduler_of(policy)
+    return [{**pod, "spec": {**pod["spec"], "schedulerName": name}} for pod in room.pods]
 
 
 def _most_assessed(flags: RunFlags) -> int:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cluster.wanted_pods import with_wanted_pods
 from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
 from descheduler.cycle.guards import decide_in_time, find_guard, take_lease
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
@@ -200,6 +201,7 @@ def _read(run: _Run, server: ServerFacts) -> Snapshot:
             read_cluster, _reader(run), run.policy, request, taken_at=run.now, git_version=server.git_version
         )
         snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell), meanwhile=_load_deciding)
+        snapshot = with_wanted_pods(snapshot, run.options.wanted_pods, request)
     run.observer.snapshot_read(snapshot)
     return snapshot
 

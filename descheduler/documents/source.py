@@ -26,7 +26,7 @@ from descheduler.documents.problems import PolicyError, Problem, spelled
 from descheduler.documents.yaml_document import parse_yaml, parse_yaml_documents
 from descheduler.model.text.printable import printable
 
-__all__ = ["digest_of", "read_document"]
+__all__ = ["digest_of", "read_document", "read_plain_documents"]
 
 _POLICY = "policy"
 _CONTENTS = {_POLICY: POLICY, "scheduler configuration": SCHEDULER_CONFIGURATION}
@@ -48,9 +48,26 @@ def read_document(source: Path | str | Mapping[str, object], name: str | None, n
         text = _read_text(source, noun) if isinstance(source, Path) else source
         return _unwrapped(_parse(text, path, noun), text, noun)
     except DocumentError as error:
-        line, column = (error.mark.line, error.mark.column) if error.mark else (None, None)
-        problem = Problem(path, line, column, "", str(error))
-        raise PolicyError([problem]) from error
+        raise _error_of(error, path) from error
+
+
+def read_plain_documents(path: Path, noun: str) -> list[object]:
+    """All documents of a YAML or JSON file as plain dicts, lists and scalars; `noun` says what is in it.
+
+    Raises PolicyError with one problem when there is no document to be had.
+    """
+    try:
+        roots = parse_yaml_documents(_read_text(path, noun))
+        for root in roots:
+            _refuse_infinite(root)
+    except DocumentError as error:
+        raise _error_of(error, printable(str(path))) from error
+    return [to_plain(root) for root in roots]
+
+
+def _error_of(error: DocumentError, path: str) -> PolicyError:
+    line, column = (error.mark.line, error.mark.column) if error.mark else (None, None)
+    return PolicyError([Problem(path, line, column, "", str(error))])
 
 
 def _unwrapped(document: Document, text: str, noun: str) -> Document:

@@ -35,6 +35,7 @@ _LANDING_REASONS = frozenset(
         Reason.UNKNOWN_LANDING,
         Reason.RETURNS_TO_SOURCE,
         Reason.OTHER_LANDING,
+        Reason.NO_GAIN,
     }
 )
 

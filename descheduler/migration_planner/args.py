@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated
@@ -10,17 +11,33 @@ import msgspec
 
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
 from descheduler.policy.plugin import ArgsProblem, Needs
-from descheduler.policy.shared_args import Args, Percent, UInt, check_percentages
+from descheduler.policy.shared_args import (
+    Args,
+    LabelSelectorArg,
+    Namespaces,
+    Percent,
+    UInt,
+    check_namespaces,
+    check_percentages,
+    check_selector,
+)
 
 __all__ = [
+    "PENDING_PODS",
     "BalanceUtilization",
+    "ConsolidateNodes",
     "DisruptionCost",
+    "MakeRoom",
     "MigrationPlannerArgs",
+    "NodeCost",
     "ObjectiveArgs",
     "PlannerObjective",
     "needs",
     "validate_args",
 ]
+
+PENDING_PODS = "pending"
+"""All pods that are pending, as `makeRoom` names them."""
 
 _TIME_LIMIT = timedelta(seconds=30)
 
@@ -73,11 +90,76 @@ class BalanceUtilization(ObjectiveArgs, frozen=True):
         yield from check_percentages("targetThresholds", self.target_thresholds)
 
 
+class NodeCost(Args, frozen=True):
+    """What nodes cost, in any unit. Without `prices` the value of the label is the cost itself."""
+
+    label: str = ""
+    """Key of the label that says what a node costs, such as `node.kubernetes.io/instance-type`."""
+    prices: Mapping[str, float] = msgspec.field(default_factory=dict)
+    """Value of the label → cost."""
+    default: float = 1.0
+    """The cost of nodes without a known one."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """A missing label, or costs below 0."""
+        if not self.label:
+            yield ArgsProblem(("label",), "is empty; name the label that says what a node costs")
+        for value, price in sorted(self.prices.items()):
+            if not _is_cost(price):
+                yield ArgsProblem(("prices", value), f"{price:g} is not a number from 0 up")
+        if not _is_cost(self.default):
+            yield ArgsProblem(("default",), f"{self.default:g} is not a number from 0 up")
+
+
+class ConsolidateNodes(ObjectiveArgs, frozen=True):
+    """Empties the most nodes, each whole or not at all. Pods of DaemonSets and static pods do not count."""
+
+    max_utilization: Mapping[str, Percent] = msgspec.field(default_factory=dict)
+    """Resource → percent of allocatable that pods may request of a node that receives pods; 100 by default."""
+    protected_nodes: LabelSelectorArg | None = None
+    """Nodes that are not emptied; they may receive pods."""
+    node_cost: NodeCost | None = None
+    """What nodes cost: the most cost is emptied, not the most nodes."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """Percentages out of range, a bad selector or costs."""
+        if self.max_utilization:
+            yield from check_percentages("maxUtilization", self.max_utilization)
+        yield from check_selector("protectedNodes", self.protected_nodes)
+        for problem in () if self.node_cost is None else self.node_cost.problems():
+            yield msgspec.structs.replace(problem, path=("nodeCost", *problem.path))
+
+
+class MakeRoom(ObjectiveArgs, frozen=True):
+    """Makes room for the most pending pods, of a gang all or none, by as few evictions as can be."""
+
+    pods: str | tuple[str, ...] = msgspec.field(default=PENDING_PODS, name="for")
+    """`pending` for all pending pods, which is the default, or a list of pods as `namespace/name`."""
+    namespaces: Namespaces | None = None
+    """Of these, the pods of some namespaces."""
+    label_selector: LabelSelectorArg | None = None
+    """Of these, the pods with these labels."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """Another word than `pending`, names without a namespace, or bad selectors."""
+        if isinstance(self.pods, str) and self.pods != PENDING_PODS:
+            yield ArgsProblem(("for",), f"{self.pods!r} is neither {PENDING_PODS!r} nor a list of namespace/name")
+        for index, name in enumerate(() if isinstance(self.pods, str) else self.pods):
+            if name.count("/") != 1:
+                yield ArgsProblem(("for", index), f"{name!r} is not a pod as namespace/name")
+        yield from check_namespaces(self.namespaces)
+        yield from check_selector("labelSelector", self.label_selector)
+
+
 class PlannerObjective(Args, frozen=True):
     """One objective: exactly one of these is set."""
 
     balance_utilization: BalanceUtilization | None = None
     """All nodes under a target."""
+    consolidate_nodes: ConsolidateNodes | None = None
+    """The most nodes emptied."""
+    make_room: MakeRoom | None = None
+    """Room for the most pending pods."""
 
     def chosen(self) -> Sequence[tuple[str, ObjectiveArgs]]:
         """The keys that are set, of which valid arguments have one, and their arguments."""
@@ -129,6 +211,10 @@ def _check_objective(index: int, objective: PlannerObjective) -> Iterator[ArgsPr
     for key, args in chosen:
         for problem in args.problems():
             yield msgspec.structs.replace(problem, path=("objectives", index, key, *problem.path))
+
+
+def _is_cost(number: float) -> bool:
+    return math.isfinite(number) and number >= 0
 
 
 def needs(args: MigrationPlannerArgs) -> Needs:

@@ -15,7 +15,7 @@ from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.openings import Openings
-from descheduler.planner.arrays import Bools, Ints
+from descheduler.planner.arrays import PENDING, Bools, Ints
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.rules import AtMost, MoveLimit, Rule
 
@@ -69,6 +69,8 @@ def cluster_problem(
     evictor: PluginEvictor,
     nodes: Sequence[Node],
     *,
+    counts: Callable[[Pod], bool] = lambda pod: True,
+    pending: Sequence[Pod] = (),
     kept: Iterable[str] = (),
     most: int | None = None,
     cost_of: Callable[[Sequence[Pod]], Ints] | None = None,
@@ -76,24 +78,33 @@ def cluster_problem(
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
 
     Pods that the filters of the profile keep, those with a uid in `kept`, and those whose replacement lands nowhere for
-    certain, stay. `most` limits the evictions, and `cost_of` says what they cost, which is 1 each without
-    it. Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
-    leave; everything else that stands between pods counts as it is now.
+    certain, stay. Those of which `counts` is false are none of the problem's: what they take comes off the capacity.
+    `pending` pods have no node yet. `most` limits the evictions, and `cost_of` says what they cost, which is 1 each
+    without it. Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and
+    budgets leave; everything else that stands between pods counts as it is now.
     """
     openings = evictor.prover().openings()
     columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
-    # Where moves take no effect in the view of strategies, it still lists what this cycle has evicted.
-    pods = [pod for node in nodes for pod in view.active_pods_on(node.name) if not evictor.has_booked(pod)]
+    # Where moves take no effect in the view of strategies, it still lists what this cycle has evicted; it always lists
+    # what earlier rounds have.
+    placed = [
+        pod
+        for node in nodes
+        for pod in view.active_pods_on(node.name)
+        if counts(pod) and not (evictor.has_booked(pod) or view.prior_moves.have_taken(pod))
+    ]
+    pods = [*placed, *pending]
     place = {node.name: number for number, node in enumerate(nodes)}
     # Needs come first: they make rows for resources that no node has.
     need = np.zeros((len(pods), 0), dtype=np.int64) if not pods else _needs(openings, pods)
     allocatable, taken = openings.capacity[:, columns].T, openings.taken[:, columns].T
-    assignment = np.array([place[pod.node_name] for pod in pods], dtype=np.int64)
+    assignment = np.array([place[pod.node_name] for pod in placed] + [PENDING] * len(pending), dtype=np.int64)
     used = np.zeros_like(allocatable)
-    np.add.at(used, assignment, need)
+    np.add.at(used, assignment[: len(placed)], need[: len(placed)])
     classes = _Classes(openings, columns)
     stay = frozenset(kept)
-    rows = [_row(pod, evictor, view, classes, stay) for pod in pods]
+    rows = [_row(pod, evictor, view, classes, stay) for pod in placed]
+    rows += [classes.row_of_pending(pod, pending) for pod in pending]
     problem = make_problem(
         need,
         np.maximum(allocatable - np.maximum(taken - used, 0), 0),
@@ -102,7 +113,11 @@ def cluster_problem(
         cost=None if cost_of is None else cost_of(pods),
         pod_class=np.array([row or 0 for row in rows], dtype=np.int64),
         allowed=classes.allowed,
-        rules=[*_apart(pods, nodes), *spread_rules(pods, nodes), *_limits(pods, evictor.allowances(), most)],
+        rules=[
+            *_apart(pods, nodes),
+            *spread_rules(pods, nodes),
+            *_limits(pods, len(placed), evictor.allowances(), most),
+        ],
     )
     return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)
 
@@ -141,7 +156,13 @@ class _Classes:
 
     def row(self, pod: Pod) -> int | None:
         """The row of a pod; None for one whose replacement lands nowhere for certain."""
-        mask = self._openings.open_to(pod)
+        return self._row_of(self._openings.open_to(pod))
+
+    def row_of_pending(self, pod: Pod, others: Sequence[Pod]) -> int | None:
+        """The row of a pending pod, which may be placed together with `others`; None where no move helps it."""
+        return self._row_of(self._openings.open_to_pending(pod, others))
+
+    def _row_of(self, mask: Bools | None) -> int | None:
         if mask is None:
             return None
         if id(mask) not in self._known:  # masks live as long as the openings
@@ -187,17 +208,19 @@ def _domains(values: Iterable[str | None]) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def _limits(pods: Sequence[Pod], allowances: Sequence[Allowance], most: int | None) -> list[Rule]:
-    """What may be moved at most, by whatever is counted."""
-    rules: list[Rule] = [_limit(pods, allowance.key_of, allowance.left) for allowance in allowances]
+def _limits(pods: Sequence[Pod], num_placed: int, allowances: Sequence[Allowance], most: int | None) -> list[Rule]:
+    """What of the first `num_placed` pods, the others being pending, may be moved at most, by whatever is counted."""
+    rules: list[Rule] = [_limit(pods, num_placed, allowance.key_of, allowance.left) for allowance in allowances]
     if most is not None:
-        rules.append(_limit(pods, lambda pod: "", lambda key: most))
+        rules.append(_limit(pods, num_placed, lambda pod: "", lambda key: most))
     return rules
 
 
-def _limit(pods: Sequence[Pod], key_of: Callable[[Pod], Hashable | None], left: Callable[[Hashable], int]) -> MoveLimit:
+def _limit(
+    pods: Sequence[Pod], num_placed: int, key_of: Callable[[Pod], Hashable | None], left: Callable[[Hashable], int]
+) -> MoveLimit:
     groups: dict[Hashable, int] = {}
-    keys = (key_of(pod) for pod in pods)
+    keys = (key_of(pod) if number < num_placed else None for number, pod in enumerate(pods))
     group = [-1 if key is None else groups.setdefault(key, len(groups)) for key in keys]
     limit = [max(left(key), 0) for key in groups] or [0]
     return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64))

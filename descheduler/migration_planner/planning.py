@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
@@ -22,9 +24,10 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.goals import Goal, Level
-from descheduler.planner.arrays import Ints
+from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.limits import Limits
 from descheduler.planner.solving import Plan, Progress, solve
+from descheduler.planner.waves import Move
 
 __all__ = ["Planning"]
 
@@ -70,25 +73,35 @@ class Planning:
             return
         self._cluster = self._stated()
         plans: list[Plan] = []
-        groups: list[Sequence[Pod]] = []
+        trials: list[_Trial] = []
         self._evictions_bound = self._least_evictions()
         for share in _SHARES:
             if plans:
                 self._cluster = self._stated()
             hint = plans[-1].assignment if plans else self._cluster.assignment_with(self._last)
             plans.append(self._solve(share, hint))
-            groups, refused = self._tried(plans[-1])
+            trial, refused = self._tried(plans[-1])
+            trials.append(trial)
             refused = refused or self._poor(plans[-1])
             if not refused:
                 break
             self._against.update(refused)
         self._handle.search.note("")
-        pods, nodes = self._cluster.pods, self._cluster.nodes
-        self.targets = {pods[move.pod].uid: nodes[move.target] for move in plans[-1].moves}
-        good = [group for group in groups if not any(pod.uid in self._against for pod in group)]
-        self._asked = {pod.uid for group in good for pod in group}
+        good = self._chosen(trials)
+        self._asked = {pod.uid for group in good for pod in group.pods}
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
         self.goal = self._reached(plans, [pod for group in good for pod in self._ask_whole(group, waves)])
+
+    def _chosen(self, trials: Sequence[_Trial]) -> Sequence[_Group]:
+        """The groups of the best trial whose moves gain enough for what they disrupt."""
+        best = min(trials, key=lambda trial: (trial.figure, trial.cost))
+        self._cluster = best.cluster
+        pods, nodes = self._cluster.pods, self._cluster.nodes
+        self.targets = {pods[move.pod].uid: nodes[move.target] for move in best.plan.moves}
+        poor = self._poor(best.plan)
+        good = [group for group in best.groups if not any(pod.uid in poor for pod in group.pods)]
+        self._objective.groups([move for group in good for move in group.moves])
+        return good
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""
@@ -103,6 +116,8 @@ class Planning:
             handle.view,
             self._evictor,
             self._nodes,
+            counts=self._objective.counts_pod,
+            pending=self._objective.pending(),
             kept=self._against,
             most=args.max_evictions,
             cost_of=partial(disruption_costs, weights=args.disruption_cost, view=handle.view, now=handle.now),
@@ -143,43 +158,69 @@ class Planning:
             f" (at least {_evictions_worth(least_cost)}), {progress.seconds:.0f} s"
         )
 
-    def _groups(self, plan: Plan) -> list[Sequence[Pod]]:
-        groups = self._objective.groups(plan.moves)
-        return [[self._cluster.pods[move.pod] for move in group] for group in groups]
+    def _groups(self, plan: Plan) -> list[_Group]:
+        groups = (_Group(moves, self._cluster.pods) for moves in self._objective.groups(plan.moves))
+        return [group for group in groups if group.pods]
 
-    def _tried(self, plan: Plan) -> tuple[list[Sequence[Pod]], dict[str, str]]:
-        """An order in which the groups of `plan` are granted, and what is said against pods of the others, by uid.
+    def _tried(self, plan: Plan) -> tuple[_Trial, dict[str, str]]:
+        """What comes of asking for the groups of `plan`, and what is said against pods of the others, by uid.
 
-        What is refused is asked for again once others have left: it may land where these were.
+        What is refused is asked for again once others have left: it may land where these were. Where that does not
+        help, a group is given up that keeps others from being granted.
         """
-        granted: list[Sequence[Pod]] = []
+        granted, refused = list[_Group](), dict[str, str]()
         waiting = self._groups(plan)
         with self._evictor.what_if():
-            while True:
+            while waiting:
                 answers = [(group, self._against_group(group)) for group in waiting]
                 granted += (group for group, against in answers if not against)
                 waiting = [group for group, against in answers if against]
-                if not waiting or len(waiting) == len(answers):
-                    return granted, {uid: text for _, against in answers for uid, text in against.items()}
+                if len(waiting) == len(answers):
+                    hindering = self._objective.give_up([group.moves for group in waiting])
+                    given_up = range(len(waiting)) if hindering is None else (hindering,)
+                    refused |= {uid: text for index in given_up for uid, text in answers[index][1].items()}
+                    waiting = [group for index, group in enumerate(waiting) if index not in given_up]
+            cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
+            return _Trial(self._objective.figure(), cost, plan, self._cluster, granted), refused
 
-    def _against_group(self, group: Sequence[Pod]) -> dict[str, str]:
+    def _against_group(self, group: _Group) -> dict[str, str]:
         """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""
-        if len(group) == 1:
-            verdict = self._ask(group[0])
-            return {} if verdict.is_accepted else {group[0].uid: verdict.message}
+        if self._objective.is_in_bundles:
+            return self._against_bundle(group)
+        if len(group.pods) == 1:
+            verdict = self._ask(group.pods[0])
+            return {} if verdict.is_accepted else {group.pods[0].uid: verdict.message}
         refusal = self._first_refusal(group)
         if refusal is None:
-            for pod in group:
+            for pod in group.pods:
                 self._ask(pod)
             return {}
-        culprit, verdict = refusal
-        text = f"it would leave only together with pod {culprit.key}, which has to stay: {verdict.message}"
-        return {pod.uid: verdict.message if pod is culprit else text for pod in group}
+        return _against_all(group, *refusal)
 
-    def _first_refusal(self, group: Sequence[Pod]) -> tuple[Pod, Verdict] | None:
+    def _first_refusal(self, group: _Group) -> tuple[Pod, Verdict] | None:
         with self._evictor.what_if():
-            answers = ((pod, self._ask(pod)) for pod in group)
+            answers = ((pod, self._ask(pod)) for pod in group.pods)
             return next((answer for answer in answers if not answer[1].is_accepted), None)
+
+    def _against_bundle(self, group: _Group) -> dict[str, str]:
+        """The same of pods that are asked for as one bundle."""
+        culprit, verdict = self._ask_together(group)
+        return {} if verdict.is_accepted else _against_all(group, culprit, verdict)
+
+    def _ask_together(self, group: _Group, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
+        """Asks for all of `group` or none, as one bundle; with what stands against it the pod that has to stay."""
+        gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
+        with self._evictor.what_if():
+            for pod in group.pods:
+                nodes.append(self._evictor.predicted(pod).node)
+                verdict = self._ask(pod)
+                if not verdict.is_accepted:
+                    return pod, verdict
+            verdict = gain()
+        if not verdict.is_accepted:
+            return None, verdict
+        asked = zip(group.pods, nodes, strict=True)
+        return None, self._evictor.request_all([self._candidate(pod, node, waves) for pod, node in asked])
 
     def _poor(self, plan: Plan) -> dict[str, str]:
         """What is said against pods, by uid, whose moves gain too little for what they disrupt."""
@@ -196,25 +237,34 @@ class Planning:
                 found.update((pod.uid, text) for pod in part.pods)
         return found
 
-    def _ask_whole(self, group: Sequence[Pod], waves: MoveWaves) -> Sequence[Pod]:
+    def _ask_whole(self, group: _Group, waves: MoveWaves) -> Sequence[Pod]:
         """Those of `group` that were granted: all or none."""
-        if len(group) > 1:
-            refusal = self._first_refusal(group)
-            if refusal is not None:
-                for pod in group:
-                    self._evictor.keep(pod, refusal[1], self._objective.reason(pod))
-                return ()
-        return [pod for pod in group if self._ask(pod, waves).is_accepted]
+        if self._objective.is_in_bundles:
+            _, verdict = self._ask_together(group, waves)
+            if verdict.is_accepted:
+                return group.pods
+        else:
+            refusal = self._first_refusal(group) if len(group.pods) > 1 else None
+            if refusal is None:
+                return [pod for pod in group.pods if self._ask(pod, waves).is_accepted]
+            verdict = refusal[1]
+        for pod in group.pods:
+            self._evictor.keep(pod, verdict, self._objective.reason(pod))
+        return ()
 
     def _ask(self, pod: Pod, waves: MoveWaves | None = None) -> Verdict:
         """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
-        reason, landing = self._objective.reason(pod), self._evictor.predicted(pod)
+        landing = self._evictor.predicted(pod)
         harm = self._harm(pod, landing)
         if harm.is_accepted:
-            wave = 1 if waves is None else waves.of(pod, landing.node)
-            return self._evictor.request_all((Candidate(pod, reason, wave=wave, cost=self._cluster.cost_of(pod)),))
-        self._evictor.keep(pod, harm, reason)
+            return self._evictor.request_all((self._candidate(pod, landing.node, waves),))
+        self._evictor.keep(pod, harm, self._objective.reason(pod))
         return harm
+
+    def _candidate(self, pod: Pod, node: str | None, waves: MoveWaves | None) -> Candidate:
+        """`pod`, whose replacement is expected on `node`."""
+        wave = 1 if waves is None else waves.of(pod, node)
+        return Candidate(pod, self._objective.reason(pod), wave=wave, cost=self._cluster.cost_of(pod))
 
     def _harm(self, pod: Pod, landing: Landing) -> Verdict:
         """What stands against where `pod` lands, or that nobody can tell where that is."""
@@ -224,34 +274,41 @@ class Planning:
         if node is None or landing.cause:
             return refuse(Reason.NO_LANDING if node is None else Reason.UNKNOWN_LANDING, landing.message)
         if node == pod.node_name:
-            return refuse(Reason.RETURNS_TO_SOURCE, f"the replacement pod would be scheduled onto {node} again", node)
-        return self._objective.harm(pod, node)
+            message = f"the replacement pod would be scheduled onto {node} again"
+            return self._hinted(refuse(Reason.RETURNS_TO_SOURCE, message, node))
+        return self._hinted(self._objective.harm(pod, node))
+
+    def _hinted(self, verdict: Verdict) -> Verdict:
+        """With what helps, where the scheduler chooses another node."""
+        hint = self._objective.hint
+        if verdict.is_accepted or not hint:
+            return verdict
+        return msgspec.structs.replace(verdict, message=f"{verdict.message}; {hint}")
 
     def _nothing(self) -> Goal:
-        level = Level(self._counts, self._before, self._before, self._before)
+        level = Level(self._objective.counts, self._before, self._before, self._before)
         return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
-
-    @property
-    def _counts(self) -> str:
-        return f"{self._objective.noun}s {self._objective.state}"
 
     def _reached(self, plans: Sequence[Plan], granted: Sequence[Pod]) -> Goal:
         """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
-        after, (figure_bound, cost_bound) = self._objective.figure(), plans[0].bound
+        after, bound = self._objective.figure(), self._objective.bound_of(plans[0].bound)
+        figure_bound, cost_bound = bound
         evictions_bound, cost = self._evictions_bound, sum(self._cluster.cost_of(pod) for pod in granted)
-        sentence = f"{self._objective.text_of(self._before)} → {after}, {counted(len(granted), 'eviction')}"
+        sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"
-        elif granted:
+        elif after:
+            sentence += "; no plan within the limits leaves fewer"
+        elif granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
         return Goal(
             self._objective.name,
-            (Level(self._counts, self._before, after, figure_bound),),
+            (Level(self._objective.counts, self._before, after, figure_bound),),
             len(granted),
             evictions_bound,
             cost,
             cost_bound,
-            "optimal" if (after, cost) <= plans[0].bound else "feasible",
+            "optimal" if (after, cost) <= bound else "feasible",
             sum(plan.seconds for plan in plans),
             sum(plan.work for plan in plans),
             sentence,
@@ -260,7 +317,9 @@ class Planning:
     def _left_text(self) -> str:
         """Why some are left."""
         if not self._best_left_gain:
-            return self._objective.shortfall()
+            hint = self._objective.hint
+            is_of_use = bool(hint) and any(hint in text for text in self._against.values())
+            return f"{self._objective.shortfall()}; {hint}" if is_of_use else self._objective.shortfall()
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
@@ -270,3 +329,29 @@ def _evictions_worth(cost: int) -> str:
     """Such as `3 evictions`, or `3.5 evictions` where some are dearer than others."""
     number = round(cost / ORDINARY, 1)
     return f"{number:g} {'eviction' if number == 1 else 'evictions'}"
+
+
+def _against_all(group: _Group, culprit: Pod | None, verdict: Verdict) -> dict[str, str]:
+    """What is said against each pod of a group because of one of them, or of all together."""
+    text = verdict.message
+    if culprit is not None:
+        text = f"it would leave only together with pod {culprit.key}, which has to stay: {text}"
+    return {pod.uid: verdict.message if pod is culprit else text for pod in group.pods}
+
+
+class _Group:
+    """Moves that are asked for together, and the pods that are evicted for them."""
+
+    def __init__(self, moves: Sequence[Move], pods: Sequence[Pod]) -> None:
+        self.moves = moves
+        self.pods = [pods[move.pod] for move in moves if move.source != PENDING]
+
+
+class _Trial(NamedTuple):
+    """What comes of a plan over `cluster` that is tried out: the figure and the cost once `groups` are granted."""
+
+    figure: int
+    cost: int
+    plan: Plan
+    cluster: ClusterProblem
+    groups: Sequence[_Group]

@@ -39,7 +39,7 @@ def spread_rules(pods: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[AtMost]
         limits = []
         for index, each in enumerate(groups.values()):
             group[each.members] = index
-            taken = Counter(domain_of[pods[member].node_name] for member in each.members)
+            taken = Counter(domain_of.get(pods[member].node_name, -1) for member in each.members)
             limits.append(_least(each.constraint, [taken[value] for value in range(len(values))]))
         domain = np.array([domain_of[node.name] for node in nodes], dtype=np.int64)
         yield AtMost(group, domain, np.array(limits, dtype=np.int64))

@@ -84,6 +84,7 @@ class Reason(Enum):
     UNKNOWN_LANDING = "UnknownLanding", "it is unknown whether the replacement pod can be scheduled"
     RETURNS_TO_SOURCE = "ReturnsToSource", "the replacement pod would be scheduled onto the same node again"
     OTHER_LANDING = "OtherLanding", "the replacement pod would be scheduled onto another node than intended"
+    NO_GAIN = "NoGain", "the pods for which the plan would make room would still be pending"
     DRY_RUN = "DryRun", "the arguments of the plugin say dryRun, so it evicts nothing"
     WINDOW = "Window", "the profile evicts nothing outside its windows"
     BLACKOUT = "Blackout", "the profile evicts nothing during a blackout"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -25,6 +25,7 @@ from descheduler.placement.landings.openings import Openings
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.preemption import preemption_hint
 from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, not_looked_for, verdict_of
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
@@ -59,9 +60,9 @@ class LandingProver:
         self._unbooked = (unknown,) if books_likely else (unknown, likely)
         version = version or KubeVersion()
         self._cluster = shadow_cluster_of(snapshot, plugins, version)
-        schedulers = Schedulers(
-            self._cluster, configuration or default_configuration(version, plugins), plugins=plugins, others=others
-        )
+        configuration = configuration or default_configuration(version, plugins)
+        self._first_profile = configuration.profiles[0]
+        schedulers = Schedulers(self._cluster, configuration, plugins=plugins, others=others)
         forms = PlacementForms(snapshot)
         self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms)
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
@@ -84,6 +85,11 @@ class LandingProver:
         return Openings(self.cluster, self._candidates)
 
     @property
+    def prefers_empty_nodes(self) -> bool:
+        """Whether the scheduler of the first profile gives nodes with more free room a higher score."""
+        return self._first_profile.args.of(NodeResourcesFitArgs).strategy == "LeastAllocated"
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the answers leave out, each a sentence."""
         found = []
@@ -96,6 +102,39 @@ class LandingProver:
             for cause, number in self._pending.left_out.items()
         ]
         return tuple(found)
+
+    def still_pending(self) -> tuple[Pod, ...]:
+        """The pending pods of the snapshot that no node takes once everything booked has settled. Leaves no trace.
+
+        Those of which nobody knows that are not among them; see `pending_doubt`.
+        """
+        with self.cluster.what_if():
+            self._pending.place_all()
+            waiting = self._pending.waiting()
+        known = set(map(id, self._cluster.snapshot.pods))
+        return tuple(pod for pod in waiting if id(pod) in known)
+
+    def pending_doubt(self, pod: Pod) -> str:
+        """Why nobody knows whether a pending pod of the snapshot finds a node; empty where that is known."""
+        return self._pending.doubt(pod)
+
+    def scheduled(self) -> Iterator[tuple[Pod, Pod]]:
+        """The pending pods of the snapshot that have a node by now, each with what it is there: bound, and with the
+        annotations by which its scheduler notes what it gets."""
+        self._leave()
+        known = set(map(id, self._cluster.snapshot.pods))
+        for each in self._pending.placed:
+            if id(each.pod) in known:
+                annotations = (
+                    each.pod.annotations if each.placed is None else {**each.pod.annotations, **each.placed.patch}
+                )
+                node = self._cluster.table.names[each.node]
+                yield each.pod, msgspec.structs.replace(each.pod, node_name=node, annotations=annotations)
+
+    @property
+    def undecided(self) -> Mapping[str, int]:
+        """How many pending pods cannot be told about, by what their scheduler checks that is not modelled."""
+        return self._pending.left_out
 
     def consider(self, victim: Pod, *, only_proven: bool = False, mates: Sequence[Pod] = ()) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.

@@ -60,6 +60,7 @@ class Search:
         self._share_of_annealing = _SHARE_OF_ANNEALING if problem.parts is None else 1.0
         self._placement = Placement(problem, start)
         self._num_pods = _FIRST
+        self._bound = objective.bound()
         at = self._placement.at.copy()
         self.incumbent = Incumbent(at, objective.value(at), 0.0, 0.0)
 
@@ -91,6 +92,8 @@ class Search:
 
     def improve(self, budget: Budget) -> None:
         """Betters the incumbent until `budget`, a part of the search's own, is over or nothing is left to gain."""
+        if self.incumbent.value <= self._bound:
+            return
         whole = self._whole()
         if whole is not None and not budget.is_over and self._solve(whole, budget).was_closed:
             return

@@ -12,6 +12,7 @@ from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.report.plan_file import PlanFile
 from descheduler.report.published_schema import schema_file
+from descheduler.report.simulation_document import Simulation
 from descheduler.report.status_document import Status
 
 __all__ = ["DIALECT", "DOCUMENTS", "schema_text"]
@@ -22,6 +23,7 @@ DOCUMENTS: Mapping[str, type[Fields]] = {
     "explanation": Explanation,
     "plan-file": PlanFile,
     "status": Status,
+    "simulation": Simulation,
 }
 """Name on the command line → type of the document."""
 

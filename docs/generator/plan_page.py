@@ -19,9 +19,10 @@ __all__ = ["make_page"]
 
 _INTRODUCTION = """\
 With `-o json` or `-o yaml`, `descheduler run` writes a `Plan` in a dry run, else an `Outcome`, which holds the plan;
-`descheduler explain` writes an `Explanation`. Every field is always present, and there are no others. `descheduler
-schema plan`, `descheduler schema outcome` and `descheduler schema explanation` print the JSON Schema. `apiVersion`
-changes with every change of a field or its meaning."""
+`descheduler explain` writes an `Explanation`, and `descheduler simulate` a `Simulation`. Every field is always present,
+and there are no others. `descheduler schema plan`, `descheduler schema outcome`, `descheduler schema explanation` and
+`descheduler schema simulation` print the JSON Schema. `apiVersion` changes with every change of a field or its
+meaning."""
 
 _PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from descheduler.cluster.dumps.read import read_dump
-from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
-from descheduler.cycle.options import RunResult
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.cycle.recent_moves import with_moves
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
-from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import Move
-from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
-from descheduler.plan.planned import PlannedEviction
 from descheduler.plan.run_memory import RunMemory
 from descheduler.policy.load import load_policy
+from descheduler.simulation.carrying_out import carried_out
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHOP_NOW, OTHER_NOW = datetime(2026, 1, 15, 12, tzinfo=UTC), datetime(2026, 6, 30, 12, tzinfo=UTC)
@@ -41,41 +34,10 @@ def first_run(profile: str, sample: str) -> Decisions:
 
 def second_run(first: Decisions) -> Decisions:
     """The plan of the same policy right after the first was carried out."""
-    return decide(first.policy, after(first.snapshot, first.leaving, first.now), now=first.now)
+    return decide(first.policy, carried_out(first, _AT_ONCE).snapshot, now=first.now)
 
 
-def after(snapshot: Snapshot, moves: Iterable[Move], now: datetime) -> Snapshot:
-    """The cluster when every move has been made: replacements run where they were predicted, or wait."""
-    moves = list(moves)
-    gone = {move.pod.uid for move in moves}
-    stay = (pod for pod in snapshot.pods if pod.uid not in gone)
-    come = (arrival(move, now) for move in moves)
-    pods = [*stay, *(pod for pod in come if pod is not None)]
-    return replace(snapshot, pods=tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name))))
-
-
-def arrival(move: Move, now: datetime) -> Pod | None:
-    """The pod that comes for one that leaves; None where none is created."""
-    landing = move.landing
-    if landing is None or landing.replacement.pod is None:
-        return None
-    pod = landing.replacement.pod
-    return msgspec.structs.replace(
-        pod,
-        name=f"{move.pod.name}-next",
-        uid=f"{move.pod.uid}-next",
-        node_name=landing.node or "",
-        phase="Running" if landing.node else "Pending",
-        created_at=now,
-        started_at=now if landing.node else None,
-        deleted_at=None,
-        annotations={**pod.annotations, **landing.patch},
-        container_statuses=(),
-        init_container_statuses=(),
-        is_ready=bool(landing.node),
-    )
-
-
+_AT_ONCE = timedelta(0)
 _LIMITS = frozenset({"LimitReached", "DisruptionBudget", "MigratingLimit", "WorkloadUnavailable"})
 """What a limit, of the policy or of a workload, has left for a later run."""
 _RETURNS = "nobody verifies landings, so pods return to the node that they were evicted from"
@@ -107,24 +69,14 @@ def test_workload_that_moved_does_not_move_again_with_a_move_history(sample: str
     snapshot = replace(first_run("profiles/pack-nodes.yaml", sample).snapshot, migration_jobs=())
     now = SHOP_NOW if sample == "shop" else OTHER_NOW
     first = decide(policy, snapshot, now=now, memory=RunMemory())
-    result = RunResult(first, tuple(map(evicted, first.leaving)))
-    memory = with_moves(first.memory, policy, result, now)
+    after = carried_out(first, _AT_ONCE)
 
-    second = decide(policy, after(snapshot, first.leaving, now), now=now, memory=memory)
+    second = decide(policy, after.snapshot, now=now, memory=after.memory)
 
     ids = WorkloadIds(snapshot)
     moved = [{ids.of(move.pod) for move in run.leaving} for run in (first, second)]
     assert moved[0] or sample == "load"
     assert not moved[0] & moved[1]
-
-
-def evicted(move: Move) -> Outcome:
-    """The outcome of an eviction that went well."""
-    pod = move.pod
-    planned = PlannedEviction(
-        pod.namespace, pod.name, pod.uid, pod.node_name, move.profile, move.plugin, landing=move.landing
-    )
-    return Outcome(planned, OutcomeKind.EVICTED, OutcomeCode.DONE, "")
 
 
 _PACKING: Mapping[str, object] = {

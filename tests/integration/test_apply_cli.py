@@ -40,6 +40,15 @@ def file(fake_api: FakeApi, cli: Cli, tmp_path: Path) -> Path:
     return path
 
 
+def test_a_plan_that_makes_room_is_shown_of_a_cluster(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("cart", cpu="500m"))
+
+    code, out, err = cli.run("--for", "cpu=1", command="plan")
+
+    assert (code, eviction_requests(fake_api)) == (0, []), err
+    assert "1 pod pending" in out
+
+
 def changed(path: Path, change: Callable[[Any], None]) -> None:
     content = json.loads(path.read_text())
     change(content)

@@ -91,7 +91,7 @@ def test_limits_bind_the_plan(others: Object) -> None:
 
     assert len(evicted(decisions)) == 1
     assert refused(decisions) == {}
-    assert goal_of(decisions).levels[0].after == 1
+    assert goal_of(decisions).sentence == "2 nodes over target → 1, 1 eviction; no plan within the limits leaves fewer"
 
 
 def test_no_pod_leaves_a_node_that_limits_keep_over_its_target() -> None:

@@ -75,3 +75,9 @@ def test_a_plan_keeps_the_spread() -> None:
     args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}], "timeLimit": "1s"}
 
     assert evicted(run_plugin("MigrationPlanner", NODES, pods, args=args)) == ["free"]
+
+
+def test_a_pending_pod_is_in_no_domain_yet() -> None:
+    pods = [web("p", "a"), web("q", "c"), web("pending", "")]
+
+    assert only(list(spread_rules(pods, NODES))).limit.tolist() == [2]

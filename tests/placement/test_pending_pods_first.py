@@ -123,3 +123,18 @@ class TestPendingPods:
 
         assert (first.verdict, second.verdict) == (NO, LANDS_IF)
         assert second.conditions == ("pending pod default/stuck+ may be scheduled there first",)
+
+    def test_ones_that_fit_are_told_with_their_nodes(self) -> None:
+        pending = (pod_object(name, node="", cpu=cpu) for name, cpu in (("fits", "1"), ("large", "9")))
+        snapshot = cluster_of(node_object("a", cpu="2"), *pending)
+
+        scheduled = list(LandingProver(snapshot).scheduled())
+
+        assert [(pod, bound.node_name) for pod, bound in scheduled] == [(pod_named(snapshot, "fits"), "a")]
+
+    def test_ones_of_schedulers_that_are_not_modelled_are_counted(self) -> None:
+        snapshot = cluster_of(node_object("a", cpu="2"), pod_object("theirs", node="", scheduler="mine"))
+
+        prover = LandingProver(snapshot)
+
+        assert (list(prover.scheduled()), sum(prover.undecided.values())) == ([], 1)

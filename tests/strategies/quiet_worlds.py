@@ -286,6 +286,14 @@ QUIET: dict[str, tuple[World, str]] = {
         World("MigrationPlanner", [make_pod("p", cpu="1")], PLANNED),
         "no node is over its target (cpu 70 %)",
     ),
+    "only one node is in use": (
+        World("MigrationPlanner", [make_pod("p", cpu="1")], {"objectives": [{"consolidateNodes": {}}]}),
+        "1 node in use: at least 2 are required",
+    ),
+    "nothing is pending": (
+        World("MigrationPlanner", [make_pod("p", cpu="1")], {"objectives": [{"makeRoom": {}}]}),
+        "no pod is pending",
+    ),
     "pods are ranked only": (
         World("ScaleDownBinPack", [make_pod("p"), make_pod("q", node="b"), make_pod("d", owners=["DaemonSet/d"])]),
         "2 pods ranked, none is evicted (strategy: CalculateOnly)",

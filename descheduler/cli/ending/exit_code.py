@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from descheduler.plan.outcome import OutcomeCode
     from descheduler.report.outcome_document import EvictionResult, Outcome
     from descheduler.report.plan_document import Plan
+    from descheduler.report.simulation_document import Simulation
 
-__all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "stopped_exit_code"]
+__all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "simulation_exit_code", "stopped_exit_code"]
 
 
 class ExitCode(IntEnum):
@@ -50,6 +51,11 @@ def plan_exit_code(plan: Plan, *, is_detailed: bool) -> ExitCode:
     if plan.moves:
         return ExitCode.PLANNED
     return ExitCode.INCOMPLETE if _has_refused_requests(plan) else ExitCode.DONE
+
+
+def simulation_exit_code(simulation: Simulation) -> ExitCode:
+    """The end of a simulation, whatever came of it."""
+    return ExitCode.FAILED if any(policy.failures for policy in simulation.policies) else ExitCode.DONE
 
 
 def outcome_exit_code(outcome: Outcome, *, is_detailed: bool, is_partial: bool = False) -> ExitCode:

@@ -14,7 +14,7 @@ from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.flags.values import read_duration, read_feature_gates, read_file_name, read_rate
 from descheduler.supervision import Watch
 
-__all__ = ["takes_assessment", "takes_deadline", "takes_gates", "takes_pace", "takes_policy"]
+__all__ = ["may_take_policy", "takes_assessment", "takes_deadline", "takes_gates", "takes_pace", "takes_policy"]
 
 
 def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None) -> timedelta | None:
@@ -25,13 +25,21 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
 
 def takes_policy(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the policy, as `policy_file`."""
+    return _takes_policy(command, is_required=True)
 
+
+def may_take_policy(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the policy, as `policy_file`, which is None where none is given."""
+    return _takes_policy(command, is_required=False)
+
+
+def _takes_policy(command: Callable[..., Any], *, is_required: bool) -> Callable[..., Any]:
     @click.option(
         "--policy-config-file",
         "--config",
         "policy_file",
         callback=read_file_name,
-        required=True,
+        required=is_required,
         metavar="FILE",
         shell_complete=complete_file,
         help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a "

@@ -15,7 +15,8 @@ from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.running import takes_assessment, takes_deadline, takes_gates, takes_policy
+from descheduler.cli.flags.room import Room, takes_room
+from descheduler.cli.flags.running import may_take_policy, takes_assessment, takes_deadline, takes_gates
 from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.values import read_file_name
 from descheduler.cli.inputs import takes_snapshot
@@ -31,15 +32,15 @@ __all__ = ["plan"]
 
 
 @click.command(cls=GoFlagsCommand, short_help="Write a plan to a file, for 'descheduler apply'.")
-@takes_policy
+@may_take_policy
 @click.option(
     "--out",
-    required=True,
     metavar="FILE",
     callback=read_file_name,
     shell_complete=complete_file,
     help="Plan file to write, JSON, for 'descheduler apply FILE'.",
 )
+@takes_room
 @takes_snapshot(
     "Plan for a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json "
     "or 'descheduler snapshot'; can be repeated."
@@ -58,7 +59,9 @@ def plan(
     /,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
-    out: str,
+    out: str | None,
+    policy_file: str | None,
+    room: Room | None,
     snapshot: tuple[str, ...],
     now: datetime | None,
     output: Output,
@@ -69,14 +72,19 @@ def plan(
     The file holds the whole plan, and for each move what it was decided on: the pod, its controller, and the nodes that
     it leaves and is expected on. 'descheduler apply' carries it out as long as that has not changed.
 
+    With --for the plan makes room for pods, and is only shown: to carry such a plan out, run a policy with makeRoom.
+
     Exit codes: as of 'descheduler run --dry-run'.
     """
     from descheduler.cycle.guards import NOTHING_EVICTED
     from descheduler.telemetry.recording import TelemetrySettings
 
+    _check_together(policy_file, out, room)
     options = RunFlags(
         **flags,  # type: ignore[arg-type]  # click has checked every one
-        out=out,
+        policy_file=policy_file,
+        room=room,
+        out=out or "",
         snapshot=snapshot,
         now=now,
         output=output,
@@ -89,3 +97,12 @@ def plan(
     watch.promise = NOTHING_EVICTED
     with nullcontext() if snapshot else stop_on_signals(watch):
         ctx.exit(run_policy(options, connection, lease, lambda policy: TelemetrySettings(), watch))
+
+
+def _check_together(policy_file: str | None, out: str | None, room: Room | None) -> None:
+    """Raises UsageError where flags are missing, or do not go together."""
+    if room is not None and out:
+        raise click.UsageError("--out and --for cannot be used together: such a plan is only shown.")
+    for option, value in (("--policy-config-file' / '--config", policy_file), ("--out", out)):
+        if room is None and not value:
+            raise click.UsageError(f"Missing option '{option}'.")

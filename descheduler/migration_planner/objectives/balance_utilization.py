@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import BalanceUtilization
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
@@ -25,9 +25,9 @@ class BalancedNodes(ClusterObjective):
     name = "BalanceUtilization"
     noun, state = "node", "over target"
 
-    def __init__(self, args: BalanceUtilization, evictor: PluginEvictor, nodes: Sequence[Node]) -> None:
+    def __init__(self, args: BalanceUtilization, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._targets = Targets(args.target_thresholds)
-        self._evictor = evictor
+        self._evictor = handle.evictor
         self._names = frozenset(node.name for node in nodes)
         self._over_before = self._over()
 

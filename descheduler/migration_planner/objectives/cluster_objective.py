@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.verdict import Verdict
-from descheduler.planner.objective import Objective
+from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.planner.objective import Objective, Value
 from descheduler.planner.waves import Move
 
 __all__ = ["ClusterObjective", "Part"]
@@ -33,6 +34,31 @@ class ClusterObjective(ABC):
     """What the figure counts, such as `node`."""
     state: str
     """In which state these are, such as `over target`."""
+    hint = ""
+    """What helps where replacements would be scheduled onto the wrong nodes; empty where nothing is known to help."""
+    is_in_bundles = False
+    """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
+
+    @property
+    def counts(self) -> str:
+        """What the figure counts, such as `nodes over target`."""
+        return f"{self.noun}s {self.state}"
+
+    def pending(self) -> Sequence[Pod]:
+        """The pods without a node that the plan places; none if not overridden."""
+        return ()
+
+    @staticmethod
+    def packing_hint(evictor: PluginEvictor) -> str:
+        """The hint of objectives that are for full nodes, where the scheduler prefers others."""
+        if not evictor.prover().prefers_empty_nodes:
+            return ""
+        return "a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
+
+    def counts_pod(self, pod: Pod) -> bool:
+        """Whether a pod on a node is one of those that the plan moves, or that have to stay; all if not overridden."""
+        del pod
+        return True
 
     @abstractmethod
     def nothing_to_do(self) -> str:
@@ -63,13 +89,35 @@ class ClusterObjective(ABC):
         """Why a pod stays that the plan does not move and that nothing was said against; asked after the run."""
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
-        """The moves in their order, those together that are of use only together; each alone if not overridden."""
+        """The moves of one plan in the order in which they are asked for, those together that are of use only together.
+
+        Each alone if not overridden.
+        """
         return [[move] for move in moves]
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
         """What gains by itself: each group, by 1, if not overridden."""
         return [Part(1, group, [cluster.pods[move.pod] for move in group]) for group in self.groups(moves)]
 
+    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+        """What says, once a whole group of moves is granted, whether it is of use; asked for before they are."""
+        del moves
+        return lambda: ACCEPTED
+
+    def give_up(self, groups: Sequence[Sequence[Move]]) -> int | None:
+        """Which of `groups`, none of which is granted, is left out so that others may be; None where none helps."""
+        del groups
+        return None
+
+    def bound_of(self, bound: Value) -> tuple[int, int]:
+        """(figure, cost) of which no plan has less, by the bound of the first plan."""
+        figure, cost = bound
+        return figure, cost
+
     def text_of(self, number: int) -> str:
         """Such as `2 nodes over target`."""
         return f"{counted(number, self.noun)} {self.state}"
+
+    def change(self, before: int, after: int) -> str:
+        """Such as `2 nodes over target → 0`."""
+        return f"{self.text_of(before)} → {after}"

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import PlannerObjective
 from descheduler.migration_planner.objectives.balance_utilization import BalancedNodes
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.objectives.consolidate_nodes import EmptiedNodes
+from descheduler.migration_planner.objectives.make_room import RoomForPods
 from descheduler.model.node import Node
 
 __all__ = ["OBJECTIVES", "objective_of"]
 
-OBJECTIVES: Mapping[str, Callable[[Any, PluginEvictor, Sequence[Node]], ClusterObjective]] = {
+OBJECTIVES: Mapping[str, Callable[[Any, StrategyHandle, Sequence[Node]], ClusterObjective]] = {
     "balanceUtilization": BalancedNodes,
+    "consolidateNodes": EmptiedNodes,
+    "makeRoom": RoomForPods,
 }
 """A new objective is a field of `PlannerObjective`, a module like the others, and a row here."""
 
 
-def objective_of(args: PlannerObjective, evictor: PluginEvictor, nodes: Sequence[Node]) -> ClusterObjective:
+def objective_of(args: PlannerObjective, handle: StrategyHandle, nodes: Sequence[Node]) -> ClusterObjective:
     """The objective that is set; valid arguments have exactly one."""
     ((key, value),) = args.chosen()
-    return OBJECTIVES[key](value, evictor, nodes)
+    return OBJECTIVES[key](value, handle, nodes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -125,6 +126,22 @@ class CandidateMaker:
         other = None if alternative is None else self._unplaced(victim, replacement, alternative)
         unplaced = self._unplaced(victim, replacement, replacement.pod, other)
         return Candidate(victim, leaves=True, is_moved=True, unplaced=unplaced)
+
+    def evaluation_of_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> Evaluation | None:
+        """What the filters say of a pending pod, with those of the pending `others` that are placed together with it.
+
+        None where its scheduler checks what is not modelled.
+        """
+        form = self._forms.form_of(pod)
+        if self._schedulers.doubt(form):
+            return None
+        scheduler = self._schedulers.scheduler_of(form)
+        unit = scheduler.unit_of(form)
+        if not unit:
+            return scheduler.evaluate(form)
+        forms = [self._forms.form_of(other) for other in others if other is not pod]
+        mates = (other for other in forms if scheduler.unit_of(other) == unit)
+        return scheduler.evaluate(form, Company((form, *mates)))
 
     def _unplaced(
         self, victim: Pod, replacement: Replacement, pod: Pod, alternative: UnplacedReplacement | None = None

@@ -7,6 +7,7 @@ say, of each, when it is asked for.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ __all__ = ["Openings"]
 
 _RESOURCES_FIT = "NodeResourcesFit"
 """What it says of a node changes with every move, and follows from the amounts."""
+_ROOM = frozenset({_RESOURCES_FIT, "DeviceShare", "NodeNUMAResource"})
+"""What they say of a node changes with moves that make room on it."""
 
 
 class Openings:
@@ -77,15 +80,25 @@ class Openings:
             return None
         known = unplaced.placement_class
         if known not in self._open:
-            self._open[known] = _open_nodes(unplaced.evaluate())
+            self._open[known] = _open_nodes(unplaced.evaluate(), frozenset({_RESOURCES_FIT}))
         return self._open[known]
 
+    def open_to_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> NDArray[np.bool_] | None:
+        """bool[N]: the nodes that may take a pending pod once others have left them; do not change it.
 
-def _open_nodes(evaluation: Evaluation) -> NDArray[np.bool_] | None:
+        `others` are further pending pods, with which it may have to be placed together. None for a pod that no room
+        helps, or of which its scheduler's answer is not certain.
+        """
+        evaluation = self._candidates.evaluation_of_pending(pod, others)
+        return None if evaluation is None else _open_nodes(evaluation, _ROOM)
+
+
+def _open_nodes(evaluation: Evaluation, room: frozenset[str]) -> NDArray[np.bool_] | None:
+    """The nodes that are open beside what the plugins of `room` say."""
     if evaluation.refusals or evaluation.cause:
         return None
     mask = np.ones(len(evaluation.feasible), dtype=bool) if evaluation.narrowed is None else evaluation.narrowed.copy()
     for name, against in evaluation.bits.items():
-        if name != _RESOURCES_FIT:
+        if name not in room:
             mask &= against == 0
     return mask

@@ -179,16 +179,24 @@ class PendingPods:
         self._in_order: list[_Group] = []
         self._turns = count()
         self.placed: list[Competitor] = []
-        self.left_out: Counter[str] = Counter()
-        """How many pending pods are left out, by what their scheduler checks that is not modelled."""
+        self._doubts: dict[int, str] = {}
         waiting = [pod for pod in (*cluster.snapshot.pods, *schedulers.queued_beside()) if _is_waiting(pod)]
         for pod in sorted(waiting, key=queue_order):
             if doubt := schedulers.doubt(pod):
-                self.left_out[doubt] += 1
+                self._doubts[id(pod)] = doubt
             elif pod.nominated_node_name in cluster.table.index:
                 self._nominate(pod)
             else:
                 self.add(pod)
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """How many pending pods are left out, by what their scheduler checks that is not modelled."""
+        return Counter(self._doubts.values())
+
+    def doubt(self, pod: Pod) -> str:
+        """Why a pending pod of the snapshot is left out; empty for one that is not."""
+        return self._doubts.get(id(pod), "")
 
     def add(self, pod: Pod) -> None:
         """Puts `pod` at the end of the queue of its priority."""
@@ -232,6 +240,10 @@ class PendingPods:
         """Places the pods of at least `lowest_priority` that fit now that `victim` is gone; None stands for several."""
         groups = (group for group in self._in_order if group.priority >= lowest_priority)
         self._place(group for group in groups if victim is None or self._may_gain(group, victim))
+
+    def waiting(self) -> list[Pod]:
+        """The pods that are not placed, by priority."""
+        return [group.pods[seat] for group in self._in_order for seat in reversed(group.waiting)]
 
     def lift(self, nodes: BoolMask, most: int | None = None) -> None:
         """Takes placed pods off `nodes`, the last ones first and no more than `most`. For what-ifs."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
+from descheduler.report.simulation_document import Simulation
 from descheduler.report.status_document import Status
 from descheduler.report.tables.table_style import TableStyle
 
@@ -27,7 +28,7 @@ _PLAIN_TABLE = TableStyle()
 
 
 def render(
-    document: Plan | Outcome | Explanation | Status,
+    document: Plan | Outcome | Explanation | Status | Simulation,
     output_format: Format | FlatFormat,
     style: TableStyle = _PLAIN_TABLE,
 ) -> Iterator[str]:
@@ -65,7 +66,7 @@ def _flat(document: Plan | Outcome, output_format: FlatFormat, style: TableStyle
             return json_lines(document)
 
 
-def _table(document: Plan | Outcome | Explanation | Status, style: TableStyle) -> Iterator[str]:
+def _table(document: Plan | Outcome | Explanation | Status | Simulation, style: TableStyle) -> Iterator[str]:
     match document:
         case Plan():
             from descheduler.report.tables.plan_table import plan_table
@@ -79,6 +80,10 @@ def _table(document: Plan | Outcome | Explanation | Status, style: TableStyle) -
             from descheduler.report.tables.status_table import status_table
 
             return status_table(document, style)
+        case Simulation():
+            from descheduler.report.tables.simulation_table import simulation_table
+
+            return simulation_table(document, style)
         case _:
             from descheduler.report.explanation.tables.explanation import explanation_table
 

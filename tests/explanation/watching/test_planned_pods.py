@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.watching.unselected_pods import Question
@@ -30,3 +31,42 @@ def test_its_replacement_would_bring_another_node_over_its_target() -> None:
     assert why_not([daemon("q", "a"), daemon("b", "b")], "1") == (
         "node a stays over its target (cpu 70 %): no plan that was found brings it under it within the limits"
     )
+
+
+def objective_miss(key: str, *others: Object, args: Object | None = None, **facts: Any) -> str:
+    """Why MigrationPlanner with one objective leaves a pod on node a, beside `others`, with nodes of 4 cores."""
+    nodes = [node_object(name, labels={"kept": str(name == "a").lower()}) for name in "ab"]
+    planned: Object = {"objectives": [{key: args or {}}], "timeLimit": "1s"}
+    (miss,) = Question("MigrationPlanner", pod_object("p", cpu="1", **facts), planned, nodes, others).miss()
+    return miss.message
+
+
+IN_USE = pod_object("b0", cpu="3", node="b")
+
+
+def test_a_node_with_a_pod_that_cannot_be_evicted_is_not_emptied() -> None:
+    message = objective_miss("consolidateNodes", IN_USE, pod_object("bare", owners=[]))
+
+    assert message == (
+        "node a is not emptied: pod default/bare cannot be evicted: the pod has no owner that recreates it"
+    )
+
+
+def test_a_protected_node_is_not_emptied() -> None:
+    protected = {"protectedNodes": {"matchLabels": {"kept": "true"}}}
+
+    assert objective_miss("consolidateNodes", IN_USE, args=protected) == "node a is protected (protectedNodes)"
+
+
+def test_a_replacement_that_the_scheduler_places_there_again_keeps_its_node_in_use() -> None:
+    assert objective_miss("consolidateNodes", IN_USE).startswith("the replacement pod would be scheduled onto a again")
+
+
+def test_no_room_is_made_where_nothing_is_pending() -> None:
+    assert objective_miss("makeRoom") == "no pod is pending"
+
+
+def test_the_eviction_of_a_pod_makes_no_room_for_one_that_is_too_large() -> None:
+    message = objective_miss("makeRoom", pod_object("large", cpu="5", node=None, phase="Pending"))
+
+    assert message == "no plan that was found within the limits makes room for a pending pod by its eviction"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from functools import cached_property
+
 import numpy as np
 
 from descheduler.planner.arrays import Bools, Floats, Ints
@@ -21,6 +24,7 @@ class Ceilings:
 
     def __init__(self, problem: Problem, ceiling: Ints) -> None:
         self.problem = problem
+        self._whole_ceiling = ceiling
         self.ceiling: Floats = np.ascontiguousarray(ceiling.T, dtype=np.float64)
         self.scale: Floats = 1.0 / np.maximum(problem.capacity.T.astype(np.float64), 1.0)
         usage = problem.usage(problem.assignment)
@@ -35,6 +39,14 @@ class Ceilings:
         pods = np.flatnonzero((problem.assignment == node) & problem.evictable)
         cover = smallest_cover(excess[over], problem.need[pods][:, over].astype(np.float64), problem.cost[pods])
         return cover and Cover(tuple(pods[list(cover.chosen)].tolist()), cover.cost, cover.bound)
+
+    @cached_property
+    def fewest(self) -> dict[int, tuple[int, ...]]:
+        """The fewest pods that relieve each hot node that can be, whatever they cost."""
+        if (self.problem.cost == self.problem.cost[:1]).all():
+            return {node: cover.chosen for node, cover in self.covers.items() if cover is not None}
+        equal = Ceilings(dataclasses.replace(self.problem, cost=np.ones_like(self.problem.cost)), self._whole_ceiling)
+        return {node: cover.chosen for node, cover in equal.covers.items() if cover is not None}
 
     def is_over(self, placement: Placement) -> Bools:
         """bool[N]."""

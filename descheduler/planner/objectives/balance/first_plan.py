@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 import numpy as np
 
 from descheduler.planner.arrays import Bools, Ints
 from descheduler.planner.objectives.balance.ceilings import Ceilings
+from descheduler.planner.objectives.balance.move_limits import MovesLeft
 from descheduler.planner.placement import Placement
 
 __all__ = ["place_best", "place_covers", "send_home"]
 
 
 def place_covers(ceilings: Ceilings, placement: Placement) -> None:
-    """Moves the pods of every cover that still is on its node, the largest first, each to the fullest node it fits."""
-    pods = np.array([pod for cover in ceilings.covers.values() if cover for pod in cover.chosen], dtype=np.int64)
-    pods = pods[placement.at[pods] == placement.origins[pods]] if len(pods) else pods
+    """Moves the pods of covers that still are on their node, the largest first, each to the fullest node it fits.
+
+    Where limits do not let all of them move, nodes are relieved that take the fewest moves; room that was found for no
+    whole cover is given to others.
+    """
     cold = np.flatnonzero(~ceilings.was_hot)
-    for pod in _largest_first(ceilings, pods):
-        place_best(ceilings, placement, pod, cold)
+    tried: set[int] = set()
+    while chosen := _within_limits(ceilings, placement, tried):
+        tried.update(chosen)
+        pods = np.concatenate(list(chosen.values()))
+        pods = pods[placement.at[pods] == placement.origins[pods]]
+        for pod in _largest_first(ceilings, pods):
+            place_best(ceilings, placement, pod, cold)
+        send_home(ceilings, placement)
+
+
+def _within_limits(ceilings: Ceilings, placement: Placement, tried: AbstractSet[int]) -> dict[int, Ints]:
+    """The pods to move from nodes that are over and were not `tried`, as far as limits let them all go."""
+    over = ceilings.is_over(placement)
+    left = MovesLeft(ceilings.problem, ceilings.problem.moved(placement.at))
+    chosen: dict[int, Ints] = {}
+    nodes = (node for node in ceilings.fewest if over[node] and node not in tried)
+    for node in sorted(nodes, key=lambda node: len(ceilings.fewest[node])):
+        cover = ceilings.covers[node]
+        for pods in (cover.chosen if cover else (), ceilings.fewest[node]):
+            found = np.array(pods, dtype=np.int64)
+            if pods and left.take(found[placement.at[found] == placement.origins[found]]):
+                chosen[node] = found
+                break
+    return chosen
 
 
 def _largest_first(ceilings: Ceilings, pods: Ints) -> list[int]:

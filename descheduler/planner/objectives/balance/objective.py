@@ -11,6 +11,7 @@ from descheduler.planner.arrays import PENDING, Floats, Ints
 from descheduler.planner.objective import Model, Neighbourhood, Value, away
 from descheduler.planner.objectives.balance import first_plan, neighbourhoods
 from descheduler.planner.objectives.balance.ceilings import Ceilings
+from descheduler.planner.objectives.balance.move_limits import most_relieved
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -56,9 +57,11 @@ class BalanceGoal:
         return int(over.sum()), int(self.problem.cost[self.problem.moved(assignment)].sum())
 
     def bound(self) -> Value:
-        """(hot nodes that stay hot without all their evictable pods, sum of the others' cheapest covers)."""
-        covers = list(self.ceilings.covers.values())
-        return covers.count(None), sum(cover.bound for cover in covers if cover is not None)
+        """(hot nodes that stay hot whatever limits let go, sum of as many cheapest covers as there are others)."""
+        fewest = {node: len(pods) for node, pods in self.ceilings.fewest.items()}
+        relieved = most_relieved(self.problem, fewest)
+        costs = sorted(cover.bound for cover in self.ceilings.covers.values() if cover is not None)
+        return len(self.ceilings.hot) - relieved, sum(costs[:relieved])
 
     def hold(self, assignment: Ints) -> Problem:
         """Nodes that are under their ceiling have no more capacity than that."""

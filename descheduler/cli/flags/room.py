@@ -1,0 +1,94 @@
+"""The flag that says which pods room is made for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from descheduler.cli.completions import complete_file
+
+__all__ = ["Room", "takes_room"]
+
+_PENDING = "pending"
+
+
+class Room(msgspec.Struct, frozen=True):
+    """Room for `pods`, which are to be created; for all pending ones where there are none.
+
+    `is_of_requests` says that there is one, of which nothing is known but what it requests.
+    """
+
+    pods: Sequence[Mapping[str, Any]] = ()
+    is_of_requests: bool = False
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The pods as `namespace/name`."""
+        return [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in self.pods]
+
+
+def takes_room(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds for whom room is made, as `room`."""
+
+    @click.option(
+        "--for",
+        "room",
+        callback=_read_room,
+        metavar="PODS",
+        shell_complete=complete_file,
+        help="Plan only evictions that make room for pods: 'pending' for those that are pending, a file with pods or "
+        "workloads to create, or what one pod requests, such as nvidia.com/gpu=8,cpu=4. Protections and limits are "
+        "those of the policy, if there is one. Such a plan is shown and not written to a file.",
+    )
+    @wraps(command)
+    def flagged(*args: object, **flags: object) -> object:
+        return command(*args, **flags)
+
+    return flagged
+
+
+def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) -> Room | None:
+    """None where the flag is not given."""
+    if text is None:
+        return None
+    if text == _PENDING:
+        return Room()
+    if "=" in text and not Path(text).exists():
+        return Room((_requested(text),), is_of_requests=True)
+    return Room(_of_file(text))
+
+
+def _requested(text: str) -> Mapping[str, Any]:
+    from descheduler.migration_planner.wanted_pods import pod_of_requests
+    from descheduler.model.quantity import QuantityError, parse_quantity
+
+    requests: dict[str, str] = {}
+    for entry in text.split(","):
+        resource, _, amount = entry.partition("=")
+        try:
+            parse_quantity(amount)
+        except QuantityError as error:
+            raise click.BadParameter(f"{entry!r}: {error}; write it like nvidia.com/gpu=8,cpu=4.") from error
+        if not resource or resource in requests:
+            fault = "is named twice" if resource else "has no name"
+            raise click.BadParameter(f"{entry!r}: the resource {fault}.")
+        requests[resource] = amount
+    return pod_of_requests(requests)
+
+
+def _of_file(name: str) -> Sequence[Mapping[str, Any]]:
+    from descheduler.documents.problems import PolicyError
+    from descheduler.documents.source import read_plain_documents
+    from descheduler.migration_planner.wanted_pods import WantedPodsError, pods_of_manifest
+
+    try:
+        return pods_of_manifest(read_plain_documents(Path(name), "manifest"))
+    except WantedPodsError as error:
+        raise click.BadParameter(f"{name}: {error}.") from error
+    except PolicyError as error:
+        raise click.BadParameter(f"{error}.") from error

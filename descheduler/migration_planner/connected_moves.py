@@ -1,0 +1,40 @@
+"""Which moves of a plan depend on each other: one takes room that another one leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+from descheduler.planner.arrays import PENDING
+from descheduler.planner.waves import Move
+
+__all__ = ["connected_moves"]
+
+
+def connected_moves(moves: Sequence[Move], gang_of: Callable[[int], Hashable | None]) -> list[list[Move]]:
+    """`moves` in their order, in groups that share a node which some pod leaves, or a gang.
+
+    These are the connected components of moves over such nodes: a node that pods only arrive on has room for each of
+    them alone. `gang_of` says which gang a pod of the problem is placed with, None for one alone.
+    """
+    left = {move.source for move in moves} - {PENDING}
+    parents: dict[Hashable, Hashable] = {}
+    for number, move in enumerate(moves):
+        for key in _keys(move, left, gang_of(move.pod)):
+            parents[_root(parents, key)] = _root(parents, ("move", number))
+    groups: dict[Hashable, list[Move]] = {}
+    for number, move in enumerate(moves):
+        groups.setdefault(_root(parents, ("move", number)), []).append(move)
+    return list(groups.values())
+
+
+def _keys(move: Move, left: set[int], gang: Hashable | None) -> Iterator[Hashable]:
+    """What ties the move to others."""
+    yield from (("node", node) for node in (move.source, move.target) if node in left)
+    if gang is not None:
+        yield ("gang", gang)
+
+
+def _root(parents: dict[Hashable, Hashable], key: Hashable) -> Hashable:
+    while (parent := parents.get(key, key)) != key:
+        key = parent
+    return key

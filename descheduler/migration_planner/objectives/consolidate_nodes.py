@@ -1,0 +1,216 @@
+"""ConsolidateNodes over a cluster: the most nodes emptied, each whole or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.migration_planner.args import ConsolidateNodes
+from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.node_costs import NodeCosts, cost_text
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.targets import Targets, usage_of
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.shadow.node_table import PODS_ROW
+from descheduler.planner.objective import Value
+from descheduler.planner.objectives.consolidate import Consolidate
+from descheduler.planner.waves import Move
+from descheduler.policy.shared_args import compile_selector
+
+__all__ = ["EmptiedNodes"]
+
+
+class EmptiedNodes(ClusterObjective):
+    """The most of `nodes` without pods, or the most of what they cost."""
+
+    name = "ConsolidateNodes"
+    noun, state = "node", "in use"
+    is_in_bundles = True
+
+    def __init__(self, args: ConsolidateNodes, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
+        self._most = Targets(args.max_utilization)
+        self._in_use = _NodesInUse(handle.view, handle.evictor)
+        self._evictor, self._view = handle.evictor, handle.view
+        self.hint = self.packing_hint(handle.evictor)
+        selector = compile_selector(args.protected_nodes)
+        self._nodes = {node.name: node for node in nodes}
+        self._protected = {node.name for node in nodes if selector is not None and selector.matches(node.labels)}
+        costs = None if args.node_cost is None else NodeCosts(args.node_cost)
+        self._has_costs = costs is not None
+        self._cost = {node.name: 1 if costs is None else costs.of(node) for node in nodes}
+        self._before = self._used()
+        self._emptied: frozenset[str] = frozenset()
+        """By the plan that was asked about last."""
+        self._attracted: Counter[str] = Counter()
+        """How many replacements would be scheduled onto each of these, since one was given up."""
+        self._unplanned = 0
+        """The cost of nodes that are in use by what is none of the problem's pods."""
+
+    @property
+    def counts(self) -> str:
+        """Nodes, or what they cost."""
+        return "cost of nodes in use (thousandths)" if self._has_costs else super().counts
+
+    def counts_pod(self, pod: Pod) -> bool:
+        """Whether `pod` keeps its node in use."""
+        return _keeps_in_use(pod)
+
+    def nothing_to_do(self) -> str:
+        """That no node can be emptied."""
+        if len(self._before) < 2:
+            return f"{counted(len(self._before), 'node')} in use: at least 2 are required"
+        if self._before <= self._protected:
+            return f"every node in use is protected (protectedNodes), {counted(len(self._before), 'node')}"
+        return ""
+
+    def figure(self) -> int:
+        """Nodes that are in use, or what they cost."""
+        return self._sum(self._used())
+
+    def stated_over(self, cluster: ClusterProblem) -> Consolidate:
+        """What is in use by others than the cluster's pods, such as replacements, is not emptied."""
+        names = cluster.nodes
+        placed = cluster.problem.assignment
+        num_pods = np.bincount(placed[placed >= 0], minlength=len(names))
+        others = np.array([self._in_use.num_pods(name) for name in names]) > num_pods
+        weight = np.array([self._cost[name] for name in names], dtype=np.int64)
+        self._unplanned = int(weight[others & (num_pods == 0)].sum())
+        return Consolidate(
+            ceiling=self._most.ceilings(cluster.resources, cluster.allocatable) - cluster.held,
+            weight=weight,
+            protected=others | np.array([name in self._protected for name in names], dtype=bool),
+        )
+
+    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        """The moves of each node, the fullest node first: of nodes that are emptied later it attracts nothing."""
+        names = list(self._nodes)
+        by_node: dict[int, list[Move]] = {}
+        for move in moves:
+            by_node.setdefault(move.source, []).append(move)
+        self._emptied = frozenset(names[node] for node in by_node)
+        self._attracted.clear()
+        return sorted(by_node.values(), key=lambda group: (-self._fullness(names[group[0].source]), group[0].source))
+
+    def give_up(self, groups: Sequence[Sequence[Move]]) -> int | None:
+        """The node onto which most replacements of others would be scheduled, which stays in use."""
+        names = list(self._nodes)
+        sources = [names[group[0].source] for group in groups]
+        attracting = max(sources, key=lambda name: self._attracted[name])
+        if not self._attracted[attracting]:
+            return None
+        self._attracted.clear()
+        self._emptied -= {attracting}
+        return sources.index(attracting)
+
+    def bound_of(self, bound: Value) -> tuple[int, int]:
+        """With what nodes cost that no plan empties."""
+        weight, evictions = bound
+        return weight + self._unplanned, evictions
+
+    def text_of(self, number: int) -> str:
+        """Nodes, or what they cost."""
+        return f"cost of nodes in use {cost_text(number)}" if self._has_costs else super().text_of(number)
+
+    def change(self, before: int, after: int) -> str:
+        """Nodes, and what they cost where that is known."""
+        if not self._has_costs:
+            return super().change(before, after)
+        num_nodes = f"{super().text_of(len(self._before))} → {len(self._used())}"
+        return f"{num_nodes} (cost {cost_text(before)} → {cost_text(after)})"
+
+    def reason(self, pod: Pod) -> str:
+        """How many pods leave the node."""
+        return f"node {pod.node_name} is emptied: {self._most_used(pod.node_name)} of allocatable requested"
+
+    def harm(self, pod: Pod, node: str) -> Verdict:
+        """That the node is emptied, is empty, or would be too full."""
+        would = f"the replacement pod would be scheduled onto {node}"
+        if node in self._emptied:
+            self._attracted[node] += 1
+            return refuse(Reason.OTHER_LANDING, f"{would}, which the plan empties", node)
+        if not self._in_use.num_pods(node):
+            return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
+        need = self._evictor.prover().openings().need(pod)
+        over = self._most.resources_over(usage_of(self._evictor, node), need)
+        if not over or node not in self._nodes:
+            return ACCEPTED
+        message = f"{would}, and bring it over {self._most.text_of(over)} (maxUtilization)"
+        return refuse(Reason.OTHER_LANDING, message, node)
+
+    def shortfall(self) -> str:
+        """That no more are emptied."""
+        return "no plan that was found within the limits empties more"
+
+    def why_not(self, pod: Pod) -> str:
+        """What keeps its node in use."""
+        name = pod.node_name
+        if name not in self._nodes:
+            return f"node {name} is not one of the nodes that the policy selects"
+        if not _keeps_in_use(pod):
+            return f"the pod does not keep node {name} in use: it {_why_not_in_use(pod)}"
+        if name in self._protected:
+            return f"node {name} is protected (protectedNodes)"
+        if blocked := self._blocked(name):
+            return f"node {name} is not emptied: {blocked}"
+        return f"node {name} is not emptied: no plan that was found empties it within the limits"
+
+    def _blocked(self, node: str) -> str:
+        """The first pod of a node that cannot be evicted, and why; empty where all can."""
+        for pod in self._view.active_pods_on(node):
+            verdict = self._evictor.filter(pod) if _keeps_in_use(pod) else ACCEPTED
+            if not verdict.is_accepted:
+                return f"pod {pod.key} cannot be evicted: {verdict.message}"
+        return ""
+
+    def _used(self) -> frozenset[str]:
+        return frozenset(name for name in self._nodes if self._in_use.num_pods(name))
+
+    def _sum(self, names: frozenset[str]) -> int:
+        return sum(self._cost[name] for name in names)
+
+    def _fullness(self, node: str) -> float:
+        return max(self._shares(node).values(), default=0.0)
+
+    def _most_used(self, node: str) -> str:
+        shares = self._shares(node)
+        return ", ".join(f"{resource} {shares.get(resource, 0):.0%}" for resource in ("cpu", "memory"))
+
+    def _shares(self, node: str) -> Mapping[str, float]:
+        usage = usage_of(self._evictor, node)
+        numbers = zip(usage.resources, usage.taken.tolist(), usage.allocatable.tolist(), strict=True)
+        return {resource: taken / has for resource, taken, has in numbers if has}
+
+
+class _NodesInUse:
+    """How many pods keep nodes in use, as things are booked."""
+
+    def __init__(self, view: ClusterView, evictor: PluginEvictor) -> None:
+        self._view, self._evictor = view, evictor
+        self._others: Counter[str] = Counter()
+        for node in view.nodes:
+            self._others[node] = sum(not _keeps_in_use(pod) for pod in view.active_pods_on(node))
+
+    def num_pods(self, node: str) -> int:
+        """Pods of a node, without those that do not keep it in use."""
+        return int(usage_of(self._evictor, node).taken[PODS_ROW]) - self._others[node]
+
+
+def _keeps_in_use(pod: Pod) -> bool:
+    return not _why_not_in_use(pod)
+
+
+def _why_not_in_use(pod: Pod) -> str:
+    """Why a node is empty beside `pod`; empty if it is not."""
+    if pod.is_terminating:
+        return "is being deleted"
+    if pod.is_mirror or pod.is_static:
+        return "is a static pod"
+    return "belongs to a DaemonSet" if any(owner.kind == "DaemonSet" for owner in pod.owners) else ""

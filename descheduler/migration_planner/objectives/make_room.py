@@ -1,0 +1,169 @@
+"""MakeRoom over a cluster: the most pending pods that can be scheduled, by the fewest evictions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.migration_planner.args import PENDING_PODS, MakeRoom
+from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.connected_moves import connected_moves
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.model.koordinator.gang_settings import gang_id_of
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.planner.arrays import PENDING, Ints
+from descheduler.planner.objectives.make_room import MakeRoom as PlacedPods
+from descheduler.planner.waves import Move
+from descheduler.policy.shared_args import compile_selector
+
+__all__ = ["RoomForPods"]
+
+
+class RoomForPods(ClusterObjective):
+    """The fewest pending pods that no node takes. What the scheduler is predicted to place counts, not the plan."""
+
+    name = "MakeRoom"
+    noun, state = "pod", "pending"
+    is_in_bundles = True
+
+    def __init__(self, args: MakeRoom, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
+        self._evictor = handle.evictor
+        self.hint = self.packing_hint(handle.evictor)
+        self._nodes = frozenset(node.name for node in nodes)
+        self._selected = {pod.uid: pod for pod in _selected(args, handle.view.snapshot.pods)}
+        self._is_narrowed = args != MakeRoom()
+        self._cluster: ClusterProblem
+        self._served_by: dict[str, Sequence[Pod]] = {}
+        """By uid of a pod that the plan evicts, the pods that it makes room for."""
+
+    def pending(self) -> Sequence[Pod]:
+        """The selected pods that no node takes as things are booked."""
+        return [pod for pod in self._evictor.prover().still_pending() if pod.uid in self._selected]
+
+    def nothing_to_do(self) -> str:
+        """That no pod is pending, or that all of them can be scheduled as they are."""
+        if not self._selected:
+            return "no pending pod is selected (makeRoom)" if self._is_narrowed else "no pod is pending"
+        if self.pending():
+            return ""
+        doubts = self._doubts()
+        fit = len(self._selected) - doubts.total()
+        found = [f"{fit} can be scheduled without evictions"] if fit else []
+        found += [f"{number} unknown ({cause})" for cause, number in doubts.most_common()]
+        return f"{counted(len(self._selected), 'pod')} pending: {', '.join(found)}"
+
+    def figure(self) -> int:
+        """Selected pods that no node takes."""
+        return len(self.pending())
+
+    def stated_over(self, cluster: ClusterProblem) -> PlacedPods:
+        """The gangs of pending pods, which are placed whole."""
+        self._cluster = cluster
+        known: dict[str, int] = {}
+        gang: Ints = np.full(len(cluster.pods), PENDING, dtype=np.int64)
+        for number in np.flatnonzero(cluster.problem.assignment == PENDING).tolist():
+            if gang_id := gang_id_of(cluster.pods[number]):
+                gang[number] = known.setdefault(gang_id, len(known))
+        return PlacedPods(gang=gang)
+
+    def change(self, before: int, after: int) -> str:
+        """With the pods that need no room."""
+        fit = len(self._selected) - before - self._doubts().total()
+        others = f" ({fit} more can be scheduled without evictions)" if fit else ""
+        return f"{super().change(before, after)}{others}"
+
+    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        """Moves of which one takes the room that another one leaves, and those for pods of one gang."""
+        found = connected_moves(moves, self._gang_of)
+        self._served_by = {
+            self._cluster.pods[move.pod].uid: self._placed_by(group)
+            for group in found
+            for move in group
+            if move.source != PENDING
+        }
+        return found
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """Each group, by the pods that it makes room for."""
+        for group in self.groups(moves):
+            evictions = [move for move in group if move.source != PENDING]
+            if evictions:
+                yield Part(len(group) - len(evictions), evictions, [cluster.pods[move.pod] for move in evictions])
+
+    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+        """That as many pods fewer are pending as the moves are for; of equal pods the scheduler takes any."""
+        served, before = self._placed_by(moves), self.figure()
+
+        def gain() -> Verdict:
+            if before - self.figure() >= max(len(served), 1):
+                return ACCEPTED
+            return refuse(Reason.NO_GAIN, f"{_names(served)} would still be pending after the evictions")
+
+        return gain
+
+    def reason(self, pod: Pod) -> str:
+        """Which pods it makes room for."""
+        return f"makes room for pending {_names(self._served_by.get(pod.uid, ()))}"
+
+    def harm(self, pod: Pod, node: str) -> Verdict:
+        """Nothing by itself: whether the room is left for the pending pods is asked once all are granted."""
+        del pod, node
+        return ACCEPTED
+
+    def shortfall(self) -> str:
+        """That no room is made for the others."""
+        return "no plan that was found within the limits makes room for the others"
+
+    def why_not(self, pod: Pod) -> str:
+        """That its eviction is not needed, or does not help."""
+        if pod.node_name not in self._nodes:
+            return f"node {pod.node_name} is not one of the nodes that the policy selects"
+        if nothing := self.nothing_to_do():
+            return nothing if not self._served_by else "other pods make room for every pending pod"
+        return "no plan that was found within the limits makes room for a pending pod by its eviction"
+
+    def _doubts(self) -> Counter[str]:
+        """Of how many selected pods it is unknown whether they can be scheduled, by cause."""
+        return Counter(filter(None, map(self._evictor.prover().pending_doubt, self._selected.values())))
+
+    def _gang_of(self, number: int) -> str | None:
+        is_pending = self._cluster.problem.assignment[number] == PENDING
+        return gang_id_of(self._cluster.pods[number]) or None if is_pending else None
+
+    def _placed_by(self, moves: Iterable[Move]) -> Sequence[Pod]:
+        return [self._cluster.pods[move.pod] for move in moves if move.source == PENDING]
+
+
+def _selected(args: MakeRoom, pods: Iterable[Pod]) -> Iterable[Pod]:
+    """The pending pods that `args` name."""
+    selector = compile_selector(args.label_selector)
+    for pod in pods:
+        if pod.node_name or pod.is_terminal or pod.is_terminating or pod.spec.scheduling_gates:
+            continue
+        if not _is_included(args, pod):
+            continue
+        if selector is None or selector.matches(pod.labels):
+            yield pod
+
+
+def _is_included(args: MakeRoom, pod: Pod) -> bool:
+    namespaces = args.namespaces
+    if namespaces is not None and namespaces.include and pod.namespace not in namespaces.include:
+        return False
+    if namespaces is not None and pod.namespace in namespaces.exclude:
+        return False
+    return args.pods == PENDING_PODS or pod.key in args.pods
+
+
+def _names(pods: Sequence[Pod]) -> str:
+    """Such as `pod shop/cart-0 and 2 others`."""
+    if not pods:
+        return "pods"
+    others = f" and {counted(len(pods) - 1, 'other')}" if len(pods) > 1 else ""
+    return f"pod {pods[0].key}{others}"

@@ -1,0 +1,100 @@
+"""Pods that nobody has created yet, as objects: of a manifest, or one with some requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+__all__ = ["WantedPodsError", "pod_of_requests", "pods_of_manifest"]
+
+Object = Mapping[str, Any]
+
+_NAMESPACE = "default"
+_REPLICAS = {"Job": "parallelism"}
+"""The field that says how many pods a workload runs at once, where it is not `replicas`."""
+
+
+class WantedPodsError(ValueError):
+    """There is no pod to make room for; the message says why."""
+
+
+def pod_of_requests(requests: Mapping[str, str]) -> Object:
+    """One pod that requests so much, and that tolerates the taints of extended resources that it requests.
+
+    The admission plugin ExtendedResourceToleration of the API server adds the same tolerations.
+    """
+    extended = [resource for resource in requests if "/" in resource]
+    return _pending(
+        {"name": "wanted", "namespace": _NAMESPACE},
+        {
+            "containers": [{"name": "main", "resources": {"requests": dict(requests)}}],
+            "tolerations": [{"key": resource, "operator": "Exists"} for resource in extended],
+        },
+    )
+
+
+def pods_of_manifest(documents: Iterable[object]) -> list[Object]:
+    """The pods of `documents`: pods, lists, and workloads with a pod template, as many as they have replicas.
+
+    Other objects are left out. Raises WantedPodsError for a DaemonSet, and where there are no pods.
+    """
+    pods = [pod for document in documents for pod in _pods_of(document)]
+    if not pods:
+        raise WantedPodsError("holds no pod and no workload with a pod template and replicas")
+    return pods
+
+
+def _pods_of(document: object) -> Iterator[Object]:
+    if not isinstance(document, Mapping):
+        return
+    kind, items = document.get("kind"), document.get("items")
+    if isinstance(items, list):
+        for item in items:
+            yield from _pods_of(item)
+    elif kind == "Pod":
+        yield _pending({"namespace": _NAMESPACE, **_mapping(document, "metadata")}, _mapping(document, "spec"))
+    elif kind == "CronJob":
+        yield from _pods_of({**document, "kind": "Job", "spec": _mapping(document, "spec", "jobTemplate", "spec")})
+    elif template := _mapping(document, "spec", "template"):
+        yield from _replicas(document, template)
+
+
+def _replicas(workload: Object, template: Object) -> Iterator[Object]:
+    kind, metadata = str(workload.get("kind")), _mapping(workload, "metadata")
+    name, namespace = metadata.get("name", "wanted"), metadata.get("namespace", _NAMESPACE)
+    if kind == "DaemonSet":
+        raise WantedPodsError(f"DaemonSet {name} has one pod on each node; name a pod, or a workload with replicas")
+    replicas = _mapping(workload, "spec").get(_REPLICAS.get(kind, "replicas"), 1)
+    for number in range(replicas if isinstance(replicas, int) else 1):
+        owner = {"apiVersion": workload.get("apiVersion", ""), "kind": kind, "name": name, "controller": True}
+        yield _pending(
+            {
+                **_mapping(template, "metadata"),
+                "name": f"{name}-wanted-{number}",
+                "namespace": namespace,
+                "ownerReferences": [{**owner, "uid": f"wanted-{namespace}-{name}"}],
+            },
+            _mapping(template, "spec"),
+        )
+
+
+def _pending(metadata: Object, spec: Object) -> Object:
+    """The pod as it is when nothing but its creation has happened."""
+    name = metadata.get("name") or f"{metadata.get('generateName', '')}wanted"
+    kept = {key: metadata[key] for key in ("labels", "annotations", "ownerReferences") if key in metadata}
+    namespace = metadata.get("namespace", _NAMESPACE)
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {**kept, "name": name, "namespace": namespace, "uid": f"wanted-{namespace}-{name}"},
+        "spec": {key: value for key, value in spec.items() if key != "nodeName"},
+        "status": {"phase": "Pending"},
+    }
+
+
+def _mapping(value: Object, *path: str) -> Object:
+    """The mapping at `path`; empty where there is none."""
+    for key in path:
+        inner = value.get(key)
+        value = inner if isinstance(inner, Mapping) else {}
+    return value

@@ -1,0 +1,119 @@
+"""One plan carried out on the cluster of a dump: evicted pods go, replacements come, and the scheduler binds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.options import RunResult
+from descheduler.cycle.recent_moves import with_moves
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
+from descheduler.placement.prover import LandingProver
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.run_memory import RunMemory
+from descheduler.policy.types import Policy
+from descheduler.simulation.arrivals import Arrival, arrival_of, started
+from descheduler.simulation.disruption_budgets import budgets_after
+from descheduler.simulation.measured_usage import node_metrics_after, server_usage_after
+
+__all__ = ["CarriedOut", "carried_out", "undecided_pods"]
+
+
+class CarriedOut(msgspec.Struct, frozen=True):
+    """The cluster `now`, some time after a plan was carried out, and what came for each evicted pod, in their order.
+
+    `undecided` are the pods of `undecided_pods`, and `memory` is what the run leaves for the next.
+    """
+
+    snapshot: Snapshot
+    now: datetime
+    memory: RunMemory
+    arrivals: tuple[Arrival, ...]
+    undecided: Mapping[str, int]
+
+
+def carried_out(decisions: Decisions, every: timedelta) -> CarriedOut:
+    """What the next run finds, which comes `every` after the one that took `decisions`.
+
+    Every eviction goes well, and every replacement lands where the plan predicts it and is ready by then. Then the
+    scheduler binds the pending pods that fit. Nothing else happens in between: no pod is created, finishes or fails.
+    PodMigrationJobs that were under way have ended, and their pods are where they were.
+    """
+    before, now = decisions.snapshot, decisions.now
+    arrivals = [arrival_of(move, now) for move in decisions.leaving]
+    prover = _prover(replace(before, pods=_pods_after(before, arrivals)), decisions.policy)
+    bound = {id(pod): started(there, now) for pod, there in prover.scheduled()}
+    arrivals = [_bound(each, bound) for each in arrivals]
+    pods = tuple(bound.get(id(pod), pod) for pod in prover.cluster.snapshot.pods)
+    return CarriedOut(
+        snapshot=_with_status(replace(before, pods=pods, migration_jobs=()), before, arrivals, bound.values(), every),
+        now=now + every,
+        memory=with_moves(decisions.memory, decisions.policy, _result(decisions, arrivals), now),
+        arrivals=tuple(arrivals),
+        undecided=prover.undecided,
+    )
+
+
+def undecided_pods(decisions: Decisions) -> Mapping[str, int]:
+    """How many pending pods nobody can tell about, by what their scheduler checks that is not modelled."""
+    return _prover(decisions.snapshot, decisions.policy).undecided
+
+
+def _pods_after(before: Snapshot, arrivals: Iterable[Arrival]) -> tuple[Pod, ...]:
+    gone = {id(each.move.pod) for each in arrivals}
+    pods = [pod for pod in before.pods if id(pod) not in gone]
+    pods += [each.pod for each in arrivals if each.pod is not None]
+    return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name)))
+
+
+def _prover(snapshot: Snapshot, policy: Policy) -> LandingProver:
+    """The scheduler that the policy verifies landings with, kube-scheduler where it verifies none."""
+    version = snapshot.kube_version
+    known = (settings for _, settings in scheduling_by_profile(policy, version) if settings is not None)
+    settings = next(known, SchedulingSettings(version=version or KubeVersion()))
+    return LandingProver(snapshot, configuration=settings.resolved(), version=settings.version)
+
+
+def _bound(arrival: Arrival, bound: Mapping[int, Pod]) -> Arrival:
+    there = bound.get(id(arrival.pod))
+    return arrival if there is None else msgspec.structs.replace(arrival, pod=there, fate="scheduled")
+
+
+def _with_status(
+    snapshot: Snapshot, before: Snapshot, arrivals: Sequence[Arrival], bound: Iterable[Pod], every: timedelta
+) -> Snapshot:
+    """`snapshot` with what controllers and agents report of its pods."""
+    came = {id(each.pod): each.pod for each in arrivals if each.pod is not None and each.pod.node_name}
+    moved = [(each.move.pod, came.get(id(each.pod))) for each in arrivals]
+    ready = came | {id(pod): pod for pod in bound}
+    node_usage, pod_usage = server_usage_after(before, moved)
+    return replace(
+        snapshot,
+        budgets=budgets_after(before, (pod for pod, _ in moved), ready.values()),
+        node_usage=node_usage,
+        pod_usage=pod_usage,
+        node_metrics=node_metrics_after(before, moved, every),
+    )
+
+
+def _result(decisions: Decisions, arrivals: Iterable[Arrival]) -> RunResult:
+    return RunResult(decisions, tuple(_evicted(each.move, each.pod) for each in arrivals))
+
+
+def _evicted(move: Move, successor: Pod | None) -> Outcome:
+    """The outcome of an eviction that went well."""
+    pod, node = move.pod, "" if successor is None else successor.node_name
+    planned = PlannedEviction(
+        pod.namespace, pod.name, pod.uid, pod.node_name, move.profile, move.plugin, landing=move.landing
+    )
+    return Outcome(planned, OutcomeKind.EVICTED, OutcomeCode.DONE, "", landed_on=node)

@@ -1,0 +1,156 @@
+"""Policies and a cluster in, the document `Simulation` out. No I/O; the same input gives the same document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.decide import decide
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.model.text.counted import counted
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.run_memory import RunMemory
+from descheduler.policy.types import Policy
+from descheduler.report.identities import policy_identity, snapshot_identity
+from descheduler.report.simulation_document import (
+    SIMULATION_VERSION,
+    BackAndForth,
+    Difference,
+    SimulatedFailure,
+    SimulatedPolicy,
+    Simulation,
+)
+from descheduler.simulation.closed_loop import Course, run_cycles
+from descheduler.simulation.endings import waiting_pods
+from descheduler.simulation.repetition import back_and_forth, repeated_from
+from descheduler.simulation.sentences import sentence_of
+
+__all__ = ["SimulationOptions", "Start", "simulate"]
+
+_SAMPLES = "the samples of Prometheus stay as they were measured, whatever moves"
+
+
+class SimulationOptions(msgspec.Struct, frozen=True):
+    """How a simulation goes: at most so many cycles, each `every` after the one before. For `scope` see `decide`."""
+
+    most_cycles: int = 10
+    every: timedelta = timedelta(minutes=5)
+    scope: Scope = EVERYWHERE
+
+
+class Start(msgspec.Struct, frozen=True):
+    """A policy, the cluster as it is read for it, and what earlier runs of it have left."""
+
+    policy: Policy
+    snapshot: Snapshot
+    memory: RunMemory = msgspec.field(default_factory=RunMemory)
+
+
+def simulate(starts: Sequence[Start], *, now: datetime, options: SimulationOptions) -> Simulation:
+    """What becomes of one or two policies, each on its own copy of the same cluster, from `now` on.
+
+    Raises PolicyError as `decide` does.
+    """
+    policies = tuple(_simulated(start, now, options) for start in starts)
+    return Simulation(
+        api_version=SIMULATION_VERSION,
+        kind="Simulation",
+        snapshot=snapshot_identity(starts[0].snapshot, now),
+        now=now,
+        every_seconds=options.every.total_seconds(),
+        policies=policies,
+        differences=tuple(_differences(*policies)) if len(policies) > 1 else (),
+    )
+
+
+def _simulated(start: Start, now: datetime, options: SimulationOptions) -> SimulatedPolicy:
+    def decide_on(snapshot: Snapshot, at: datetime, memory: RunMemory) -> Decisions:
+        return decide(
+            start.policy,
+            snapshot,
+            now=at,
+            scope=options.scope,
+            memory=memory,
+            most_assessed=len(snapshot.pods),
+            most_proved=0,
+        )
+
+    course = run_cycles(
+        start.snapshot, decide_on, now=now, memory=start.memory, every=options.every, most=options.most_cycles
+    )
+    return _document(course)
+
+
+def _document(course: Course) -> SimulatedPolicy:
+    cycles, last = course.cycles, course.runs[-1]
+    repeated = _back_and_forth(course)
+    waiting = waiting_pods(last) if course.ending == "waits" else {}
+    end = cycles[-1].after if cycles else course.before
+    return SimulatedPolicy(
+        policy=policy_identity(last.policy),
+        ending=course.ending,
+        sentence=sentence_of(course.ending, cycles, end, repeated, waiting),
+        evictions=sum(cycle.evictions for cycle in cycles),
+        waiting=waiting,
+        back_and_forth=repeated,
+        before=course.before,
+        cycles=cycles,
+        failures=tuple(_failures(course.runs)),
+        warnings=tuple(dict.fromkeys(_warnings(course))),
+    )
+
+
+def _back_and_forth(course: Course) -> tuple[BackAndForth, ...]:
+    """Of the cycles that are repeated, or of all where the policy still evicts after the last one."""
+    if course.ending not in ("repeats", "unfinished"):
+        return ()
+    first = repeated_from(course.found) or 1
+    return back_and_forth([cycle.moves for cycle in course.cycles[first - 1 :]], first)
+
+
+def _failures(runs: Sequence[Decisions]) -> Iterator[SimulatedFailure]:
+    known = set()
+    for number, decisions in enumerate(runs, start=1):
+        for each in decisions.failures:
+            if (each.profile, each.plugin) not in known:
+                known.add((each.profile, each.plugin))
+                yield SimulatedFailure(cycle=number, profile=each.profile, plugin=each.plugin, message=each.message)
+
+
+def _warnings(course: Course) -> Iterator[str]:
+    first = course.runs[0]
+    yield from map(str, first.policy.warnings)
+    for decisions in course.runs:
+        yield from decisions.notes
+        if decisions.skipped:
+            yield f"no plugin runs: {decisions.skipped}"
+    yield from first.snapshot.warnings
+    for why, number in course.undecided.items():
+        yield f"unknown where {counted(number, 'pending pod')} can be scheduled: {why}"
+    if first.snapshot.node_samples:
+        yield _SAMPLES
+
+
+def _differences(first: SimulatedPolicy, second: SimulatedPolicy) -> Iterator[Difference]:
+    """Figures of the end, where they differ."""
+    others = _end_figures(second)
+    for figure, number in _end_figures(first).items():
+        if number != others[figure]:
+            yield Difference(figure=figure, first=number, second=others[figure])
+
+
+def _end_figures(policy: SimulatedPolicy) -> dict[str, float | None]:
+    end = policy.cycles[-1].after if policy.cycles else policy.before
+    return {
+        "cycles": sum(cycle.evictions > 0 for cycle in policy.cycles),
+        "evictions": policy.evictions,
+        "pods pending": end.pending,
+        "nodes over target": end.nodes_over_target,
+        "highest CPU requests (%)": end.cpu.highest_percent,
+        "standard deviation of CPU requests (%)": end.cpu.deviation_percent,
+        "highest memory requests (%)": end.memory.highest_percent,
+        "standard deviation of memory requests (%)": end.memory.deviation_percent,
+    }

@@ -1,0 +1,129 @@
+"""`descheduler plan --for`: what makes room for pods, with a policy or without one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import Object, node_object, pod_object
+from tests.cli.commands import Descheduler
+
+_PACKING = Path(__file__).resolve().parents[2] / "config" / "schedulers" / "most-allocated.yaml"
+
+
+def fixed(node: str, cpu: str) -> Object:
+    """A bare pod, which is not evicted."""
+    return pod_object(f"{node}-fixed", cpu=cpu, node=node, owners=[])
+
+
+def pending(name: str) -> Object:
+    return pod_object(name, cpu="4", node=None, phase="Pending")
+
+
+NODES = [node_object(name, cpu="10") for name in "abc"]
+RUNNING = [pod_object("a0", cpu="2", node="a"), fixed("a", "6"), fixed("b", "7"), fixed("c", "7")]
+"""2 cores of a and 3 of each of b and c are free."""
+
+
+@pytest.fixture
+def plan(descheduler: Descheduler, tmp_path: Path) -> Any:
+    """The document of a plan for the nearly full cluster and further pods."""
+
+    def run(room: str | Path, *pods: Object, policy: Object | None = None) -> Object:
+        dump = tmp_path / "dump.json"
+        dump.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*NODES, *RUNNING, *pods]}))
+        flags: list[str | Path] = []
+        if policy is not None:
+            (tmp_path / "policy.json").write_text(json.dumps(policy))
+            flags = ["--policy-config-file", tmp_path / "policy.json"]
+        ended = descheduler("plan", "--for", room, "--snapshot", dump, "-o", "json", *flags)
+        assert ended.code == 0, ended.err
+        found: Object = json.loads(ended.out)
+        return found
+
+    return run
+
+
+def sentence(document: Object) -> str:
+    (objective,) = document["goal"]["objectives"]
+    return str(objective["sentence"])
+
+
+def evicted(document: Object) -> list[str]:
+    return [move["pod"]["name"] for move in document["moves"]]
+
+
+def policy(plugin: str, **limits: int) -> Object:
+    verification = {"name": "PlacementVerification", "args": {"schedulerConfigFile": str(_PACKING)}}
+    profile = {
+        "name": "p",
+        "pluginConfig": [{"name": "DefaultEvictor"}, {"name": plugin}, verification],
+        "plugins": {
+            "deschedule": {"enabled": [plugin]},
+            "preevictionfilter": {"enabled": ["PlacementVerification"]},
+        },
+    }
+    return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile], **limits}
+
+
+def test_room_is_made_for_pending_pods_without_a_policy(plan: Any) -> None:
+    document = plan("pending", pending("p"))
+
+    assert evicted(document) == ["a0"]
+    assert sentence(document) == "1 pod pending → 0, 1 eviction"
+
+
+def test_room_is_made_for_the_pods_of_a_file_and_not_for_others(plan: Any, tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text(
+        "kind: Job\nmetadata: {name: train, namespace: ml}\nspec: {template: {spec: {containers: [{name: c,"
+        " resources: {requests: {cpu: 4}}}]}}}\n"
+    )
+
+    document = plan(file)
+
+    assert [move["reason"] for move in document["moves"]] == ["makes room for pending pod ml/train-wanted-0"]
+
+
+def test_room_is_made_for_what_a_pod_requests(plan: Any) -> None:
+    assert evicted(plan("cpu=4,memory=1Gi")) == ["a0"]
+    assert sentence(plan("cpu=3")) == "1 pod pending: 1 can be scheduled without evictions"
+    assert sentence(plan("cpu=30")).startswith("1 pod pending → 1, 0 evictions")
+
+
+def test_a_pod_of_requests_is_one_of_the_scheduler_that_the_policy_names(plan: Any, tmp_path: Path) -> None:
+    scheduler = tmp_path / "scheduler.yaml"
+    scheduler.write_text(_PACKING.read_text().replace("default-scheduler", "packing"))
+    document = policy("RemoveFailedPods")
+    document["profiles"][0]["pluginConfig"][2]["args"]["schedulerConfigFile"] = str(scheduler)
+
+    assert sentence(plan("cpu=3", policy=document)) == "1 pod pending: 1 can be scheduled without evictions"
+
+
+def test_protections_and_limits_of_a_policy_hold_and_its_plugins_do_not_run(plan: Any) -> None:
+    """RemoveFailedPods would evict the failed pod."""
+    failed = pod_object("failed", node="b", phase="Failed")
+
+    assert evicted(plan("pending", pending("p"), failed, policy=policy("RemoveFailedPods"))) == ["a0"]
+    assert evicted(plan("pending", pending("p"), policy=policy("RemoveFailedPods", maxNoOfPodsToEvictTotal=0))) == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "fault"),
+    [
+        pytest.param(["--for", "cpu=x"], "write it like nvidia.com/gpu=8,cpu=4", id="no quantity"),
+        pytest.param(["--for", "cpu=1,cpu=2"], "named twice", id="twice"),
+        pytest.param(["--for", "nowhere.yaml"], "no such file", id="no file"),
+        pytest.param(["--for", "pending", "--out", "x"], "cannot be used together", id="with --out"),
+        pytest.param(["--out", "x"], "missing option '--policy-config-file'", id="no policy"),
+        pytest.param(["--config", "x"], "missing option '--out'", id="no plan file"),
+    ],
+)
+def test_flags_that_make_no_sense_are_refused(descheduler: Descheduler, flags: list[str], fault: str) -> None:
+    ended = descheduler("plan", *flags)
+
+    assert ended.code == 2
+    assert fault in ended.err

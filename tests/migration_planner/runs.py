@@ -1,0 +1,60 @@
+"""Runs of MigrationPlanner with one objective, under a scheduler that prefers full nodes or empty ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import Goal
+from tests.builders import Object
+from tests.strategies.runs import run_plugin
+
+__all__ = ["goal_of", "run_objective", "verified"]
+
+_PACKING = Path(__file__).resolve().parents[2] / "config" / "schedulers" / "most-allocated.yaml"
+
+
+def verified(planner: Object, *, packs: bool = True) -> Object:
+    """A policy with MigrationPlanner and PlacementVerification; `packs`: the scheduler prefers full nodes."""
+    verification: Object = {"schedulerConfigFile": str(_PACKING)} if packs else {}
+    profile: Object = {
+        "name": "p",
+        "pluginConfig": [
+            {"name": "DefaultEvictor", "args": {}},
+            {"name": "MigrationPlanner", "args": planner},
+            {"name": "PlacementVerification", "args": verification},
+        ],
+        "plugins": {
+            "balance": {"enabled": ["MigrationPlanner"]},
+            "preevictionfilter": {"enabled": ["PlacementVerification"]},
+        },
+    }
+    return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
+
+
+def run_objective(
+    key: str,
+    nodes: Sequence[Node],
+    pods: Iterable[Pod],
+    *,
+    args: Object | None = None,
+    planner: Object | None = None,
+    policy: Object | None = None,
+    packs: bool = True,
+    **others: Any,
+) -> Decisions:
+    """What MigrationPlanner decides for the objective `key` with `args`; `planner` are arguments beside it."""
+    planned = {"objectives": [{key: args or {}}], "timeLimit": "2s", **(planner or {})}
+    return run_plugin(
+        "MigrationPlanner", nodes, pods, policy={**verified(planned, packs=packs), **(policy or {})}, **others
+    )
+
+
+def goal_of(decisions: Decisions) -> Goal:
+    """The one goal of the plan."""
+    (goal,) = decisions.facts["p", "MigrationPlanner"].goals
+    return goal

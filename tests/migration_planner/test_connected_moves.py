@@ -1,0 +1,31 @@
+"""Which moves of a plan depend on each other."""
+
+from __future__ import annotations
+
+from descheduler.migration_planner.connected_moves import connected_moves
+from descheduler.planner.arrays import PENDING
+from descheduler.planner.waves import Move
+
+
+def groups(*moves: tuple[int, int, int], gangs: dict[int, str] | None = None) -> list[list[int]]:
+    """The pods of each group."""
+    found = connected_moves([Move(*move) for move in moves], (gangs or {}).get)
+    return [[move.pod for move in group] for group in found]
+
+
+def test_a_pod_that_is_placed_where_others_have_left_belongs_to_them() -> None:
+    assert groups((1, 10, 20), (2, 11, 20), (3, PENDING, 10)) == [[1, 3], [2]]
+
+
+def test_a_chain_of_moves_is_one_group() -> None:
+    assert groups((1, 11, 12), (2, 10, 11), (3, PENDING, 10)) == [[1, 2, 3]]
+
+
+def test_moves_onto_a_node_that_no_pod_leaves_are_independent() -> None:
+    assert groups((1, 10, 20), (2, 11, 20)) == [[1], [2]]
+
+
+def test_members_of_a_gang_belong_together() -> None:
+    moves = ((1, 10, 20), (2, 11, 21), (3, PENDING, 10), (4, PENDING, 11))
+
+    assert groups(*moves, gangs={3: "g", 4: "g"}) == [[1, 2, 3, 4]]

@@ -1,0 +1,172 @@
+"""MigrationPlanner with MakeRoom: which pods leave so that pending ones can be scheduled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import Level
+from tests.builders import Object, make_node, make_pod
+from tests.migration_planner.runs import goal_of, run_objective
+from tests.strategies.runs import evicted, refused
+
+NODES = [make_node(name, cpu="10") for name in "abc"]
+
+
+def pod(name: str, cpu: str, node: str | None, **facts: Any) -> Pod:
+    return make_pod(name, cpu=cpu, node=node, **facts)
+
+
+def pending(name: str, cpu: str, **facts: Any) -> Pod:
+    return pod(name, cpu, None, phase="Pending", **facts)
+
+
+def fixed(node: str, cpu: str) -> Pod:
+    """A bare pod, which is not evicted."""
+    return pod(f"{node}-fixed", cpu, node, owners=[])
+
+
+def run(pods: Sequence[Pod], **others: Any) -> Decisions:
+    return run_objective("makeRoom", others.pop("nodes", NODES), pods, **others)
+
+
+NEARLY_FULL = [
+    *(pod(name, "2", "a") for name in ("a0", "a1")),
+    fixed("a", "4"),
+    *(fixed(node, "7") for node in "bc"),
+]
+"""2 cores of a and 3 of each of b and c are free."""
+
+
+def test_pods_leave_so_that_a_pending_pod_fits() -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4")])
+
+    (name,) = evicted(decisions)
+    assert name in ("a0", "a1")
+    assert decisions.moves[0].reason == "makes room for pending pod default/p"
+    assert goal_of(decisions).levels == (Level("pods pending", 1, 0, 0),)
+    assert goal_of(decisions).sentence == "1 pod pending → 0, 1 eviction"
+
+
+def test_two_pods_leave_together_for_one_that_needs_the_room_of_both() -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "6")])
+
+    assert sorted(evicted(decisions)) == ["a0", "a1"]
+    assert len({move.bundle for move in decisions.moves} - {0}) == 1
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param({"policy": {"maxNoOfPodsToEvictTotal": 1}}, id="limit of the run"),
+        pytest.param({"planner": {"maxEvictions": 1}}, id="limit of the planner"),
+    ],
+)
+def test_no_pod_leaves_where_a_limit_allows_too_few(others: Object) -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "6")], **others)
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels[0].after == 1
+
+
+def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:
+    """Another pod of a higher priority takes the room."""
+    others = [pending("first", "4", priority=10, namespace="other")]
+
+    decisions = run([*NEARLY_FULL, pending("p", "4"), *others], args={"for": ["default/p"]})
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).sentence == (
+        "1 pod pending → 1, 0 evictions; no plan that was found within the limits makes room for the others"
+    )
+
+
+def test_any_of_equal_pods_is_served() -> None:
+    """The older one is scheduled, whichever the plan has placed."""
+    twins = [pending("young", "4", age=60), pending("old", "4", age=600)]
+
+    assert goal_of(run([*NEARLY_FULL, *twins])).levels[0].after == 1
+
+
+def gang_member(name: str) -> Pod:
+    annotations = {"gang.scheduling.koordinator.sh/name": "g", "gang.scheduling.koordinator.sh/min-available": "2"}
+    return pending(name, "5", annotations=annotations, scheduler="koord-scheduler")
+
+
+def test_a_gang_is_served_whole() -> None:
+    """Room for one of 5 cores can be made on a, and for another one on b."""
+    pods = [*(pod(f"{node}0", "2", node) for node in "ab"), *(fixed(node, "5") for node in "ab"), fixed("c", "20")]
+    nodes = [*NODES[:2], make_node("c", cpu="24", memory="2Gi")]
+
+    decisions = run([*pods, gang_member("g0"), gang_member("g1")], nodes=nodes)
+
+    assert sorted(evicted(decisions)) == ["a0", "b0"]
+    assert goal_of(decisions).levels[0].after == 0
+
+
+def test_no_pod_leaves_for_a_part_of_a_gang() -> None:
+    assert evicted(run([*NEARLY_FULL, gang_member("g0"), gang_member("g1")])) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "served"),
+    [
+        pytest.param({"namespaces": {"include": ["shop"]}}, True, id="namespace"),
+        pytest.param({"namespaces": {"exclude": ["shop"]}}, False, id="other namespaces"),
+        pytest.param({"labelSelector": {"matchLabels": {"app": "p"}}}, True, id="labels"),
+        pytest.param({"labelSelector": {"matchLabels": {"app": "q"}}}, False, id="other labels"),
+        pytest.param({"for": ["shop/p"]}, True, id="name"),
+        pytest.param({"for": ["shop/q"]}, False, id="other name"),
+    ],
+)
+def test_room_is_made_for_selected_pods(args: Object, *, served: bool) -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4", namespace="shop", labels={"app": "p"})], args=args)
+
+    assert bool(evicted(decisions)) is served
+    assert served or goal_of(decisions).sentence == "no pending pod is selected (makeRoom)"
+
+
+def test_goal_says_why_nothing_is_to_be_done() -> None:
+    assert goal_of(run(NEARLY_FULL)).sentence == "no pod is pending"
+    assert goal_of(run([*NEARLY_FULL, pending("p", "1")])).sentence == (
+        "1 pod pending: 1 can be scheduled without evictions"
+    )
+    foreign = [pending(name, "4", scheduler="other") for name in "qr"]
+    assert goal_of(run([*NEARLY_FULL, pending("p", "1"), *foreign])).sentence == (
+        "3 pods pending: 1 can be scheduled without evictions, 2 unknown (scheduler other is not modelled)"
+    )
+
+
+def test_goal_counts_pods_beside_that_need_no_room() -> None:
+    goal = goal_of(run([*NEARLY_FULL, pending("p", "4"), pending("small", "3")]))
+
+    assert goal.sentence == "1 pod pending → 0 (1 more can be scheduled without evictions), 1 eviction"
+
+
+def test_pods_with_scheduling_gates_are_not_pending_for_want_of_room() -> None:
+    gated = pending("p", "4", spec={"schedulingGates": [{"name": "quota"}]})
+
+    assert goal_of(run([*NEARLY_FULL, gated])).sentence == "no pod is pending"
+
+
+def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
+    """kube-scheduler as it comes places the first replacement where it came from."""
+    decisions = run([*NEARLY_FULL, pending("p", "6")], packs=False)
+
+    assert evicted(decisions) == []
+    assert set(refused(decisions).values()) <= {"ReturnsToSource"}
+
+
+def test_moves_in_a_chain_are_asked_for_together() -> None:
+    """p needs all of a; a0 fits only where b0 has left."""
+    nodes = [make_node("a", cpu="6"), make_node("b", cpu="10"), make_node("c", cpu="4")]
+    pods = [pod("a0", "5", "a"), pod("b0", "3", "b"), fixed("b", "5"), fixed("c", "1"), pending("p", "6")]
+
+    decisions = run(pods, nodes=nodes)
+
+    assert sorted(evicted(decisions)) == ["a0", "b0"]
+    assert len({move.bundle for move in decisions.moves} - {0}) == 1
