@@ -12,7 +12,7 @@ SAMPLE_low-node-load := load
 DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
 NOW ?= $(if $(SAMPLE_$(PROFILE)),2026-06-30T12:00:00Z,2026-01-15T12:00:00Z)
 
-.PHONY: help setup run test e2e e2e-peers image render lint format schema bench bench-peer bench-migrations clean
+.PHONY: help setup run test e2e e2e-peers image render lint format schema bench bench-peer bench-migrations bench-balance clean
 
 help: ## Show this list.
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ bench-peer: setup ## Measure beside the upstream program on a real API server (b
 
 bench-migrations: setup ## Measure 500 migrations on a real control plane.
 	$(BIN)/python -m tests.bench.migrations $(MIGRATIONS_ARGS)
+
+bench-balance: setup ## Balance 200 nodes by plans and by the upstream program on a real control plane.
+	$(BIN)/python -m tests.bench.planned_cluster $(BALANCE_ARGS)
 
 clean: ## Remove the virtual environment and all caches.
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

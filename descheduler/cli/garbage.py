@@ -10,7 +10,7 @@ import gc
 
 __all__ = ["collect_no_more", "collect_rarely"]
 
-_YOUNG_OBJECTS = 100_000
+_YOUNG_OBJECTS = 250_000
 """New objects, of some 100 bytes, before cycles are looked for among them."""
 _ROUNDS = 50
 """Looks at objects of one age before those of the next are looked at."""

@@ -29,6 +29,8 @@ __all__ = ["main"]
 _PROGRAM = "descheduler"
 _logger = logging.getLogger(__name__)
 _LABEL = "error: "
+_ALGEBRA_THREADS = "OPENBLAS_NUM_THREADS"
+"""How many threads numpy starts as it is loaded, by default one for each core; nothing here is divided among them."""
 _STARTED = time.monotonic()
 """When the program began, as near as it can tell. The start that the system keeps of a process would count what a shell
 did before it became this program."""
@@ -43,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     is_program = arguments is None
     if is_program:
         collect_rarely()
+        os.environ.setdefault(_ALGEBRA_THREADS, "1")
     watch = Watch(started=_STARTED if is_program else None)
     code = _run(sys.argv[1:] if arguments is None else arguments, watch)
     if is_program and (watch.has_given_up or watch.is_over):

@@ -11,7 +11,7 @@ from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decisions import decisions_of
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
-from descheduler.cycle.options import MOST_ASSESSED
+from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.profiles import request_chosen, run_profiles
 from descheduler.cycle.recent_moves import moves_in
@@ -38,10 +38,7 @@ from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 
-__all__ = ["EVICTIONS_IN_BACKGROUND", "MOST_PROVED", "decide"]
-
-EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
-"""The feature gate under which another controller may carry an eviction out."""
+__all__ = ["MOST_PROVED", "decide"]
 
 MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""

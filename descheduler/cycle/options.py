@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from descheduler.plan.outcome import Outcome
     from descheduler.report.plan_file import PlanFile
 
-__all__ = ["MOST_ASSESSED", "ConnectionOptions", "PlanToApply", "RunOptions", "RunResult"]
+__all__ = ["EVICTIONS_IN_BACKGROUND", "MOST_ASSESSED", "ConnectionOptions", "PlanToApply", "RunOptions", "RunResult"]
 
+EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
+"""The feature gate under which another controller may carry an eviction out."""
 MOST_ASSESSED = 1000
 """Evictions of a plain upstream policy whose landings are looked up for the report; each takes about a millisecond."""
 

@@ -185,6 +185,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_BALANCE,
         factory=MigrationPlanner,
         validate=migration_planner_args.validate_args,
+        uses=migration_planner_args.used_strategies,
         needs=migration_planner_args.needs,
         remembers=True,
     ),

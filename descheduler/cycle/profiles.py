@@ -160,6 +160,8 @@ class _RunningProfile:
         if policy.kind == "DeschedulerConfiguration" and policy.compatibility == "upstream":
             self._pre_eviction_filters = [_FilterAsPreEvictionFilter(plugin) for plugin in self._filters]
         self._strategies: dict[str, object] = {}
+        self._used: dict[str, object] = {}
+        """By name, as they were first built: what they saw before anything was moved is what they remember."""
 
     def deschedule(self, outcome: ProfilesRun) -> None:
         for name in self._profile.deschedule:
@@ -183,6 +185,7 @@ class _RunningProfile:
                 outcome.facts[self._profile.name, name] = strategy.facts()
             if isinstance(strategy, RememberingPlugin):
                 outcome.notes[self._memory_key(name)] = strategy.note()
+        self._note_used(outcome)
         self._evictor.end_turn(profile=self._profile.name, plugin=name)
 
     def _strategy(self, name: str) -> object:
@@ -190,10 +193,28 @@ class _RunningProfile:
             handle, evictor = self._handle, self.evictor_of(name)
             memory = self._memory.of(self._memory_key(name))
             strategy_handle = StrategyHandle(
-                handle.policy, handle.view, handle.node_fit, handle.now, evictor, memory, self._search
+                handle.policy,
+                handle.view,
+                handle.node_fit,
+                handle.now,
+                evictor,
+                memory,
+                self._search,
+                self._build_used,
             )
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
+
+    def _build_used(self, name: str, handle: StrategyHandle) -> object:
+        """A strategy that another one runs."""
+        strategy = self._build(name, msgspec.structs.replace(handle, memory=self._memory.of(self._memory_key(name))))
+        self._used.setdefault(name, strategy)
+        return strategy
+
+    def _note_used(self, outcome: ProfilesRun) -> None:
+        for name, strategy in self._used.items():
+            if isinstance(strategy, RememberingPlugin):
+                outcome.notes.setdefault(self._memory_key(name), strategy.note())
 
     def evictor_of(self, plugin: str) -> PluginEvictor:
         """The evictor that speaks in the name of `plugin`."""

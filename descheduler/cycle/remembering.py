@@ -33,7 +33,7 @@ _UNREADABLE = "the memory of earlier runs cannot be used"
 
 def remembers(policy: Policy, registry: Registry) -> bool:
     """Whether some plugin of `policy`, or the evictor, leaves something for its next run."""
-    names = {name for profile in policy.profiles for name in (*profile.deschedule, *profile.balance)}
+    names = {name for profile in policy.profiles for name in (*profile.deschedule, *profile.balance, *profile.used)}
     return longest_window(policy) is not None or any(registry[name].remembers for name in names)
 
 

@@ -70,8 +70,8 @@ def _needs(policy: Policy, registry: Registry) -> Needs:
     """What a cycle of the policy reads."""
     needs = Needs(frozenset({"PodDisruptionBudget.policy"}))
     for profile in policy.profiles:
-        names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
-        for name in names:
+        strategies = {*profile.deschedule, *profile.balance, *profile.used}
+        for name in strategies.union(profile.filter, profile.pre_eviction_filter, profile.evict):
             needs |= registry[name].needs(profile.args[name])
     if any(_names_priority_class(args) for profile in policy.profiles for args in profile.args.values()):
         needs |= Needs(frozenset({"PriorityClass.scheduling.k8s.io"}))

@@ -131,6 +131,14 @@ class PluginEvictor:
         """Whether somebody's request for the eviction of `pod` was granted in this cycle."""
         return self._evictor.book.has(pod)
 
+    def arrivals(self) -> Sequence[tuple[Pod, Pod | None]]:
+        """The pods whose eviction is booked, in order, each with the one that comes for it, bound to where it lands.
+
+        None where none comes, or where it is not known for certain.
+        """
+        landings = self._evictor.landings
+        return [(pod, landings.arrival_of(pod)) for pod, _ in landings.leaving]
+
     def predicted(self, pod: Pod) -> Landing:
         """Where the replacement of `pod` would land on top of everything booked. Leaves no trace."""
         return self._evictor.landings.predicted(pod, self._profile_index)

@@ -62,6 +62,10 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.has_booked(pod)
 
+    def arrivals(self) -> Sequence[tuple[Pod, Pod | None]]:
+        """As `inner`."""
+        return self._inner.arrivals()
+
     def predicted(self, pod: Pod) -> Landing:
         """As `inner`."""
         return self._inner.predicted(pod)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import threading
 import time
@@ -23,6 +22,7 @@ from descheduler.kube.lists.listing import ListPage, list_pages
 from descheduler.kube.lists.streamed import MessageBatch, list_messages, list_pieces
 from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.token_bucket import TokenBucket
+from descheduler.version import VERSION
 
 __all__ = ["CallCount", "KubeClient", "connect"]
 
@@ -260,16 +260,9 @@ def connect(
     None not at all. Raises KubeConfigError.
     """
     connection = load_connection(kubeconfig, context, environ=environ)
-    headers = {"User-Agent": user_agent or f"descheduler/{_version()}"}
+    headers = {"User-Agent": user_agent or f"descheduler/{VERSION}"}
     if as_user:
         headers["Impersonate-User"] = user_header(as_user, "the user of --as")
     bucket = TokenBucket(qps, burst, now=time.monotonic) if qps else None
     transport = Transport(connection, headers=headers, timeout_seconds=request_timeout)
     return KubeClient(transport, retry=retry, bucket=bucket, context=connection.context)
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version("descheduler")
-    except importlib.metadata.PackageNotFoundError:  # run from a source tree that was never installed
-        return "0"

@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
+from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -20,25 +21,34 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_percentages,
     check_selector,
+    one_of,
 )
 
 __all__ = [
+    "NODE_METRIC",
     "PENDING_PODS",
     "BalanceUtilization",
     "ConsolidateNodes",
     "DisruptionCost",
     "MakeRoom",
+    "MeasuredUtilization",
     "MigrationPlannerArgs",
     "NodeCost",
     "ObjectiveArgs",
     "PlannerObjective",
+    "ReduceFragmentation",
+    "RepairViolations",
     "needs",
+    "used_strategies",
     "validate_args",
 ]
 
 PENDING_PODS = "pending"
 """All pods that are pending, as `makeRoom` names them."""
 
+KUBERNETES_METRICS, NODE_METRIC = "KubernetesMetrics", "NodeMetric"
+_SOURCES = (KUBERNETES_METRICS, NODE_METRIC)
+_EXPIRATION_SECONDS = 180
 _TIME_LIMIT = timedelta(seconds=30)
 
 
@@ -77,6 +87,27 @@ class ObjectiveArgs(Args, frozen=True):
         """What is wrong with them as they were decoded, by the path from here."""
         yield from ()
 
+    def needs(self) -> Needs:
+        """What is read of a cluster beside what every objective needs."""
+        return Needs()
+
+
+class MeasuredUtilization(Args, frozen=True):
+    """Where measured usage comes from."""
+
+    source: Annotated[str, one_of(_SOURCES)] = ""
+    """`KubernetesMetrics`: the metrics server. `NodeMetric`: Koordinator's agent koordlet. Prometheus is not a source,
+    because it does not measure pods."""
+    node_metric_expiration_seconds: UInt = _EXPIRATION_SECONDS
+    """A NodeMetric that is this old counts as missing."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """An unknown source, or one that is always too old."""
+        if self.source not in _SOURCES:
+            yield ArgsProblem(("source",), f"{self.source!r} is not one of {', '.join(_SOURCES)}")
+        if not self.node_metric_expiration_seconds:
+            yield ArgsProblem(("nodeMetricExpirationSeconds",), "0 is not above 0")
+
 
 class BalanceUtilization(ObjectiveArgs, frozen=True):
     """Brings all nodes under a target, by as few evictions as can be."""
@@ -84,10 +115,68 @@ class BalanceUtilization(ObjectiveArgs, frozen=True):
     target_thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
     """Resource → percent of allocatable that pods may request of a node at most. Nodes above it give pods away; no
     other node is brought above it."""
+    use_deviation_thresholds: bool = False
+    """Whether the targets are distances above the average of all nodes, as in LowNodeUtilization."""
+    metrics_utilization: MeasuredUtilization | None = None
+    """The targets are for measured usage, not for requests; requests must fit the nodes as ever. Nodes and pods that
+    were not measured are left as they are."""
 
     def problems(self) -> Iterator[ArgsProblem]:
-        """Percentages out of range, or none at all."""
+        """Percentages out of range, or none at all; an unknown source."""
         yield from check_percentages("targetThresholds", self.target_thresholds)
+        for problem in () if self.metrics_utilization is None else self.metrics_utilization.problems():
+            yield msgspec.structs.replace(problem, path=("metricsUtilization", *problem.path))
+
+    def needs(self) -> Needs:
+        """The measurements."""
+        metrics = self.metrics_utilization
+        if metrics is None:
+            return Needs()
+        if metrics.source == NODE_METRIC:
+            return Needs(frozenset({NODE_METRIC_KIND}), annotations=frozenset({RAW_ALLOCATABLE_ANNOTATION}))
+        return Needs(frozenset({"NodeMetrics.metrics.k8s.io", "PodMetrics.metrics.k8s.io"}))
+
+
+class RepairViolations(ObjectiveArgs, frozen=True):
+    """Gives another node to the most pods that strategies select, with the fewest evictions; other pods make room for
+    them where that helps."""
+
+    strategies: tuple[str, ...] = ()
+    """Names of deschedule and balance plugins, which run for their selection alone, with the arguments that they have
+    in the `pluginConfig` of the profile. They need not be enabled."""
+    weights: Mapping[str, UInt] = msgspec.field(default_factory=dict)
+    """Strategy → what each pod counts that it selects; 1 for those that are not named. Of several strategies that
+    select a pod the largest counts."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """No strategy, one that is named twice or that is this plugin, weights of others or of 0."""
+        if not self.strategies:
+            yield ArgsProblem(("strategies",), "is empty; name one at least, such as RemovePodsViolatingNodeTaints")
+        for index, name in enumerate(self.strategies):
+            if name == "MigrationPlanner":
+                yield ArgsProblem(("strategies", index), "MigrationPlanner cannot run itself")
+            elif name in self.strategies[:index]:
+                yield ArgsProblem(("strategies", index), f"{name} is named twice")
+        for name, weight in self.weights.items():
+            if name not in self.strategies:
+                yield ArgsProblem(("weights", name), "is not one of strategies")
+            elif not weight:
+                yield ArgsProblem(("weights", name), "0 is not above 0")
+
+
+class ReduceFragmentation(ObjectiveArgs, frozen=True):
+    """Makes the free capacity of a resource usable by pods of the sizes that the cluster runs, with few evictions."""
+
+    resource: str = ""
+    """An extended resource that pods request whole, such as `nvidia.com/gpu`."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """No resource, or one of which pods request any part."""
+        if "/" not in self.resource:
+            yield ArgsProblem(("resource",), f"{self.resource!r} is not an extended resource such as nvidia.com/gpu")
+        elif self.resource.startswith("koordinator.sh/"):
+            message = f"pods can share devices of {self.resource}, which is not supported; see nvidia.com/gpu"
+            yield ArgsProblem(("resource",), message)
 
 
 class NodeCost(Args, frozen=True):
@@ -160,6 +249,10 @@ class PlannerObjective(Args, frozen=True):
     """The most nodes emptied."""
     make_room: MakeRoom | None = None
     """Room for the most pending pods."""
+    repair_violations: RepairViolations | None = None
+    """Pods that strategies select on other nodes."""
+    reduce_fragmentation: ReduceFragmentation | None = None
+    """Free devices in pieces that pods can use."""
 
     def chosen(self) -> Sequence[tuple[str, ObjectiveArgs]]:
         """The keys that are set, of which valid arguments have one, and their arguments."""
@@ -218,6 +311,19 @@ def _is_cost(number: float) -> bool:
 
 
 def needs(args: MigrationPlannerArgs) -> Needs:
-    """What decides about landings, with the pod templates of workloads."""
-    del args
-    return landing_needs(owners=True) | Needs(pod_templates=True)
+    """What decides about landings, with the pod templates of workloads, and what the objectives look at."""
+    found = landing_needs(owners=True) | Needs(pod_templates=True)
+    for objective in args.objectives:
+        for _, chosen in objective.chosen():
+            found |= chosen.needs()
+    return found
+
+
+def used_strategies(args: MigrationPlannerArgs) -> Mapping[tuple[str | int, ...], str]:
+    """The strategies that objectives run, by the path that names them."""
+    return {
+        ("objectives", number, "repairViolations", "strategies", index): name
+        for number, objective in enumerate(args.objectives)
+        if objective.repair_violations is not None
+        for index, name in enumerate(objective.repair_violations.strategies)
+    }

@@ -34,6 +34,9 @@ __all__ = ["Planning"]
 _SHARES = (0.6, 0.1, 0.1, 0.1, 0.1)
 """Of the limits, for each plan that is tried out; it goes without the pods that were refused in those before it."""
 
+_MOST_ORDERS = 5
+"""In which a plan is tried out."""
+
 
 class Planning:
     """What comes of one objective in one run; `last` is what the run before planned for it."""
@@ -100,6 +103,8 @@ class Planning:
         self.targets = {pods[move.pod].uid: nodes[move.target] for move in best.plan.moves}
         poor = self._poor(best.plan)
         good = [group for group in best.groups if not any(pod.uid in poor for pod in group.pods)]
+        if not best.is_whole:
+            good = list(self._useful(good))
         self._objective.groups([move for group in good for move in group.moves])
         return good
 
@@ -129,7 +134,7 @@ class Planning:
         most_seconds = search.most_seconds()
         seconds = args.time_limit.total_seconds()
         return solve(
-            self._cluster.problem,
+            self._objective.problem_over(self._cluster),
             self._objective.stated_over(self._cluster),
             Limits(
                 share * (seconds if most_seconds is None else min(seconds, most_seconds)),
@@ -145,7 +150,7 @@ class Planning:
 
     def _least_evictions(self) -> int:
         """How many evictions are needed at least, whatever each of them costs."""
-        problem = self._cluster.problem
+        problem = self._objective.problem_over(self._cluster)
         equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
         return self._objective.stated_over(self._cluster).prepare(equal).bound()[-1]
 
@@ -165,11 +170,26 @@ class Planning:
     def _tried(self, plan: Plan) -> tuple[_Trial, dict[str, str]]:
         """What comes of asking for the groups of `plan`, and what is said against pods of the others, by uid.
 
+        What is refused is asked for first in the next try: the scheduler has more nodes for what it places early.
+        """
+        groups = self._groups(plan)
+        tries: list[tuple[_Trial, dict[str, str]]] = []
+        for _ in range(1 if self._objective.is_in_bundles else _MOST_ORDERS):
+            trial, refused = self._tried_in_order(plan, groups)
+            tries.append((trial, refused))
+            if not refused:
+                break
+            groups.sort(key=lambda group: refused.keys().isdisjoint(pod.uid for pod in group.pods))
+        return min(tries, key=lambda found: (len(found[1]), found[0].figure, found[0].cost))
+
+    def _tried_in_order(self, plan: Plan, groups: Sequence[_Group]) -> tuple[_Trial, dict[str, str]]:
+        """The same in this order.
+
         What is refused is asked for again once others have left: it may land where these were. Where that does not
         help, a group is given up that keeps others from being granted.
         """
         granted, refused = list[_Group](), dict[str, str]()
-        waiting = self._groups(plan)
+        waiting = list(groups)
         with self._evictor.what_if():
             while waiting:
                 answers = [(group, self._against_group(group)) for group in waiting]
@@ -181,10 +201,24 @@ class Planning:
                     refused |= {uid: text for index in given_up for uid, text in answers[index][1].items()}
                     waiting = [group for index, group in enumerate(waiting) if index not in given_up]
             cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
-            return _Trial(self._objective.figure(), cost, plan, self._cluster, granted), refused
+            trial = _Trial(self._objective.figure(), cost, plan, self._cluster, granted, is_whole=not refused)
+            return trial, {**self._objective.objections(), **refused}
+
+    def _useful(self, groups: Sequence[_Group]) -> Sequence[_Group]:
+        """`groups` without those that would leave in vain, for want of others that were refused."""
+        while True:
+            with self._evictor.what_if():
+                granted = [group for group in groups if not self._against_group(group)]
+                useful = [group for group in granted if not any(map(self._objective.is_in_vain, group.pods))]
+            if len(useful) == len(groups):
+                return useful
+            groups = useful
 
     def _against_group(self, group: _Group) -> dict[str, str]:
-        """Nothing where all of `group` is granted, which is booked then; else what stands against each of it."""
+        """Nothing where all of `group` is granted, which is booked then; else what stands against it.
+
+        Of a group that is no bundle the first that is refused: without it another pod may make the room.
+        """
         if self._objective.is_in_bundles:
             return self._against_bundle(group)
         if len(group.pods) == 1:
@@ -195,7 +229,8 @@ class Planning:
             for pod in group.pods:
                 self._ask(pod)
             return {}
-        return _against_all(group, *refusal)
+        culprit, verdict = refusal
+        return {culprit.uid: verdict.message}
 
     def _first_refusal(self, group: _Group) -> tuple[Pod, Verdict] | None:
         with self._evictor.what_if():
@@ -291,9 +326,11 @@ class Planning:
 
     def _reached(self, plans: Sequence[Plan], granted: Sequence[Pod]) -> Goal:
         """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
-        after, bound = self._objective.figure(), self._objective.bound_of(plans[0].bound)
+        after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
+        # Less than the bound may be needed where one move ends what another was planned for.
+        bound = min(self._objective.bound_of(plans[0].bound), (after, cost))
         figure_bound, cost_bound = bound
-        evictions_bound, cost = self._evictions_bound, sum(self._cluster.cost_of(pod) for pod in granted)
+        evictions_bound = min(self._evictions_bound, len(granted)) if after <= figure_bound else self._evictions_bound
         sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"
@@ -348,10 +385,14 @@ class _Group:
 
 
 class _Trial(NamedTuple):
-    """What comes of a plan over `cluster` that is tried out: the figure and the cost once `groups` are granted."""
+    """What comes of a plan over `cluster` that is tried out: the figure and the cost once `groups` are granted.
+
+    `is_whole` says that these are all of its groups.
+    """
 
     figure: int
     cost: int
     plan: Plan
     cluster: ClusterProblem
     groups: Sequence[_Group]
+    is_whole: bool

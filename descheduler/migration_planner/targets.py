@@ -1,4 +1,4 @@
-"""How full nodes may be, as percent of what they have, and how full they are as things are booked."""
+"""How full nodes may be, as percent of what they have."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.planner.arrays import Ints
+from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
 
-__all__ = ["UNLIMITED", "Targets", "Usage", "usage_of"]
+__all__ = ["UNLIMITED", "Targets", "Usage"]
 
 UNLIMITED = 2**60
 """The ceiling of a resource without a target."""
 
 
 class Usage:
-    """What of `resources` is taken of one node, and what it has: int64[R] each."""
+    """What of `resources` is taken of one node, and what it has: int64[R] each, cpu in milli, all else in units."""
 
     def __init__(self, resources: Sequence[str], taken: Ints, allocatable: Ints) -> None:
         self.resources = tuple(resources)
@@ -25,23 +25,41 @@ class Usage:
         self.allocatable = allocatable
 
 
-def usage_of(evictor: PluginEvictor, node: str) -> Usage:
-    """The usage of a node as things are booked. Raises KeyError."""
-    openings = evictor.prover().openings()
-    column = openings.place_of(node)
-    return Usage(openings.resources, openings.taken[:, column], openings.capacity[:, column])
-
-
 class Targets:
-    """Percent of allocatable by resource that may be taken of a node at most."""
+    """Percent of allocatable by resource that may be taken of a node at most.
 
-    def __init__(self, percent: Mapping[str, float]) -> None:
+    With an `average`, percent by resource too, `percent` are `stated` above it.
+    """
+
+    def __init__(
+        self,
+        percent: Mapping[str, float],
+        *,
+        stated: Mapping[str, float] | None = None,
+        average: Mapping[str, float] | None = None,
+    ) -> None:
         self.percent = dict(sorted(percent.items()))
+        self.stated = percent if stated is None else stated
+        self._average = average
+
+    @classmethod
+    def above_average(cls, stated: Mapping[str, float], usages: Sequence[Usage]) -> Targets:
+        """Targets so far above the mean of nodes; a resource that none of them has has no target.
+
+        As LowNodeUtilization has it with `useDeviationThresholds`: each node counts the same, and nothing above 100.
+        """
+        average = average_percent([_percentages(usage) for usage in usages], stated)
+        return cls(shifted_percent(average, stated, sign=1), stated=stated, average=average)
 
     @property
     def text(self) -> str:
-        """Such as `cpu 70 %, memory 80 %`."""
-        return ", ".join(f"{resource} {percent:g} %" for resource, percent in self.percent.items())
+        """Such as `cpu 70 %, memory 80 %`, or `cpu 57.3 %, 10 above the average of 47.3 %`."""
+        return self.text_of(list(self.percent))
+
+    @property
+    def resolved(self) -> str:
+        """The text where it says more than the policy; else empty."""
+        return "" if self._average is None else self.text
 
     def ceilings(self, resources: Sequence[str], allocatable: Ints) -> Ints:
         """int64[..., R]: the most that may be taken of nodes with that much `allocatable`, of the same shape."""
@@ -61,14 +79,35 @@ class Targets:
 
     def text_of(self, resources: Sequence[str]) -> str:
         """The targets of `resources`."""
-        return ", ".join(f"{resource} {self.percent[resource]:g} %" for resource in resources)
+        return ", ".join(map(self._text_of_one, resources))
 
     def text_over(self, usage: Usage) -> str:
         """Such as `cpu 93 % of 70 %`, of what is over its target; empty where nothing is."""
         return ", ".join(
-            f"{resource} {_percent(usage, resource)} % of {self.percent[resource]:g} %"
+            f"{resource} {_percent(usage, resource)} % of {self._number(self.percent[resource])} %"
             for resource in self.resources_over(usage)
         )
+
+    def _text_of_one(self, resource: str) -> str:
+        text = f"{resource} {self._number(self.percent[resource])} %"
+        if self._average is None:
+            return text
+        return f"{text}, {self.stated[resource]:g} above the average of {self._number(self._average[resource])} %"
+
+    def _number(self, percent: float) -> str:
+        """As the policy has it; an average to two decimals."""
+        return f"{percent:g}" if self._average is None else f"{round(percent, 2):g}"
+
+
+def _percentages(usage: Usage) -> dict[str, float]:
+    """Of the resources that the node has."""
+    return {
+        resource: 100.0 * taken / allocatable
+        for resource, taken, allocatable in zip(
+            usage.resources, usage.taken.tolist(), usage.allocatable.tolist(), strict=True
+        )
+        if allocatable
+    }
 
 
 def _percent(usage: Usage, resource: str) -> int:

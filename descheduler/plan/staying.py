@@ -41,16 +41,20 @@ def staying_pods(decisions: Decisions) -> tuple[Staying, ...]:
     limit refused, whose fate beyond it is not known, then candidates that nobody asked for.
     """
     leaving = {identity_of(move.pod) for move in (*decisions.moves, *decisions.background)}
-    found: dict[PodIdentity, _Refusals] = {}
+    # Most pods are refused once, and there may be as many of them as the cluster has.
+    found: dict[PodIdentity, Refusal | _Refusals] = {}
     for kind, refusals in _by_kind(decisions).items():
         for refusal in refusals:
             identity = identity_of(refusal.pod)
             of_pod = found.get(identity)
-            if of_pod is not None:
-                of_pod.setdefault(kind, []).append(refusal)
-            elif identity not in leaving:
-                found[identity] = {kind: [refusal]}
-    return tuple(map(_staying, found.values()))
+            if of_pod is None:
+                if identity not in leaving:
+                    found[identity] = refusal if kind == "run" else {kind: [refusal]}
+                continue
+            if isinstance(of_pod, Refusal):
+                of_pod = found[identity] = {"run": [of_pod]}
+            of_pod.setdefault(kind, []).append(refusal)
+    return tuple([_alone(each) if isinstance(each, Refusal) else _staying(each) for each in found.values()])
 
 
 def staying_pod(decisions: Decisions, pod: Pod) -> Staying | None:
@@ -63,15 +67,18 @@ def staying_pod(decisions: Decisions, pod: Pod) -> Staying | None:
 
 def refused_by_plugin(staying: Iterable[Staying]) -> dict[tuple[str, str], dict[str, int]]:
     """(profile, plugin) → code → pods that the plugin selected and that stay, the most frequent code first."""
-    counts = Counter(
-        each_once
-        for each in staying
-        for each_once in {(one.profile, one.plugin, one.verdict.code) for one in (each.first, *each.others)}
-    )
+    counts = Counter(said for each in staying for said in _said(each))
     refused: dict[tuple[str, str], dict[str, int]] = {}
     for (profile, plugin, code), num_pods in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         refused.setdefault((profile, plugin), {})[code] = num_pods
     return refused
+
+
+def _said(staying: Staying) -> Iterable[tuple[str, str, str]]:
+    """Profile, plugin and code of all that is against the eviction of a pod, each once."""
+    refusals = (staying.first, *staying.others)
+    said = [(refusal.profile, refusal.plugin, refusal.verdict.code) for refusal in refusals]
+    return set(said) if staying.others else said
 
 
 def _by_kind(decisions: Decisions) -> dict[_Kind, tuple[Refusal, ...]]:
@@ -79,10 +86,15 @@ def _by_kind(decisions: Decisions) -> dict[_Kind, tuple[Refusal, ...]]:
     return {"run": decisions.refusals, "beyond": beyond.refusals, "cut off": beyond.cut_off}
 
 
+def _alone(refusal: Refusal) -> Staying:
+    """Of a pod that the run alone has refused, and once."""
+    return Staying(refusal, (), is_attempt=refusal.is_attempt)
+
+
 def _staying(refusals: _Refusals) -> Staying:
     by_run, beyond = refusals.get("run", []), refusals.get("beyond", [])
-    if len(refusals) == len(by_run) == 1:  # as for most pods, of which there may be as many as the cluster has
-        return Staying(by_run[0], (), is_attempt=by_run[0].is_attempt)
+    if len(refusals) == len(by_run) == 1:
+        return _alone(by_run[0])
     blocked = [refusal for refusal in (*by_run, *beyond) if refusal.is_attempt and refusal.verdict.reached is None]
     limited = [refusal for refusal in (*beyond, *by_run) if refusal.is_attempt and refusal.verdict.reached is not None]
     unasked = [refusal for refusal in (*by_run, *beyond) if not refusal.is_attempt]

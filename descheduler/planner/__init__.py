@@ -27,6 +27,7 @@ from descheduler.planner.objectives.consolidate import Consolidate
 from descheduler.planner.objectives.defragment import Defragment
 from descheduler.planner.objectives.defragment_devices import DefragmentDevices
 from descheduler.planner.objectives.make_room import MakeRoom
+from descheduler.planner.objectives.relocate import Relocate
 from descheduler.planner.parts import UNLIMITED, Parts
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
@@ -50,6 +51,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Progress",
+    "Relocate",
     "ReplayError",
     "Together",
     "find_assignment",

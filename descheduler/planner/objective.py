@@ -90,7 +90,12 @@ class Model(Protocol):
 
 
 class Annealer(Protocol):
-    """One annealing of one placement, in as many parts as its caller likes."""
+    """One annealing of one placement, in as many parts as its caller likes.
+
+    share: of the search's limits, until when it pays to anneal; the rest is for neighbourhoods.
+    """
+
+    share: float
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
         """Goes on until `budget` is over or `whole` is at the share `until`; the temperature falls with `whole`."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from descheduler.planner.arrays import PENDING, Bools, Ints
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Rule, Together
 
-__all__ = ["MovedCounts", "RuleCounts", "count_rule"]
+__all__ = ["AtMostCounts", "DomainCounts", "MovedCounts", "RuleCounts", "TogetherCounts", "count_rule"]
 
 _Counts = npt.NDArray[np.int32]
 
@@ -35,11 +35,11 @@ def count_rule(rule: Rule, origins: Ints, assignment: Ints) -> RuleCounts:
     """The counts of `rule` where pods are at `assignment` and were at `origins` before the plan."""
     match rule:
         case AtMost():
-            return _AtMostCounts(rule, assignment)
+            return AtMostCounts(rule, assignment)
         case MinDomains():
-            return _DomainCounts(rule, assignment)
+            return DomainCounts(rule, assignment)
         case Together():
-            return _TogetherCounts(rule, assignment)
+            return TogetherCounts(rule, assignment)
         case MoveLimit():
             return MovedCounts(rule, origins, assignment)
 
@@ -63,93 +63,93 @@ def _binding(group: Ints, can_bind: Bools) -> tuple[Ints, Ints]:
     return number[group], kept
 
 
-class _AtMostCounts:
+class AtMostCounts:
     """Groups of no more pods than their limit are not counted."""
 
     def __init__(self, rule: AtMost, assignment: Ints) -> None:
         sizes = np.bincount(rule.group + 1, minlength=len(rule.limit) + 1)[1:]
-        self._group, kept = _binding(rule.group, sizes > rule.limit)
-        self._domain = _domain_of(rule)
-        self._counts = _count(self._group, self._domain, assignment, len(kept))
-        self._limit = np.append(rule.limit[kept], len(rule.group) + 1)
+        self.group, kept = _binding(rule.group, sizes > rule.limit)
+        self.domain = _domain_of(rule)
+        self.counts = _count(self.group, self.domain, assignment, len(kept))
+        self.limit = np.append(rule.limit[kept], len(rule.group) + 1)
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
-        group = self._group[pods]
+        group = self.group[pods]
         if not (group >= 0).any():
             return None
-        target = self._domain[nodes]
-        is_open: Bools = self._counts[group[:, None], target] < self._limit[group][:, None]
-        is_open |= (self._domain[sources][:, None] == target) | (target < 0)
+        target = self.domain[nodes]
+        is_open: Bools = self.counts[group[:, None], target] < self.limit[group][:, None]
+        is_open |= (self.domain[sources][:, None] == target) | (target < 0)
         return is_open
 
     def move(self, pod: int, source: int, target: int) -> None:
-        row = self._counts[self._group[pod]]
-        row[self._domain[source]] -= 1
-        row[self._domain[target]] += 1
+        row = self.counts[self.group[pod]]
+        row[self.domain[source]] -= 1
+        row[self.domain[target]] += 1
 
 
-class _DomainCounts:
+class DomainCounts:
     """Groups that need one domain or none are not counted."""
 
     def __init__(self, rule: MinDomains, assignment: Ints) -> None:
-        self._group, kept = _binding(rule.group, rule.minimum > 1)
-        self._domain = _domain_of(rule)
-        self._counts = _count(self._group, self._domain, assignment, len(kept))
-        self._covered = (self._counts[:, :-1] > 0).sum(axis=1)
-        self._minimum = np.append(rule.minimum[kept], 0)
+        self.group, kept = _binding(rule.group, rule.minimum > 1)
+        self.domain = _domain_of(rule)
+        self.counts = _count(self.group, self.domain, assignment, len(kept))
+        self.covered = (self.counts[:, :-1] > 0).sum(axis=1)
+        self.minimum = np.append(rule.minimum[kept], 0)
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
-        group = self._group[pods]
+        group = self.group[pods]
         if not (group >= 0).any():
             return None
-        source, target = self._domain[sources], self._domain[nodes]
-        counts, covered = self._counts, self._covered[group]
+        source, target = self.domain[sources], self.domain[nodes]
+        counts, covered = self.counts, self.covered[group]
         lost = (counts[group, source] == 1) & (source >= 0)
         gained = (counts[group[:, None], target] == 0) & (target >= 0)
         after = covered[:, None] - lost[:, None] + gained
-        enough: Bools = after >= np.minimum(self._minimum[group], covered)[:, None]
+        enough: Bools = after >= np.minimum(self.minimum[group], covered)[:, None]
         enough |= source[:, None] == target
         return enough
 
     def move(self, pod: int, source: int, target: int) -> None:
-        group = self._group[pod]
-        row, left, entered = self._counts[group], self._domain[source], self._domain[target]
+        group = self.group[pod]
+        row, left, entered = self.counts[group], self.domain[source], self.domain[target]
         row[left] -= 1
-        self._covered[group] -= int(left >= 0 and row[left] == 0)
-        self._covered[group] += int(entered >= 0 and row[entered] == 0)
+        self.covered[group] -= int(left >= 0 and row[left] == 0)
+        self.covered[group] += int(entered >= 0 and row[entered] == 0)
         row[entered] += 1
 
 
-class _TogetherCounts:
+class TogetherCounts:
     """`missing[g, d]`: how many groups that g needs have no pod in d; `needed[g, d]`: how many that are in d need g."""
 
     def __init__(self, rule: Together, assignment: Ints) -> None:
-        self._group, self._domain = rule.group, _domain_of(rule)
+        self.group, self.domain = rule.group, _domain_of(rule)
         pairs = np.unique(rule.pairs[rule.pairs[:, 0] != rule.pairs[:, 1]], axis=0)
         num_groups = 1 + max(int(rule.group.max(initial=-1)), int(pairs.max(initial=-1)))
-        self._counts = _count(rule.group, self._domain, assignment, num_groups)
-        self._needs = _lists(pairs[:, 0], pairs[:, 1], num_groups)
-        self._needed_by = _lists(pairs[:, 1], pairs[:, 0], num_groups)
-        present = self._counts > 0
-        self._missing = np.zeros_like(self._counts)
-        np.add.at(self._missing, pairs[:, 0], (~present[pairs[:, 1]]).astype(np.int32))
-        self._needed = np.zeros_like(self._counts)
-        np.add.at(self._needed, pairs[:, 1], present[pairs[:, 0]].astype(np.int32))
+        self.counts = _count(rule.group, self.domain, assignment, num_groups)
+        self.needs = _lists(pairs[:, 0], pairs[:, 1], num_groups)
+        self.needed_by = _lists(pairs[:, 1], pairs[:, 0], num_groups)
+        present = self.counts > 0
+        self.missing = np.zeros_like(self.counts)
+        np.add.at(self.missing, pairs[:, 0], (~present[pairs[:, 1]]).astype(np.int32))
+        self.needed = np.zeros_like(self.counts)
+        np.add.at(self.needed, pairs[:, 1], present[pairs[:, 0]].astype(np.int32))
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
-        group = self._group[pods]
-        source, target = self._domain[sources], self._domain[nodes]
-        may_leave = (self._counts[group, source] > 1) | (self._needed[group, source] == 0) | (source < 0)
-        may_enter = (self._missing[group[:, None], target] == 0) | (target < 0)
+        group = self.group[pods]
+        source, target = self.domain[sources], self.domain[nodes]
+        may_leave = (self.counts[group, source] > 1) | (self.needed[group, source] == 0) | (source < 0)
+        may_enter = (self.missing[group[:, None], target] == 0) | (target < 0)
         is_open: Bools = may_leave[:, None] & may_enter
         is_open |= (source[:, None] == target) | (group < 0)[:, None]
         return is_open
 
     def move(self, pod: int, source: int, target: int) -> None:
-        group, left, entered = int(self._group[pod]), int(self._domain[source]), int(self._domain[target])
+        group, left, entered = int(self.group[pod]), int(self.domain[source]), int(self.domain[target])
         if group < 0 or left == entered:
             return
-        row = self._counts[group]
+        row = self.counts[group]
         row[left] -= 1
         if row[left] == 0:
             self._flip(group, left, -1)
@@ -159,8 +159,8 @@ class _TogetherCounts:
 
     def _flip(self, group: int, domain: int, sign: int) -> None:
         """Takes note that `group` has its first pod in `domain` (+1), or its last one left (-1)."""
-        self._missing[self._needed_by[group], domain] -= sign
-        self._needed[self._needs[group], domain] += sign
+        self.missing[self.needed_by[group], domain] -= sign
+        self.needed[self.needs[group], domain] += sign
 
 
 def _lists(keys: Ints, values: Ints, num_keys: int) -> list[Ints]:

@@ -18,8 +18,6 @@ from descheduler.planner.problem import Problem
 __all__ = ["Incumbent", "Search"]
 
 _WORK_OF_NEIGHBOURHOOD = 1.0
-_SHARE_OF_ANNEALING = 0.6
-"""Of the limits, where the objective is smooth. All of them where nodes share parts, for which models are weak."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
 _MOST_AT_ONCE = 1000
 """Pairs of a pod and a node up to which the whole problem is one neighbourhood."""
@@ -57,7 +55,6 @@ class Search:
         self._on_incumbent = on_incumbent
         self.budget = Budget(limits, is_cancelled)
         self._annealing: Annealer | None = None
-        self._share_of_annealing = _SHARE_OF_ANNEALING if problem.parts is None else 1.0
         self._placement = Placement(problem, start)
         self._num_pods = _FIRST
         self._bound = objective.bound()
@@ -106,17 +103,20 @@ class Search:
 
     def _anneal(self, budget: Budget) -> None:
         """Goes on with the annealing; what it leads to is looked at when it ends, or with the search."""
-        if self.budget.progress >= self._share_of_annealing:
+        if self._annealing is None and not budget.is_over:
+            self._annealing = self._objective.annealing(self._placement, self._rng)
+        if self._annealing is None or not self._is_annealing:
             return
-        self._annealing = self._annealing or self._objective.annealing(self._placement, self._rng)
-        if self._annealing is None:
-            return
-        self._annealing.run(budget, self.budget, self._share_of_annealing)
-        if self.budget.progress >= self._share_of_annealing or self.budget.is_over:
+        self._annealing.run(budget, self.budget, self._annealing.share)
+        if not self._is_annealing or self.budget.is_over:
             climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)
             self._offer()
         elif self._objective.value(self._placement.at) < self.incumbent.value:
             self._offer()
+
+    @property
+    def _is_annealing(self) -> bool:
+        return self._annealing is not None and self.budget.progress < self._annealing.share
 
     def _whole(self) -> Neighbourhood | None:
         problem = self._placement.problem
@@ -162,7 +162,6 @@ class Search:
 
     def adopt(self, assignment: Ints) -> None:
         """Goes on from another search's assignment where that is better, unless it is in the middle of annealing."""
-        is_annealing = self._annealing is not None and self.budget.progress < self._share_of_annealing
-        if not is_annealing and self._objective.value(assignment) < self.incumbent.value:
+        if not self._is_annealing and self._objective.value(assignment) < self.incumbent.value:
             self._placement.reset(assignment)
             self._offer()

@@ -93,6 +93,9 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     """What of the arguments of an enabled plugin has no effect, or not the one that somebody might expect."""
     beside: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Other plugins that, in the same profile, keep this one from doing what it is for → the warning that says so."""
+    uses: Callable[[ArgsT], Mapping[tuple[str | int, ...], str]] | None = None
+    """Other strategies of the profile that the plugin runs by itself, by the path below `args` that names them. They
+    need their own entry of `pluginConfig` as if they were enabled."""
     needs: Callable[[ArgsT], Needs] = _nothing
     """What the plugin reads with these arguments."""
     remembers: bool = False

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from descheduler.documents.decode import Decoder, Path, Strictness
-from descheduler.documents.document import Node, find, member_text
+from descheduler.documents.document import Document, Node, find, member_text
 from descheduler.documents.problems import did_you_mean, shown
-from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
+from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_packages import load_failure
 from descheduler.policy.scheduler_files import ReadSchedulerFile
 from descheduler.policy.shared_args import Args
@@ -19,6 +19,8 @@ __all__ = [
     "ArgsReader",
     "PluginConfigSection",
     "unknown_plugin",
+    "used_strategies",
+    "used_strategy_problem",
     "wrong_extension_point",
 ]
 
@@ -81,6 +83,34 @@ class ArgsReader(msgspec.Struct, frozen=True):
             if given is not None and given.value and given.value != expected:
                 message = f"is {shown(str(given.value))}; arguments of {spec.name} need {expected}, or leave it out"
                 self.decoder.problem((*path, key), given.mark, message)
+
+
+def used_strategies(
+    document: Document, registry: Registry, enabled: Container[str], sections: Sequence[PluginConfigSection]
+) -> dict[tuple[str | int, ...], str]:
+    """The strategies that `enabled` plugins run by themselves, by the path below `pluginConfig` that names them.
+
+    What is wrong with those arguments is recorded when they are read for good.
+    """
+    found = {}
+    for index, section in enumerate(sections):
+        spec = registry.get(section.name) if section.name in enabled else None
+        if spec is None or spec.uses is None or not isinstance(section.args, Node):
+            continue
+        args = Decoder(document).struct(section.args, spec.args_type, (), Strictness("warning", "warning"))
+        for path, name in spec.uses(args).items() if args is not None else ():
+            found[index, "args", *path] = name
+    return found
+
+
+def used_strategy_problem(name: str, registry: Registry) -> str | None:
+    """What is wrong with a strategy that another plugin is to run."""
+    spec = registry.get(name)
+    if spec is None:
+        return unknown_plugin(name, registry)
+    if not spec.extension_points & {"deschedule", "balance"}:
+        return f"{name} does not select pods; name a deschedule or balance plugin"
+    return None
 
 
 def unknown_plugin(name: str, known: Iterable[str]) -> str:

@@ -57,6 +57,8 @@ class Profile(msgspec.Struct, frozen=True):
     balance: tuple[str, ...] = ()
     filter: tuple[str, ...] = ()
     pre_eviction_filter: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    """Strategies that others of the profile run by themselves."""
     evict: tuple[str, ...] = ()
     """Empty for a DeschedulerPolicy, which evicts directly; else exactly one plugin."""
     node_selector: LabelSelector | None = None

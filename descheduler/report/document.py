@@ -27,7 +27,7 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_u
     """Base of every object in a document: names in camel case, no field optional, no other field allowed."""
 
 
-class PodReference(Fields, frozen=True):
+class PodReference(Fields, frozen=True, gc=False):
     """One pod of the snapshot. `uid` tells it from a later pod of the same name."""
 
     namespace: str

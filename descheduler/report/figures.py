@@ -88,14 +88,9 @@ def _node_figures(node: Node, on_node: _Sum, lost: _Sum) -> NodeFigures:
 
 
 def _sum(pods: Iterable[Pod]) -> _Sum:
-    num_pods = cpu_nano = memory_nano = 0
-    for pod in pods:
-        if not pod.is_terminal:
-            requests: ResourceList = pod.spec.requests
-            num_pods += 1
-            cpu_nano += requests.get(CPU, 0)
-            memory_nano += requests.get(MEMORY, 0)
-    return num_pods, cpu_nano, memory_nano
+    asked: list[ResourceList] = [pod.spec.requests for pod in pods if not pod.is_terminal]
+    cpu_nano = sum([requests.get(CPU, 0) for requests in asked])
+    return len(asked), cpu_nano, sum([requests.get(MEMORY, 0) for requests in asked])
 
 
 def _plus(left: _Sum, right: _Sum) -> _Sum:

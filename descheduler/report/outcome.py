@@ -26,7 +26,7 @@ def make_outcome(
     """The document about `plan`, which was made of `decisions`, and the evictions made for it."""
     evicted = [each.eviction for each in executed if each.kind is outcome.OutcomeKind.EVICTED]
     keys = {(eviction.namespace, eviction.name) for eviction in evicted}
-    pods = (pod for pod in decisions.snapshot.pods if (pod.namespace, pod.name) in keys)
+    pods = [pod for pod in decisions.snapshot.pods if (pod.namespace, pod.name) in keys] if keys else []
     return Outcome(
         api_version=API_VERSION,
         kind="Outcome",

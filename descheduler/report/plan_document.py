@@ -156,7 +156,7 @@ class RepeatedRequest(Fields, frozen=True):
     reason: str
 
 
-class RefusedAlso(Fields, frozen=True):
+class RefusedAlso(Fields, frozen=True, gc=False):
     """A further refusal of a pod that is not evicted."""
 
     profile: str
@@ -165,7 +165,7 @@ class RefusedAlso(Fields, frozen=True):
     message: str
 
 
-class PlannedRefusal(Fields, frozen=True):
+class PlannedRefusal(Fields, frozen=True, gc=False):
     """A pod that a plugin selected and that is not evicted, once.
 
     `reason` says why the plugin selected it, empty when it gave no reason. `message` says what blocks the eviction,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 from typing import Literal
 
 import msgspec
@@ -16,6 +15,7 @@ from descheduler.plan.moves import Move
 from descheduler.report.document import API_VERSION, ApiVersion, Fields
 from descheduler.report.plan import make_plan
 from descheduler.report.plan_document import Plan
+from descheduler.version import VERSION
 
 __all__ = ["ClusterIdentity", "MoveBasis", "NodeFootprint", "PlanFile", "basis_of", "make_plan_file"]
 
@@ -75,7 +75,7 @@ def make_plan_file(decisions: Decisions, cluster: ClusterIdentity) -> PlanFile:
     return PlanFile(
         api_version=API_VERSION,
         kind="PlanFile",
-        version=importlib.metadata.version("descheduler"),
+        version=VERSION,
         cluster=cluster,
         bases=tuple(_basis(move, nodes) for move in decisions.leaving),
         plan=make_plan(decisions),

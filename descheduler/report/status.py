@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -13,6 +12,7 @@ from descheduler.report.outcome import result_counts
 from descheduler.report.outcome_document import PluginResults
 from descheduler.report.predictions import make_predictions
 from descheduler.report.status_document import RunSummary, TakenUp
+from descheduler.version import VERSION
 
 __all__ = ["MOST_PLUGINS", "make_summary"]
 
@@ -38,7 +38,7 @@ def make_summary(
     policy = decisions.policy
     return RunSummary(
         at=decisions.now,
-        version=importlib.metadata.version("descheduler"),
+        version=VERSION,
         policy=policy.path[:_LONGEST_TEXT],
         policy_digest=policy.digest,
         planned=len(decisions.leaving),

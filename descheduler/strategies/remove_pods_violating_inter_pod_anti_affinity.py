@@ -75,8 +75,8 @@ class RemovePodsViolatingInterPodAntiAffinity:
 
     def _standing_on(self, node: Node) -> Sequence[Pod]:
         """What earlier rounds of the run have evicted is neither a candidate nor a partner."""
-        have_left = self._view.prior_moves.have_taken
-        return [pod for pod in self._view.active_pods_on(node.name) if not have_left(pod)]
+        pods, have_left = self._view.active_pods_on(node.name), self._view.prior_moves
+        return [pod for pod in pods if not have_left.have_taken(pod)] if have_left else pods
 
     def _relieve(self, candidates: Sequence[Pod], conflicts: AntiAffinityConflicts) -> bool:
         """Evicts the `candidates` of a node that still conflict in their turn; returns whether to go on after it."""

@@ -152,9 +152,10 @@ class RemovePodsViolatingTopologySpreadConstraint:
         constrained: set[str] = set()
         for node in nodes:
             for pod in self._looked_at.of(self._view.active_pods_on(node.name)):
-                by_namespace.setdefault(pod.namespace, []).append(pod)
-                if pod.spec.topology_spread and states_constraint(pod, self._whens):
-                    constrained.add(pod.namespace)
+                namespace = pod.namespace
+                by_namespace.setdefault(namespace, []).append(pod)
+                if namespace not in constrained and pod.spec.topology_spread and states_constraint(pod, self._whens):
+                    constrained.add(namespace)
         self._tally.leave_out(sum(len(pods) for name, pods in by_namespace.items() if name not in constrained))
         return [(name, pods) for name, pods in sorted(by_namespace.items()) if name in constrained]
 

@@ -18,6 +18,19 @@ sys.exit(code)
 """
 
 
+IMPORT = """
+import importlib, sys
+importlib.import_module(sys.argv[1])
+print(*sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def modules_with(module: str) -> set[str]:
+    """The modules that `module` comes with."""
+    ended = subprocess.run([sys.executable, "-c", IMPORT, module], capture_output=True, text=True, check=True)
+    return set(ended.stderr.splitlines()[-1].split())
+
+
 def modules_of(*arguments: str | Path) -> set[str]:
     """The modules that a command has loaded when it ends well."""
     command = [sys.executable, "-c", IMPORTS, *map(str, arguments)]

@@ -13,7 +13,7 @@ from descheduler.cli.commands import COMMANDS
 from descheduler.cli.flags.upstream import IDLE_FLAGS
 from descheduler.supervision import Watch
 from tests.cli.commands import Descheduler
-from tests.cli.loaded_modules import HEAVY, modules_of
+from tests.cli.loaded_modules import HEAVY, modules_of, modules_with
 
 PROGRAM = [sys.executable, "-m", "descheduler"]
 
@@ -36,6 +36,14 @@ def test_program_is_started_by_its_modules_as_by_its_name(module: str) -> None:
 
 def test_validating_loads_neither_client_nor_arrays(policy: Path) -> None:
     assert modules_of("validate", policy).isdisjoint(HEAVY | {"descheduler.cycle.decide", "descheduler.cycle.run"})
+
+
+def test_what_a_live_run_loads_before_it_reads_the_cluster_leaves_out_what_decides_and_what_jobs_need() -> None:
+    """It is loaded while the API server is at work, or when there are jobs or something to repeat."""
+    modules = modules_with("descheduler.cycle.live.live_run")
+
+    later = {"numpy", "tenacity", "descheduler.cycle.decide", "descheduler.migration.setup.job_execution"}
+    assert modules.isdisjoint(later)
 
 
 def test_judging_a_dump_loads_no_client(policy: Path, dump: Path) -> None:

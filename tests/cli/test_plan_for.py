@@ -20,7 +20,7 @@ def fixed(node: str, cpu: str) -> Object:
 
 
 def pending(name: str) -> Object:
-    return pod_object(name, cpu="4", node=None, phase="Pending")
+    return pod_object(name, cpu="4", node="", phase="Pending")
 
 
 NODES = [node_object(name, cpu="10") for name in "abc"]

@@ -14,6 +14,14 @@ def test_collector_is_off_while_objects_are_loaded() -> None:
     assert (was_enabled, gc.isenabled()) == (False, True)
 
 
+def test_objects_that_were_loaded_are_old_afterwards() -> None:
+    with paused_gc():
+        loaded: list[object] = [[] for _ in range(100)]
+
+    assert not any(each is loaded for each in gc.get_objects(generation=0))
+    assert any(each is loaded for each in gc.get_objects(generation=2))
+
+
 def test_objects_that_are_there_are_settled_until_the_outermost_work_ends() -> None:
     with settled_gc():
         with settled_gc():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import yaml
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
+from descheduler.version import VERSION
 from tests.cronjob.manifests import BASE, CHART, CRONJOB, OVERLAYS, REPOSITORY, base_documents, documents, only
 from tests.cronjob.workloads import container, deadline_problems, flags, pod_security_problems
 
@@ -26,12 +26,6 @@ WORKLOADS = [
 def place(path: Path) -> str:
     """Names a file in a test's id."""
     return str(path.relative_to(REPOSITORY))
-
-
-def version() -> str:
-    """The version of the program."""
-    found: str = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
-    return found
 
 
 @pytest.mark.parametrize("path", PLAIN_YAML, ids=place)
@@ -98,7 +92,7 @@ def test_arguments_are_those_of_a_live_run(path: Path) -> None:
 def test_image_has_the_version_of_the_program(path: Path) -> None:
     (workload,) = documents(path.read_text())
 
-    assert container(workload)["image"] == f"descheduler:v{version()}"
+    assert container(workload)["image"] == f"descheduler:v{VERSION}"
 
 
 def test_run_ends_before_the_next_is_due() -> None:
@@ -136,4 +130,4 @@ def test_job_is_the_cronjobs_with_a_time_to_go_away() -> None:
 def test_chart_has_the_version_of_the_program() -> None:
     (chart,) = documents((CHART / "Chart.yaml").read_text())
 
-    assert (chart["version"], chart["appVersion"]) == (version(), version())
+    assert (chart["version"], chart["appVersion"]) == (VERSION, VERSION)

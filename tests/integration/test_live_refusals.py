@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from descheduler import evaluate
-from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
+from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.retry import RetryPolicy
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION

@@ -100,6 +100,21 @@ def test_no_pod_leaves_a_node_that_limits_keep_over_its_target() -> None:
     assert evicted(decisions) == []
 
 
+def test_no_pod_leaves_a_node_that_refusals_keep_over_its_target() -> None:
+    """Ten pods have to leave a, and b takes nine. The tenth fits on c, and the scheduler prefers d whichever it is."""
+    nodes = [make_node(name, cpu="10", memory="100Gi") for name in "abcd"]
+    used = {"a": ("4", "90Gi"), "b": ("4300m", "0"), "c": ("6600m", "90Gi"), "d": ("7", "0")}
+    agents = [
+        pod(f"agent-{node}", cpu, node, memory=memory, owners=["DaemonSet/agent"])
+        for node, (cpu, memory) in used.items()
+    ]
+
+    decisions = run([*agents, *(pod(f"p{number:02}", "300m") for number in range(20))], nodes=nodes)
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels[0].after == 1
+
+
 def test_pods_of_one_kind_that_must_be_apart_are_not_sent_to_the_same_node() -> None:
     apart = {
         "podAntiAffinity": {
@@ -156,6 +171,28 @@ def test_resource_that_no_node_has_is_told() -> None:
     assert goal_of(run(HOT, args=args)).sentence == "no node is over its target (cpus 70 %): no node has cpus"
 
 
+def test_targets_can_be_distances_above_the_average_of_all_nodes() -> None:
+    """10 + 2 + 0 of 30 cores are 40 %, and 10 more are 50 %."""
+    args: Object = {"objectives": [{"balanceUtilization": DEVIATION}]}
+    pods = [pod("five", "5"), pod("four", "4"), pod("one", "1"), pod("b", "2", "b")]
+
+    decisions = run(pods, args=args)
+
+    assert evicted(decisions) == ["five"]
+    assert decisions.moves[0].reason == "node a is over its target: cpu 100 % of 50 %"
+    assert goal_of(decisions).sentence == (
+        "1 node over target (cpu 50 %, 10 above the average of 40 %) → 0, 1 eviction (at least 1 is needed)"
+    )
+
+
+def test_no_node_is_far_above_the_average() -> None:
+    args: Object = {"objectives": [{"balanceUtilization": DEVIATION}]}
+
+    decisions = run([pod("a", "2"), pod("b", "1", "b")], args=args)
+
+    assert goal_of(decisions).sentence == "no node is over its target (cpu 20 %, 10 above the average of 10 %)"
+
+
 def test_among_equally_few_evictions_the_cheapest_are_chosen() -> None:
     """Each of the two brings the node under its target; the important one stays."""
     pods = [pod("important", "4", priority=1000), pod("other", "4")]
@@ -202,3 +239,6 @@ def test_a_move_that_needs_the_room_of_another_is_in_a_later_wave() -> None:
     decisions = run(pods, nodes=nodes, percent=80)
 
     assert [(move.pod.name, move.to_node, move.wave) for move in decisions.moves] == [("q", "c", 1), ("p", "b", 2)]
+
+
+DEVIATION: Object = {"targetThresholds": {"cpu": 10}, "useDeviationThresholds": True}

@@ -16,6 +16,7 @@ from descheduler.planner import (
     Limits,
     MakeRoom,
     Problem,
+    Relocate,
     replay,
     solve,
 )
@@ -63,6 +64,10 @@ def _defragment_devices(problem: Problem) -> Objective:
     )
 
 
+def _relocate(problem: Problem) -> Objective:
+    return Relocate(weight=np.arange(problem.num_pods) % 3)
+
+
 def _problem(make: Callable[[Problem], Objective], seed: int, *, rules: bool = True) -> Problem:
     rng = np.random.default_rng(seed)
     if make in (_parts_make_room, _parts_defragment, _defragment_devices):
@@ -84,6 +89,7 @@ _OBJECTIVES = [
     pytest.param(_parts_make_room, id="make room on parts"),
     pytest.param(_parts_defragment, id="defragment parts"),
     pytest.param(_defragment_devices, id="defragment devices"),
+    pytest.param(_relocate, id="relocate"),
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from random import Random
 
@@ -18,9 +18,11 @@ from descheduler.plan.bundles import Candidate
 from descheduler.policy.load import load_policy
 from descheduler.strategies.proposals import propose
 from tests.bench.policies import STRATEGIES, policy_of
-from tests.builders import NOW, Object, make_node, make_pod, make_snapshot
+from tests.builders import NOW, Object, make_node, make_pod, make_snapshot, required_node_affinity
 from tests.eviction.runs import Run, make_run
 from tests.migration.random_rounds.worlds import make_world, snapshot_of
+
+AFFINITY = "RemovePodsViolatingNodeAffinity"
 
 
 def handle_of(run: Run, plugin: str) -> StrategyHandle:
@@ -33,10 +35,11 @@ def handle_of(run: Run, plugin: str) -> StrategyHandle:
     return StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor)
 
 
-def proposed(run: Run, plugin: str) -> list[Candidate]:
+def proposed(run: Run, plugin: str, *, set_aside: Container[str] = ()) -> list[Candidate]:
     """What `plugin` proposes for all nodes."""
     build = partial(REGISTRY[plugin].factory, run.handle.policy.profiles[0].args[plugin])
-    return propose(build, handle_of(run, plugin), run.handle.view.snapshot.nodes)  # type: ignore[arg-type] # by the table
+    handle, nodes = handle_of(run, plugin), run.handle.view.snapshot.nodes
+    return propose(build, handle, nodes, set_aside=set_aside)  # type: ignore[arg-type] # by the table
 
 
 def old_pods(policy: Object, pods: Sequence[Pod]) -> Run:
@@ -69,6 +72,35 @@ def test_proposal_books_and_notes_nothing() -> None:
     assert [candidate.pod.name for candidate in candidates] == ["one", "two"]
     assert run.state() == before
     assert (book.moves, book.refusals, dict(book.results)) == ([], (), {})
+
+
+def test_limits_do_not_end_a_proposal() -> None:
+    run = old_pods(policy_with(maxNoOfPodsToEvictTotal=1), [make_pod(name) for name in ("one", "two", "three")])
+
+    assert len(proposed(run, "PodLifeTime")) == 3
+
+
+def test_pods_that_are_set_aside_are_not_proposed() -> None:
+    pods = [make_pod("one"), make_pod("two")]
+
+    candidates = proposed(old_pods(policy_with(), pods), "PodLifeTime", set_aside={pods[0].uid})
+
+    assert [candidate.pod.name for candidate in candidates] == ["two"]
+
+
+def test_a_pod_for_which_no_node_has_room_is_proposed_all_the_same() -> None:
+    configs = [{"name": AFFINITY, "args": {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]}}]
+    profile = {"name": "p", "pluginConfig": configs, "plugins": {"deschedule": {"enabled": [AFFINITY]}}}
+    policy: Object = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
+    nodes = [make_node("a"), make_node("ssd", cpu="1", labels={"disk": "ssd"})]
+    pods = [
+        make_pod("db", cpu="1", affinity=required_node_affinity("disk", "ssd")),
+        make_pod("full", cpu="1", node="ssd"),
+    ]
+
+    candidates = proposed(make_run(policy, make_snapshot(nodes, pods)), AFFINITY)
+
+    assert [candidate.pod.name for candidate in candidates] == ["db"]
 
 
 @pytest.mark.parametrize("plugin", STRATEGIES)

@@ -12,7 +12,9 @@ from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.rules import AtMost, MoveLimit
 
 __all__ = [
+    "NODE_SHAPES",
     "ArrayWorld",
+    "draw_utilisation",
     "make_balance_world",
     "make_consolidation_world",
     "make_full_world",
@@ -20,7 +22,7 @@ __all__ = [
 ]
 
 TARGET_RATIO = 0.7
-_SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
+NODE_SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
 """CPU in milli and memory in MiB of the three shapes of nodes."""
 _HOT_SHARE, _PINNED_SHARE, _ANTI_AFFINE_SHARE = 0.15, 0.2, 0.4
 
@@ -41,8 +43,8 @@ def make_balance_world(*, nodes: int, seed: int, mean_ratio: float) -> ArrayWorl
     CPU and memory. `mean_ratio` 0.50 is loose, 0.62 tight.
     """
     rng = np.random.default_rng(seed)
-    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
-    goal = _utilisation(rng, nodes, mean_ratio)
+    capacity = NODE_SHAPES[rng.integers(len(NODE_SHAPES), size=nodes)]
+    goal = draw_utilisation(rng, nodes, mean_ratio)
     need, assignment = _fill(rng, capacity, goal)
     workload, group = _workloads(rng, assignment)
     limit = np.ones(int(group.max(initial=-1)) + 1, np.int64)
@@ -62,7 +64,7 @@ def make_consolidation_world(*, nodes: int, seed: int, mean_ratio: float) -> Arr
     A tenth of the nodes has pinned pods. `ceiling` is 90 % of CPU and memory.
     """
     rng = np.random.default_rng(seed)
-    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
+    capacity = NODE_SHAPES[rng.integers(len(NODE_SHAPES), size=nodes)]
     goal = mean_ratio * rng.uniform(0.5, 1.5, (nodes, 1)) * rng.uniform(0.85, 1.15, (nodes, 2))
     need, assignment = _fill(rng, capacity, np.clip(goal, 0.05, 0.9))
     workload, group = _workloads(rng, assignment)
@@ -84,7 +86,7 @@ def make_full_world(*, nodes: int, seed: int) -> Problem:
     Each pending pod needs 8 to 14 % of a node of 32 cores, more than any node has free.
     """
     rng = np.random.default_rng(seed)
-    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
+    capacity = NODE_SHAPES[rng.integers(len(NODE_SHAPES), size=nodes)]
     need, assignment = _fill(rng, capacity, rng.uniform(0.88, 0.97, (nodes, 2)))
     used = np.zeros_like(capacity)
     np.add.at(used, assignment, need)
@@ -139,7 +141,7 @@ def _draw_machines(rng: np.random.Generator, count: int) -> tuple[Ints, Bools]:
     return np.column_stack((own, own * rng.choice([2, 4], size=count, p=[0.8, 0.2]))), is_split
 
 
-def _utilisation(rng: np.random.Generator, nodes: int, mean_ratio: float) -> Floats:
+def draw_utilisation(rng: np.random.Generator, nodes: int, mean_ratio: float) -> Floats:
     """float64[N, 2]: hot nodes have one resource at 78-95 %, the other near; the rest is spread below the target."""
     num_hot = max(1, round(nodes * _HOT_SHARE))
     hot = rng.uniform(0.78, 0.95, num_hot)

@@ -6,6 +6,7 @@ import click
 
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.output import write_text
+from descheduler.version import VERSION
 
 __all__ = ["version"]
 
@@ -14,7 +15,6 @@ __all__ = ["version"]
 def version() -> None:
     """Print the version of this program, of Python and of the platform, on one line."""
     import platform
-    from importlib.metadata import version as version_of
 
     system = f"{platform.system().lower()}/{platform.machine()}"
-    write_text([f"descheduler {version_of('descheduler')} (Python {platform.python_version()}, {system})\n"])
+    write_text([f"descheduler {VERSION} (Python {platform.python_version()}, {system})\n"])

@@ -36,7 +36,7 @@ _decode_metadata = msgspec.json.Decoder(wire.MetadataWire).decode
 _decode_pod = msgspec.json.Decoder(wire.PodWire).decode
 
 
-_OWN_METADATA = ("name", "uid", "creationTimestamp", "deletionTimestamp")
+_OWN_METADATA = ("name", "uid", "creationTimestamp")
 _NONE: Mapping[str, str] = {}
 
 
@@ -79,11 +79,16 @@ class ProtoPodReader:
         message.DiscardUnknownFields()
         metadata, asked, told = message.metadata, message.spec, message.status
         name, uid, node_name = metadata.name, metadata.uid, asked.nodeName
-        created_at, seconds = moment_of(metadata.creationTimestamp), metadata.creationTimestamp.seconds
+        # Each look into a message makes a value of what is there.
+        created, started = metadata.creationTimestamp, told.startTime
+        created_at, seconds = moment_of(created), created.seconds
         # Most pods start in the second in which they are created.
-        is_same = seconds != 0 and told.startTime.seconds == seconds
-        started_at = created_at if is_same else moment_of(told.startTime)
-        deleted_at = moment_of(metadata.deletionTimestamp) if metadata.HasField("deletionTimestamp") else None
+        is_same = seconds != 0 and started.seconds == seconds
+        started_at = created_at if is_same else moment_of(started)
+        deleted_at = None
+        if metadata.HasField("deletionTimestamp"):
+            deleted_at = moment_of(metadata.deletionTimestamp)
+            metadata.ClearField("deletionTimestamp")
         for own in _OWN_METADATA:
             metadata.ClearField(own)
         asked.ClearField("nodeName")

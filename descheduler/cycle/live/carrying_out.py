@@ -19,7 +19,6 @@ from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.setup.job_execution import JobExecution
 from descheduler.migration.setup.users_jobs import UsersJobs
 from descheduler.migration.traces.announce import EvictionAnnouncer
 from descheduler.migration.traces.job_events import JobAnnouncer
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from descheduler.migration.controller.adoption import Adopted
     from descheduler.migration.guards.watchman import Watchman
     from descheduler.migration.paces import Paces
+    from descheduler.migration.setup.job_execution import JobExecution
 
 __all__ = ["Carrier"]
 

@@ -14,10 +14,9 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.surroundings import Background, Surroundings
-from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
 from descheduler.migration.setup.halting import Halting
-from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
+from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.offer import find_offer
 from descheduler.migration.setup.users_jobs import UsersJobs
 from descheduler.model.text.counted import counted
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from descheduler.migration.paces import Paces
     from descheduler.migration.ports import OutcomeSink, RemovalPort
     from descheduler.migration.settings import ExecutorSettings
+    from descheduler.migration.setup.job_execution import JobExecution
     from descheduler.migration.traces.job_listener import JobListener
     from descheduler.plan.outcome import Outcome
     from descheduler.supervision import Watch
@@ -73,6 +73,9 @@ class JobPlan(msgspec.Struct, frozen=True):
         """What carries the jobs out by `calls` in the background; None where no profile uses any."""
         if not self.profiles:
             return None
+        # Sixty modules, which runs without jobs go without.
+        from descheduler.migration.setup.job_execution import JobExecution
+
         around = Surroundings(
             calls=calls,
             paces=paces,
@@ -99,6 +102,8 @@ def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: Le
     controllers = migration_controllers(policy)
     if not controllers:
         return JobPlan({}, storage)
+    from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
+
     priority_class = PlaceholderSettings().priority_class
     wants_placeholders = any(args.reservation_provider == PLACEHOLDER for args in controllers.values())
     offer = find_offer(ObjectCalls(client), server, priority_class if wants_placeholders else "")

@@ -9,11 +9,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
 from descheduler.cycle.guards import guard_open_calls
 from descheduler.cycle.live.carrying_out import Carrier
 from descheduler.cycle.live.jobs import num_unused, plan_jobs, take_up_notes, taken_up, unused_notes, users_notes
-from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, RunOptions, RunResult
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.client import KubeClient

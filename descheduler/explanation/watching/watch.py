@@ -23,6 +23,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Candidate
 from descheduler.policy.plugin import Registry
+from descheduler.strategies.proposals import ProposalRecorder
 
 __all__ = ["Watch", "Wish"]
 
@@ -110,6 +111,8 @@ class Watch:
         def build(args: msgspec.Struct, handle: Handle) -> object:
             if not isinstance(handle, StrategyHandle):
                 return _WatchedFilter(cast(EvictorPlugin, factory(args, handle)), name, self)
+            if isinstance(handle.evictor, ProposalRecorder):
+                return factory(args, handle)  # another plugin runs it, and decides about what it selects
             self._evictors.setdefault(self._profile, handle.evictor)
             strategy = factory(args, replace(handle, evictor=_WatchedEvictor(handle.evictor, name, self)))
             self._strategies[self._profile, name] = strategy

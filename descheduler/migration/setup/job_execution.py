@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 
-import msgspec
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome, arbitrate
-from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
@@ -36,7 +34,7 @@ from descheduler.migration.providers.provider import ReservationProvider
 from descheduler.migration.replacements import successors_of
 from descheduler.migration.revalidation.footprints import Footprints
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.setup.choice import Choice
+from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
 from descheduler.migration.setup.users_jobs import JobLimits, UsersJobs
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
@@ -45,7 +43,7 @@ from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["JobExecution", "JobProfile", "JobStorage"]
+__all__ = ["JobExecution"]
 
 _LEFT = frozenset({JobOutcome.HELD, JobOutcome.WAITING})
 """Jobs that are asked again in the next run."""
@@ -53,30 +51,6 @@ _MOVED = frozenset({OutcomeCode.DONE, OutcomeCode.MISSED_ROOM, OutcomeCode.RESER
 """The job has succeeded."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
-
-
-class JobProfile(msgspec.Struct, frozen=True):
-    """How the evictions of one profile are carried out as jobs."""
-
-    args: MigrationControllerArgs
-    choice: Choice
-
-
-class JobStorage(msgspec.Struct, frozen=True):
-    """Where jobs are kept: as PodMigrationJobs, or as ConfigMaps of `namespace`.
-
-    `owner` tells those of one policy, in this run and the next; it may be the value of a label.
-    """
-
-    owner: str
-    namespace: str
-    in_objects: bool
-
-    def journal(self, objects: ObjectCalls) -> Journal:
-        """What keeps the jobs."""
-        if self.in_objects:
-            return JobObjects(objects, self.owner)
-        return ConfigMapJobs(objects, self.namespace, self.owner)
 
 
 class JobExecution:
@@ -98,7 +72,7 @@ class JobExecution:
         self._objects = objects
         self._profiles = profiles
         self._storage = storage
-        self._journal = storage.journal(objects)
+        self._journal = _journal_in(storage, objects)
         self._port = port
         self._settings = settings
         self._around = around
@@ -231,6 +205,13 @@ def _is_unclaimed(job: MigrationJob) -> bool:
 def _num_done(outcomes: Sequence[Outcome]) -> int:
     """How many have moved their pod."""
     return sum(outcome.code in _MOVED for outcome in outcomes)
+
+
+def _journal_in(storage: JobStorage, objects: ObjectCalls) -> Journal:
+    """What keeps the jobs."""
+    if storage.in_objects:
+        return JobObjects(objects, storage.owner)
+    return ConfigMapJobs(objects, storage.namespace, storage.owner)
 
 
 def _terms(profile: JobProfile) -> JobTerms:

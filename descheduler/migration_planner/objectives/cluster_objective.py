@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
@@ -12,6 +12,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.planner.objective import Objective, Value
+from descheduler.planner.problem import Problem
 from descheduler.planner.waves import Move
 
 __all__ = ["ClusterObjective", "Part"]
@@ -68,9 +69,13 @@ class ClusterObjective(ABC):
     def figure(self) -> int:
         """How many are in that state now."""
 
+    def problem_over(self, cluster: ClusterProblem) -> Problem:
+        """The problem of `cluster`, with what the objective adds to it."""
+        return cluster.problem
+
     @abstractmethod
     def stated_over(self, cluster: ClusterProblem) -> Objective:
-        """The objective over the arrays of `cluster`."""
+        """The objective over that problem."""
 
     @abstractmethod
     def reason(self, pod: Pod) -> str:
@@ -80,6 +85,15 @@ class ClusterObjective(ABC):
     def harm(self, pod: Pod, node: str) -> Verdict:
         """What stands against it that the replacement of `pod` is scheduled onto `node`."""
 
+    def objections(self) -> Mapping[str, str]:
+        """What is said against pods, by uid, once all moves of a plan are booked on trial: of what they lead to."""
+        return {}
+
+    def bound_of(self, bound: Value) -> tuple[int, int]:
+        """(figure, cost) of which no plan has less, by the bound of the first plan."""
+        figure, cost = bound
+        return figure, cost
+
     @abstractmethod
     def shortfall(self) -> str:
         """What is said where the figure stays above what it might be; empty where that goes without saying."""
@@ -87,6 +101,11 @@ class ClusterObjective(ABC):
     @abstractmethod
     def why_not(self, pod: Pod) -> str:
         """Why a pod stays that the plan does not move and that nothing was said against; asked after the run."""
+
+    def is_in_vain(self, pod: Pod) -> bool:
+        """Whether what `pod` leaves for is not reached although it leaves, as things are booked; never by default."""
+        del pod
+        return False
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """The moves of one plan in the order in which they are asked for, those together that are of use only together.
@@ -108,11 +127,6 @@ class ClusterObjective(ABC):
         """Which of `groups`, none of which is granted, is left out so that others may be; None where none helps."""
         del groups
         return None
-
-    def bound_of(self, bound: Value) -> tuple[int, int]:
-        """(figure, cost) of which no plan has less, by the bound of the first plan."""
-        figure, cost = bound
-        return figure, cost
 
     def text_of(self, number: int) -> str:
         """Such as `2 nodes over target`."""

@@ -14,7 +14,8 @@ from descheduler.migration_planner.args import ConsolidateNodes
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.node_costs import NodeCosts, cost_text
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
-from descheduler.migration_planner.targets import Targets, usage_of
+from descheduler.migration_planner.targets import Targets
+from descheduler.migration_planner.usage import RequestedUsage
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -139,7 +140,7 @@ class EmptiedNodes(ClusterObjective):
         if not self._in_use.num_pods(node):
             return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
         need = self._evictor.prover().openings().need(pod)
-        over = self._most.resources_over(usage_of(self._evictor, node), need)
+        over = self._most.resources_over(RequestedUsage(self._evictor).of(node), need)
         if not over or node not in self._nodes:
             return ACCEPTED
         message = f"{would}, and bring it over {self._most.text_of(over)} (maxUtilization)"
@@ -184,7 +185,7 @@ class EmptiedNodes(ClusterObjective):
         return ", ".join(f"{resource} {shares.get(resource, 0):.0%}" for resource in ("cpu", "memory"))
 
     def _shares(self, node: str) -> Mapping[str, float]:
-        usage = usage_of(self._evictor, node)
+        usage = RequestedUsage(self._evictor).of(node)
         numbers = zip(usage.resources, usage.taken.tolist(), usage.allocatable.tolist(), strict=True)
         return {resource: taken / has for resource, taken, has in numbers if has}
 
@@ -200,7 +201,7 @@ class _NodesInUse:
 
     def num_pods(self, node: str) -> int:
         """Pods of a node, without those that do not keep it in use."""
-        return int(usage_of(self._evictor, node).taken[PODS_ROW]) - self._others[node]
+        return int(RequestedUsage(self._evictor).of(node).taken[PODS_ROW]) - self._others[node]
 
 
 def _keeps_in_use(pod: Pod) -> bool:

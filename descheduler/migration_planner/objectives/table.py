@@ -11,6 +11,8 @@ from descheduler.migration_planner.objectives.balance_utilization import Balance
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.objectives.consolidate_nodes import EmptiedNodes
 from descheduler.migration_planner.objectives.make_room import RoomForPods
+from descheduler.migration_planner.objectives.reduce_fragmentation import UsableSlots
+from descheduler.migration_planner.objectives.repair_violations import RepairedViolations
 from descheduler.model.node import Node
 
 __all__ = ["OBJECTIVES", "objective_of"]
@@ -19,6 +21,8 @@ OBJECTIVES: Mapping[str, Callable[[Any, StrategyHandle, Sequence[Node]], Cluster
     "balanceUtilization": BalancedNodes,
     "consolidateNodes": EmptiedNodes,
     "makeRoom": RoomForPods,
+    "repairViolations": RepairedViolations,
+    "reduceFragmentation": UsableSlots,
 }
 """A new objective is a field of `PlannerObjective`, a module like the others, and a row here."""
 

@@ -16,7 +16,7 @@ from descheduler.planner.local_search.swaps import swap_changes
 from descheduler.planner.objective import Guide
 from descheduler.planner.placement import Placement
 
-__all__ = ["Annealing", "start_temperature"]
+__all__ = ["Annealing"]
 
 _CELLS = 1 << 16
 """Pairs of a pod and a node in a sample, about: enough to make numpy's own time small."""
@@ -25,7 +25,7 @@ _CALIBRATION_PODS = 200
 _START_QUANTILE, _COOLING = 0.3, 1e-3
 
 
-def start_temperature(placement: Placement, guide: Guide, rng: np.random.Generator) -> float:
+def _start_temperature(placement: Placement, guide: Guide, rng: np.random.Generator) -> float:
     """A quantile of what a pod's best alternative costs; sampled, because too hot and too cold cost factors."""
     movable = np.flatnonzero(placement.problem.evictable)
     pods = rng.choice(movable, size=min(_CALIBRATION_PODS, len(movable)), replace=False)
@@ -38,12 +38,14 @@ def start_temperature(placement: Placement, guide: Guide, rng: np.random.Generat
 class Annealing:
     """One annealing of one placement. The temperature starts where pods' best alternatives are often taken."""
 
+    share = 0.6
+
     def __init__(self, placement: Placement, guide: Guide, rng: np.random.Generator) -> None:
         self._placement, self._guide, self._rng = placement, guide, rng
         self._pods = np.flatnonzero(placement.problem.evictable)
         self._nodes = np.arange(placement.problem.num_nodes)
         self._sample_size = int(np.clip(_CELLS // (len(self._nodes) * len(placement.usage)), 8, 400))
-        self._start = start_temperature(placement, guide, rng)
+        self._start = _start_temperature(placement, guide, rng)
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
         """Goes on until `budget` is over or `whole` is at the share `until`; the temperature falls with `whole`."""

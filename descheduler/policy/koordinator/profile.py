@@ -23,6 +23,8 @@ from descheduler.policy.plugin_args import (
     ArgsReader,
     PluginConfigSection,
     unknown_plugin,
+    used_strategies,
+    used_strategy_problem,
     wrong_extension_point,
 )
 from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
@@ -65,12 +67,15 @@ class _ProfileReader:
         self._sets: dict[str, tuple[str, ...]] = {
             key: merge_plugin_set(DEFAULT_PLUGINS[key], getattr(section.plugins, key)) for key in POINTS
         }
-        self._enabled = set[str]().union(*self._sets.values())
+        enabled = set[str]().union(*self._sets.values())
+        self._used = used_strategies(checks.load.document, registry, enabled, section.plugin_config)
+        self._enabled = enabled.union(self._used.values())
 
     def read(self) -> Profile:
         for key in POINTS:
             self._check_set(key)
         self._check_evict()
+        self._check_used()
         configs = self._read_configs()
         return Profile(
             name=self._section.name,
@@ -80,6 +85,7 @@ class _ProfileReader:
             filter=self._implementing("filter"),
             pre_eviction_filter=self._implementing("preEvictionFilter"),
             evict=self._sets["evict"],
+            used=tuple(dict.fromkeys(self._used.values())),
             node_selector=self._compile_selector(),
             node_selector_spec=self._section.node_selector,
         )
@@ -119,6 +125,11 @@ class _ProfileReader:
                 hint = did_you_mean(plugin.name, self._registry)
                 place = (*path, "disabled", index, "name")
                 self._checks.warn(place, f"unknown plugin {shown(plugin.name)}, ignored{hint}")
+
+    def _check_used(self) -> None:
+        for path, name in self._used.items():
+            if message := used_strategy_problem(name, self._registry):
+                self._checks.fail_build((*self._path, "pluginConfig", *path), message)
 
     def _check_evict(self) -> None:
         names = self._sets["evict"]
@@ -194,7 +205,7 @@ class _ProfileReader:
         return args
 
     def _default_configs(self) -> list[PluginConfig]:
-        names = dict.fromkeys(name for key in POINTS for name in self._sets[key])
+        names = dict.fromkeys((*(name for key in POINTS for name in self._sets[key]), *self._used.values()))
         given = {section.name for section in self._section.plugin_config}
         configs = []
         for name in names:

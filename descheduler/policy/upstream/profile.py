@@ -12,7 +12,14 @@ from descheduler.documents.document import Node, member_text
 from descheduler.documents.problems import dotted
 from descheduler.policy.checks import Checks
 from descheduler.policy.plugin import ExtensionPoint, Registry
-from descheduler.policy.plugin_args import ArgsReader, PluginConfigSection, unknown_plugin, wrong_extension_point
+from descheduler.policy.plugin_args import (
+    ArgsReader,
+    PluginConfigSection,
+    unknown_plugin,
+    used_strategies,
+    used_strategy_problem,
+    wrong_extension_point,
+)
 from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Compatibility, PluginConfig, Profile
@@ -92,7 +99,9 @@ class _ProfileReader:
         self._path: Path = ("profiles", index)
         self._sets = self._read_sets(reads_documented=compatibility == "fixed")
         self._enabled = {key: self._sets[key].enabled if key in self._sets else () for key in POINTS}
-        self._built = {_EVICTOR}.union(*self._enabled.values())
+        enabled = {_EVICTOR}.union(*self._enabled.values())
+        self._used = used_strategies(checks.load.document, registry, enabled, section.plugin_config)
+        self._built = enabled.union(self._used.values())
         self._configured = {config.name for config in section.plugin_config}
 
     def read(self) -> Profile:
@@ -100,6 +109,7 @@ class _ProfileReader:
         self._warn_about_sets()
         for key in POINTS:
             self._check_set(key)
+        self._check_used()
         return Profile(
             name=self._section.name,
             plugin_configs=self._with_evictor(configs),
@@ -109,6 +119,7 @@ class _ProfileReader:
             pre_eviction_filter=_with_evictor_first(
                 (*self._enabled["preevictionfilter"], *self._enabled[_DOCUMENTED]),
             ),
+            used=tuple(dict.fromkeys(self._used.values())),
         )
 
     def _read_sets(self, *, reads_documented: bool) -> dict[str, PluginSetSection]:
@@ -204,9 +215,17 @@ class _ProfileReader:
             return unknown_plugin(name, self._registry)
         if POINTS[key] not in spec.extension_points:
             return wrong_extension_point(spec, key, POINTS.values())
-        if name not in self._configured and name != _EVICTOR:
-            return f"plugin {name} has no pluginConfig entry; add '- name: {name}' to the profile's pluginConfig"
-        return None
+        return None if name == _EVICTOR else self._missing_config(name)
+
+    def _check_used(self) -> None:
+        for path, name in self._used.items():
+            if message := used_strategy_problem(name, self._registry) or self._missing_config(name):
+                self._checks.fail_build((*self._path, "pluginConfig", *path), message)
+
+    def _missing_config(self, name: str) -> str | None:
+        if name in self._configured:
+            return None
+        return f"plugin {name} has no pluginConfig entry; add '- name: {name}' to the profile's pluginConfig"
 
 
 def _threshold_value(args: msgspec.Struct) -> int | None:

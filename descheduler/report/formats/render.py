@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from descheduler.report.formats.json_text import json_text
+from descheduler.report.formats.json_text import json_pieces
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.report.simulation_document import Simulation
@@ -39,7 +39,7 @@ def render(
     # Who asks for one format goes without the others, and what makes them.
     match output_format, document:
         case "json", _:
-            yield json_text(document)
+            yield from json_pieces(document)
         case "yaml", _:
             from descheduler.report.formats.yaml_lines import yaml_lines
 

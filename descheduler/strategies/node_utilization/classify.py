@@ -43,7 +43,7 @@ def measure(nodes: Sequence[Node], view: ClusterView, source: UsageSource) -> li
     for node in nodes:
         listed = view.active_pods_on(node.name)
         usage = source.of_node(node, listed)
-        departed = [pod for pod in listed if view.prior_moves.have_taken(pod)]
+        departed = [pod for pod in listed if view.prior_moves.have_taken(pod)] if view.prior_moves else ()
         here = [pod for pod in listed if not view.is_arrival(pod)] if view.has_arrivals else listed
         pods = [pod for pod in here if not view.prior_moves.have_taken(pod)] if departed else here
         loads.append(NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node)), departed))

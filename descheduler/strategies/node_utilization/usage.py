@@ -68,11 +68,8 @@ class RequestedUsage:
 
     def of_node(self, node: Node, pods: Sequence[Pod]) -> Mapping[str, int]:
         """The sum over `pods`."""
-        usage = dict.fromkeys(self.resources, 0)
-        for pod in pods:
-            for resource, nano in pod.spec.requests.items():
-                if resource in usage:
-                    usage[resource] += nano
+        asked = [pod.spec.requests for pod in pods]
+        usage = {resource: sum([requests.get(resource, 0) for requests in asked]) for resource in self.resources}
         if PODS in usage:
             usage[PODS] = len(pods) * NANO
         return usage

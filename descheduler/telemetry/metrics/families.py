@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from descheduler.telemetry.metrics.table import (
 )
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
+from descheduler.version import VERSION
 
 __all__ = ["last_success_registry", "run_registry"]
 
@@ -137,8 +137,7 @@ def _buckets(seconds: Sequence[float], bounds: Sequence[float]) -> list[tuple[st
 
 
 def _build_info() -> Values:
-    version = importlib.metadata.version("descheduler")
-    return {(version, version, platform.python_version()): 1.0}
+    return {(VERSION, VERSION, platform.python_version()): 1.0}
 
 
 def _pods_evicted(outcome: Outcome | None) -> Values:

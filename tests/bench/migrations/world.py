@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from typing import NamedTuple
-from uuid import NAMESPACE_URL, uuid5
 
 from tests.e2e.kube_api import Object
-from tests.e2e.objects import deployment, namespace, node
+from tests.e2e.objects import deployment, namespace
+from tests.e2e.stored_workloads import owner_reference, ready_node, replica_set, running_pod, stored_uid
 
 __all__ = ["NAMESPACE", "Size", "make_world"]
 
@@ -59,7 +59,7 @@ def _pods(size: Size, workloads: list[_Workload], rng: random.Random) -> Iterato
     for place, (workload, number) in enumerate(replicas):
         index = place // _PODS_A_SOURCE if place < size.migrations else _place(size, workload, free_milli, rng)
         free_milli[index] -= workload.cpu_milli
-        yield _pod(workload, number, f"node-{index:05}")
+        yield running_pod(workload.replica_set, number, f"node-{index:05}")
 
 
 def _place(size: Size, workload: _Workload, free_milli: list[int], rng: random.Random) -> int:
@@ -72,66 +72,22 @@ def _place(size: Size, workload: _Workload, free_milli: list[int], rng: random.R
 def _node(index: int, *, is_source: bool) -> Object:
     taints = [_CLOSED] if is_source else []
     cpu, zone = f"{_NODE_CPU_MILLI}m", f"zone-{index % 3}"
-    made = node(f"node-{index:05}", cpu=cpu, memory="64Gi", zone=zone, taints=taints)
-    made["status"]["conditions"] = [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]
-    return made
+    return ready_node(f"node-{index:05}", cpu=cpu, memory="64Gi", zone=zone, taints=taints)
 
 
 def _make_workload(index: int, scheduler: str, rng: random.Random) -> _Workload:
     """A Deployment and its ReplicaSet, alike enough for their controllers to have nothing to do."""
     name, cpu_milli = f"web-{index:04}", rng.choice(_SIZES_MILLI)
     owner = deployment(name, NAMESPACE, replicas=_REPLICAS, cpu=f"{cpu_milli}m", schedulerName=scheduler)
-    owner["metadata"] |= {"uid": _uid("deployment", name), "annotations": _REVISION, "generation": 1}
+    owner["metadata"] |= {"uid": stored_uid("deployment", name), "annotations": _REVISION, "generation": 1}
     labels = {"app": name, "pod-template-hash": "1"}
     template = {**owner["spec"]["template"], "metadata": {"labels": labels, "annotations": {}}}
-    replica_set = {
-        "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "metadata": {
-            "name": f"{name}-1",
-            "namespace": NAMESPACE,
-            "uid": _uid("replicaset", name),
-            "labels": labels,
-            "annotations": {**_REVISION, "deployment.kubernetes.io/desired-replicas": str(_REPLICAS)},
-            "ownerReferences": [_reference(owner)],
-            "generation": 1,
-        },
-        "spec": {"replicas": _REPLICAS, "selector": {"matchLabels": labels}, "template": template},
+    owned = replica_set(f"{name}-1", NAMESPACE, replicas=_REPLICAS, template=template)
+    owned["metadata"] |= {
+        "annotations": {**_REVISION, "deployment.kubernetes.io/desired-replicas": str(_REPLICAS)},
+        "ownerReferences": [owner_reference(owner)],
     }
-    return _Workload(owner, replica_set, cpu_milli)
+    return _Workload(owner, owned, cpu_milli)
 
 
 _REVISION = {"deployment.kubernetes.io/revision": "1"}
-
-
-def _pod(workload: _Workload, number: int, node_name: str) -> Object:
-    template = workload.replica_set["spec"]["template"]
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": f"{workload.replica_set['metadata']['name']}-{number:02}",
-            "namespace": NAMESPACE,
-            "labels": template["metadata"]["labels"],
-            "ownerReferences": [_reference(workload.replica_set)],
-        },
-        "spec": {**template["spec"], "nodeName": node_name, "priority": 0},
-        "status": {
-            "phase": "Running",
-            "startTime": "2026-01-01T00:00:00Z",
-            "conditions": [
-                {"type": kind, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-                for kind in ("PodScheduled", "Initialized", "ContainersReady", "Ready")
-            ],
-        },
-    }
-
-
-def _reference(owner: Object) -> Object:
-    meta = owner["metadata"]
-    head = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": meta["name"], "uid": meta["uid"]}
-    return {**head, "controller": True, "blockOwnerDeletion": True}
-
-
-def _uid(kind: str, name: str) -> str:
-    return str(uuid5(NAMESPACE_URL, f"{kind}/{name}"))

@@ -22,7 +22,8 @@ from descheduler.migration.paces import Paces
 from descheduler.migration.providers.labels import labels_of
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import choose
-from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
+from descheduler.migration.setup.job_execution import JobExecution
+from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.offer import ClusterOffer
 from descheduler.model.text.duration import parse_duration
 from descheduler.plan.outcome import OutcomeCode

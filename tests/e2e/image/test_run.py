@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
+from descheduler.version import VERSION
 from tests.cronjob.manifests import BASE, OVERLAYS, REPOSITORY, pod_spec
 from tests.cronjob.rendering import Helm, Kustomize
 from tests.e2e.cluster import Cluster
@@ -101,12 +101,10 @@ def rendered(cluster: Cluster, kustomize: Kustomize, helm: Helm, tool: str, *, d
 
 
 def test_program_is_the_entry_point(image: Engine) -> None:
-    version = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
-
     done = image.run(Container(("version",)))
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"descheduler {version} ")
+    assert done.stdout.startswith(f"descheduler {VERSION} ")
 
 
 def test_container_is_as_confined_as_the_manifests_ask(image: Engine) -> None:

@@ -17,6 +17,19 @@ def why_not(others: Sequence[Object], cpu: str) -> str:
     return miss.message
 
 
+def repaired(pod: Object, *nodes: Object) -> str:
+    """Why the repair of what RemovePodsViolatingNodeTaints selects leaves a pod."""
+    taints = "RemovePodsViolatingNodeTaints"
+    planner = {"objectives": [{"repairViolations": {"strategies": [taints]}}], "timeLimit": "1s"}
+    profile = {
+        "name": "main",
+        "pluginConfig": [{"name": "MigrationPlanner", "args": planner}, {"name": taints}],
+        "plugins": {"balance": {"enabled": ["MigrationPlanner"]}},
+    }
+    (miss,) = Question("MigrationPlanner", pod, nodes=nodes, policy={"profiles": [profile]}).miss()
+    return miss.message
+
+
 def daemon(name: str, node: str) -> Object:
     return pod_object(name, node=node, cpu="2", owners=["DaemonSet/d"])
 
@@ -67,6 +80,33 @@ def test_no_room_is_made_where_nothing_is_pending() -> None:
 
 
 def test_the_eviction_of_a_pod_makes_no_room_for_one_that_is_too_large() -> None:
-    message = objective_miss("makeRoom", pod_object("large", cpu="5", node=None, phase="Pending"))
+    message = objective_miss("makeRoom", pod_object("large", cpu="5", node="", phase="Pending"))
 
     assert message == "no plan that was found within the limits makes room for a pending pod by its eviction"
+
+
+def test_no_strategy_selects_it() -> None:
+    assert repaired(pod_object("p"), node_object("a"), node_object("b")) == (
+        "not selected by RemovePodsViolatingNodeTaints"
+    )
+
+
+def test_no_other_node_is_open_to_its_replacement() -> None:
+    tainted = [node_object(name, taints=["maintenance:NoSchedule"]) for name in "ab"]
+
+    assert repaired(pod_object("p"), *tainted) == (
+        "it cannot be evicted now, or no other node is open to its replacement (RemovePodsViolatingNodeTaints: does not"
+        " tolerate taint maintenance:NoSchedule of node a)"
+    )
+
+
+def test_no_device_is_freed_by_its_eviction() -> None:
+    nodes = [node_object(name, allocatable={"nvidia.com/gpu": "8"}) for name in "ab"]
+    args = {"objectives": [{"reduceFragmentation": {"resource": "nvidia.com/gpu"}}], "timeLimit": "1s"}
+    pods = [pod_object(name, node=name, requests={"nvidia.com/gpu": "5"}) for name in "ab"]
+
+    (miss,) = Question("MigrationPlanner", pod_object("p"), args, nodes, pods).miss()
+
+    assert miss.message == (
+        "no plan that was found within the limits gets larger slots of nvidia.com/gpu by its eviction"
+    )

@@ -35,6 +35,15 @@ def test_search_betters_the_cost_and_keeps_the_rules_and_the_bound() -> None:
         assert prepared.value(found) == (cost_of(instance, found),)
 
 
+def test_same_seed_and_work_give_the_same_assignment() -> None:
+    instance = random_instance(5, pods=300, nodes=8)
+
+    first, second = (find_assignment(instance.problem, instance.objective, Limits(work=0.5), seed=3) for _ in range(2))
+
+    np.testing.assert_array_equal(first, second)
+    assert (first != instance.problem.assignment).any()
+
+
 def test_instance_is_read_as_the_challenge_writes_it(tmp_path: Path) -> None:
     instance = random_instance(1)
     (tmp_path / "model_x.txt").write_text(_model_text(instance))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.planner.arrays import Bools, Floats, Ints
+from descheduler.planner.arrays import Bools, Ints
 from descheduler.planner.objective import Neighbourhood
 from descheduler.planner.objectives.balance.ceilings import Ceilings
+from descheduler.planner.objectives.weighted_sample import weighted_sample
 from descheduler.planner.placement import Placement
 
 __all__ = ["choose"]
@@ -44,13 +45,7 @@ def _cold_nodes(ceilings: Ceilings, placement: Placement, rng: np.random.Generat
     """Nodes that were never hot, the ones with much room more often."""
     cold = np.flatnonzero(~ceilings.was_hot)
     slack = np.maximum(ceilings.slack(placement, cold), 0.0) + 1e-3
-    return _weighted_sample(cold, slack, rng, count)
-
-
-def _weighted_sample(values: Ints, weights: Floats, rng: np.random.Generator, count: int) -> Ints:
-    """Without replacement, by Efraimidis and Spirakis' keys u^(1/w)."""
-    keys = np.log(rng.random(len(values))) / weights
-    return values[np.argsort(-keys, kind="stable")[:count]]
+    return weighted_sample(cold, slack, rng, count)
 
 
 def _partners(

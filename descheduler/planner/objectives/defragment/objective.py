@@ -11,6 +11,7 @@ from descheduler.planner.limits import Budget, Limits
 from descheduler.planner.local_search.best_first import climb_best_first
 from descheduler.planner.objective import Model, Neighbourhood, Value, away
 from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
+from descheduler.planner.objectives.defragment.fragments import stranded_for
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -81,10 +82,7 @@ class DefragmentGoal:
         free = [np.maximum(self._capacity[r, nodes] - used, 0.0) for r, used in enumerate(usage)]
         stranded = np.zeros(usage.shape[1:])
         for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
-            slots = np.full(usage.shape[1:], np.inf)
-            for r in np.flatnonzero(need).tolist():
-                np.minimum(slots, free[r] // float(need[r]), out=slots)
-            stranded += weight * (free[self._resource] - slots * float(need[self._resource]))
+            stranded += weight * stranded_for(need, self._resource, free)
         return stranded
 
     def hold(self, assignment: Ints) -> Problem:

@@ -16,6 +16,8 @@ _LEAST_TAKEN, _MOST_TAKEN = 2, 24
 class Recreation:
     """Implements `objective.Annealer`, by Schrimpf et al.'s principle (2000), and takes no plan that is worse."""
 
+    share = 1.0
+
     def __init__(self, descent: Descent, rng: np.random.Generator) -> None:
         self._descent, self._rng = descent, rng
 

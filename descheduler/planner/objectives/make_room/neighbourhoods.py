@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.planner.arrays import PENDING, Floats, Ints
+from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objective import Neighbourhood
 from descheduler.planner.objectives.make_room.pending import PendingPods
+from descheduler.planner.objectives.weighted_sample import weighted_sample
 from descheduler.planner.placement import Placement
 
 __all__ = ["choose"]
@@ -39,7 +40,7 @@ def _landings(placement: Placement, rng: np.random.Generator, seeds: Ints, count
     allowed = np.flatnonzero(problem.allowed[problem.pod_class[seeds[0]]])
     short = np.maximum(placement.need[:, seeds[:1]] - placement.free[:, allowed], 0.0)
     lack = (short / np.maximum(problem.capacity.T[:, allowed], 1)).sum(axis=0)
-    near = _sample(allowed, 1.0 / (lack + 0.01), rng, max(count, len(seeds)))
+    near = weighted_sample(allowed, 1.0 / (lack + 0.01), rng, max(count, len(seeds)))
     own = placement.at[seeds]
     return np.union1d(near, own[own != PENDING])
 
@@ -48,13 +49,7 @@ def _receivers(placement: Placement, rng: np.random.Generator, count: int) -> In
     """Nodes with much room in their scarcest resource more often."""
     capacity = np.maximum(placement.problem.capacity.T, 1)
     room = np.maximum(placement.free / capacity, 0.0).min(axis=0)
-    return _sample(np.arange(placement.problem.num_nodes), room + 1e-3, rng, count)
-
-
-def _sample(values: Ints, weights: Floats, rng: np.random.Generator, count: int) -> Ints:
-    """Without replacement, by Efraimidis and Spirakis' keys u^(1/w)."""
-    keys = np.log(rng.random(len(values))) / weights
-    return values[np.argsort(-keys, kind="stable")[:count]]
+    return weighted_sample(np.arange(placement.problem.num_nodes), room + 1e-3, rng, count)
 
 
 def _pods(pending: PendingPods, placement: Placement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:

@@ -8,10 +8,11 @@ import numpy as np
 
 from descheduler.planner.arrays import PENDING, Bools, Floats, Ints
 from descheduler.planner.objective import Model, Neighbourhood, Term, Value, away
+from descheduler.planner.objectives.fullest_node import place_on_fullest
 from descheduler.planner.objectives.knapsack import most_weight
 from descheduler.planner.objectives.make_room import neighbourhoods
 from descheduler.planner.objectives.make_room.greedy import make_room_for
-from descheduler.planner.objectives.make_room.pending import PendingPods, place_on_fullest
+from descheduler.planner.objectives.make_room.pending import PendingPods
 from descheduler.planner.objectives.make_room.relocations import Relocations
 from descheduler.planner.parts import UNLIMITED
 from descheduler.planner.placement import Placement

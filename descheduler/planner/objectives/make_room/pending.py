@@ -10,7 +10,7 @@ from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["PendingPods", "place_on_fullest"]
+__all__ = ["PendingPods"]
 
 
 class PendingPods:
@@ -52,14 +52,3 @@ class PendingPods:
     def _withdraw(placement: Placement, pods: Ints) -> None:
         for pod in pods[placement.at[pods] != PENDING].tolist():
             placement.move(pod, PENDING)
-
-
-def place_on_fullest(placement: Placement, pod: int) -> bool:
-    """Places the pod on the fullest node that it fits; False: it fits none."""
-    nodes = np.arange(placement.problem.num_nodes)
-    nodes = nodes[placement.open_moves(np.array([pod]), nodes)[0]]
-    if not len(nodes):
-        return False
-    free = (placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)).sum(axis=0)
-    placement.move(pod, int(nodes[np.argmin(free)]))
-    return True

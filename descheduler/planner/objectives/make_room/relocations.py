@@ -40,6 +40,8 @@ class _Tried:
 class Relocations:
     """Implements `objective.Annealer`: machine by machine, the relocation that gains most; pods of gangs wait."""
 
+    share = 1.0
+
     def __init__(self, pending: PendingPods, parts: Parts, placement: Placement, rng: np.random.Generator) -> None:
         problem = placement.problem
         self._pending, self._parts, self._placement, self._rng = pending, parts, placement, rng

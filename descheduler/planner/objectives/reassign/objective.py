@@ -18,12 +18,17 @@ import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.local_search.annealing import Annealing
-from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objective import Annealer, Model, Neighbourhood, Value, away
 from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
+from descheduler.planner.objectives.reassign.compiled_annealing import CompiledAnnealing, has_compiler
+from descheduler.planner.objectives.reassign.kernel import State
+from descheduler.planner.objectives.reassign.kernel_state import is_known, make_state
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
 __all__ = ["Proportion", "Reassign", "ReassignGoal"]
+
+_GAINS_OF_START = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +133,31 @@ class ReassignGoal:
     def tidy(self, placement: Placement) -> None:
         """Nothing: each move pays for itself."""
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealing:
-        """By the guide, which is the cost but for what groups cost together."""
-        return Annealing(placement, self, rng)
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealer:
+        """By the guide, which is the cost but for what groups cost together; compiled where that is possible."""
+        if not has_compiler() or not is_known(self._problem.rules):
+            return Annealing(placement, self, rng)
+        return CompiledAnnealing(placement, self.kernel_state(placement), self._start_temperature(), rng)
+
+    def _start_temperature(self) -> float:
+        """Some times what a pod could win at most on average, doing nothing being worth its value.
+
+        Far below it the search stays where it starts, far above it the time goes by before the sum falls.
+        """
+        to_win = self.value(self._problem.assignment)[0] - self.bound()[0]
+        return max(_GAINS_OF_START * to_win / self._problem.num_pods, 1.0)
+
+    def kernel_state(self, placement: Placement) -> State:
+        """The placement and its costs as the kernel's arrays."""
+        costs = self._costs
+        parts = [(part.per, part.wanted, part.target, part.weight) for part in costs.proportions]
+        return make_state(
+            placement,
+            safety=costs.safety,
+            weight=costs.weight,
+            proportions=np.array(parts, np.float64).reshape(-1, 4),
+            between=costs.between,
+        )
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""

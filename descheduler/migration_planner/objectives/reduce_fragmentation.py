@@ -1,0 +1,142 @@
+"""ReduceFragmentation over a cluster: free devices in pieces that pods of the cluster's own sizes can use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.migration_planner.args import ReduceFragmentation
+from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.migration_planner.pod_sizes import sizes_of
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.landings.openings import Openings
+from descheduler.planner.arrays import Floats, Ints
+from descheduler.planner.objective import Value
+from descheduler.planner.objectives.defragment import Defragment, stranded_for
+from descheduler.planner.waves import Move
+
+__all__ = ["UsableSlots"]
+
+
+class UsableSlots(ClusterObjective):
+    """What is free of a resource on `nodes` and that pods cannot use: the mean over the sizes, each as often as it is
+    requested."""
+
+    name = "ReduceFragmentation"
+    noun = "unit"
+
+    def __init__(self, args: ReduceFragmentation, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
+        self._resource = args.resource
+        self.state = f"of {args.resource} stranded"
+        self._evictor = handle.evictor
+        self._nodes = [node.name for node in nodes]
+        self._sizes = sizes_of(_requesting(handle), args.resource, self._openings)
+
+    def nothing_to_do(self) -> str:
+        """That no pod requests the resource, or that all of it that is free can be used."""
+        if self._sizes is None:
+            return f"no pod requests {self._resource}"
+        if self._total():
+            return ""
+        return f"no free {self._resource} is stranded: pods that request {self._sizes.text} can use all of it"
+
+    def figure(self) -> int:
+        """Units stranded, of a pod of the mean size, rounded up."""
+        return 0 if self._sizes is None else self._mean(self._total())
+
+    def stated_over(self, cluster: ClusterProblem) -> Defragment:
+        """The sizes as classes."""
+        if self._sizes is None:
+            raise AssertionError(f"no pod requests {self._resource}")
+        return Defragment(self._sizes.resource, self._sizes.padded(len(cluster.resources)), self._sizes.weights)
+
+    def bound_of(self, bound: Value) -> tuple[int, int]:
+        """As if the cluster were one node."""
+        return self._mean(bound[0]), bound[1]
+
+    def reason(self, pod: Pod) -> str:
+        """Which sizes cannot use what is free of its node."""
+        free, missing = self._free([pod.node_name]), self._stranding(pod.node_name)
+        if self._sizes is None or not missing:
+            return f"leaves a larger slot of {self._resource} free on node {pod.node_name}"
+        amount = int(free[self._sizes.resource][0])
+        return (
+            f"node {pod.node_name} has {amount} free {self._resource}, of which pods that request"
+            f" {self._sizes.text_of(missing)} cannot use all"
+        )
+
+    def harm(self, pod: Pod, node: str) -> Verdict:
+        """That no larger slots are left on the two nodes together."""
+        if self._sizes is None or node not in self._nodes or self._change(pod, node) < 0:
+            return ACCEPTED
+        message = f"the replacement pod would be scheduled onto {node}: no larger slots of {self._resource} are left"
+        return refuse(Reason.OTHER_LANDING, message, node)
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """The plan as a whole: what a move gains depends on the others."""
+        assignment = cluster.problem.assignment.copy()
+        for move in moves:
+            assignment[move.pod] = move.target
+        goal = self.stated_over(cluster).prepare(cluster.problem)
+        before, after = (goal.value(at)[0] for at in (cluster.problem.assignment, assignment))
+        yield Part(self._mean(before - after), moves, [cluster.pods[move.pod] for move in moves])
+
+    def shortfall(self) -> str:
+        """That no more is gained."""
+        return "no plan that was found within the limits makes more of it usable"
+
+    def why_not(self, pod: Pod) -> str:
+        """That its eviction would gain nothing."""
+        if pod.node_name not in self._nodes:
+            return f"node {pod.node_name} is not one of the nodes that the policy selects"
+        if nothing := self.nothing_to_do():
+            return nothing
+        return f"no plan that was found within the limits gets larger slots of {self._resource} by its eviction"
+
+    @property
+    def _openings(self) -> Openings:
+        return self._evictor.prover().openings()
+
+    def _free(self, nodes: Sequence[str], more: Ints | int = 0) -> list[Floats]:
+        """float64[n] a resource: what is free of nodes with `more` (int64[R, n]) on top of what is taken."""
+        openings = self._openings
+        columns = [openings.place_of(node) for node in nodes]
+        free = openings.capacity[:, columns] - openings.taken[:, columns] - more
+        return [np.maximum(row, 0).astype(np.float64) for row in free]
+
+    def _stranded(self, free: Sequence[Floats]) -> Floats:
+        """float64[M, n]: by size and node, each size once."""
+        sizes = self._sizes
+        if sizes is None:
+            return np.zeros((0, len(free[0])))
+        return np.array([stranded_for(need, sizes.resource, free) for need in sizes.padded(len(free))])
+
+    def _weighted(self, free: Sequence[Floats]) -> int:
+        return 0 if self._sizes is None else int((self._stranded(free).sum(axis=1) * self._sizes.weights).sum())
+
+    def _total(self) -> int:
+        return self._weighted(self._free(self._nodes))
+
+    def _mean(self, total: int) -> int:
+        return 0 if self._sizes is None else math.ceil(total / int(self._sizes.weights.sum()))
+
+    def _stranding(self, node: str) -> list[int]:
+        """The sizes that cannot use all that is free of a node."""
+        stranded: list[int] = np.flatnonzero(self._stranded(self._free([node]))[:, 0]).tolist()
+        return stranded
+
+    def _change(self, pod: Pod, node: str) -> int:
+        """By how much more is stranded when the pod is on `node` instead of on its own."""
+        both, need = [pod.node_name, node], self._openings.need(pod)
+        return self._weighted(self._free(both, np.stack((-need, need), axis=1))) - self._weighted(self._free(both))
+
+
+def _requesting(handle: StrategyHandle) -> list[Pod]:
+    """All pods that run or are pending: the sizes that the cluster has to have room for."""
+    return [pod for pod in handle.view.snapshot.pods if not pod.is_terminal]

@@ -1,0 +1,101 @@
+"""Which pods strategies select in the cluster as it will be: after all that is booked, replacements included."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Container, Mapping, Sequence
+from functools import partial
+from typing import cast
+
+import msgspec
+
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.bundles import Candidate
+from descheduler.strategies.framework import BalancePlugin
+from descheduler.strategies.proposals import propose
+
+__all__ = ["SelectedPods", "StrategySelections"]
+
+
+class SelectedPods:
+    """What each strategy selects: candidates by the name of the strategy. Pods that have finished are left out."""
+
+    def __init__(self, by_strategy: Mapping[str, Sequence[Candidate]]) -> None:
+        self.by_strategy = {
+            name: [candidate for candidate in candidates if not candidate.pod.is_terminal]
+            for name, candidates in by_strategy.items()
+        }
+        self._reasons: dict[int, dict[str, str]] = {}
+        self.pods: list[Pod] = []
+        for name, candidates in self.by_strategy.items():
+            for candidate in candidates:
+                if id(candidate.pod) not in self._reasons:
+                    self.pods.append(candidate.pod)
+                self._reasons.setdefault(id(candidate.pod), {})[name] = candidate.reason
+
+    def has(self, pod: Pod) -> bool:
+        """Whether some strategy selects this very object."""
+        return id(pod) in self._reasons
+
+    def reason(self, pod: Pod) -> str:
+        """Such as `PodLifeTime: 3 h old; RemoveDuplicates: …`; empty where no strategy selects the pod."""
+        return "; ".join(f"{name}: {reason}" for name, reason in self._reasons.get(id(pod), {}).items())
+
+    def strategies_of(self, pod: Pod) -> Sequence[str]:
+        """The names of those that select the pod."""
+        return list(self._reasons.get(id(pod), {}))
+
+
+class StrategySelections:
+    """What `strategies`, by name, select on `nodes` whenever it is asked for."""
+
+    def __init__(self, strategies: Sequence[str], handle: StrategyHandle, nodes: Sequence[Node]) -> None:
+        self.strategies = tuple(strategies)
+        self._handle = handle
+        self._nodes = nodes
+        self._known: tuple[tuple[str, ...], SelectedPods] | None = None
+
+    def now(self) -> SelectedPods:
+        """The selection in the cluster with everything that is booked."""
+        key = tuple(pod.uid for pod, _ in self._handle.evictor.arrivals())
+        if self._known is None or self._known[0] != key:
+            self._known = key, SelectedPods({name: self._proposed(name) for name in self.strategies})
+        return self._known[1]
+
+    def without(self, stuck: Container[str]) -> SelectedPods:
+        """As `now`; a strategy may select others in place of pods whose uid is in `stuck`, which cannot be moved.
+
+        Where it does, its selection is that, which leaves these pods out; where nothing takes their place, they are in
+        it all the same.
+        """
+        found: dict[str, Sequence[Candidate]] = {}
+        for name, candidates in self.now().by_strategy.items():
+            is_stuck = any(candidate.pod.uid in stuck for candidate in candidates)
+            others = self._proposed(name, stuck) if is_stuck else candidates
+            known = {candidate.pod.uid for candidate in candidates}
+            found[name] = candidates if all(candidate.pod.uid in known for candidate in others) else others
+        return SelectedPods(found)
+
+    def _proposed(self, name: str, set_aside: Container[str] = frozenset()) -> Sequence[Candidate]:
+        handle = self._moved()
+        build = partial(self._handle.build_used, name)
+        return propose(lambda given: cast(BalancePlugin, build(given)), handle, self._nodes, set_aside=set_aside)
+
+    def _moved(self) -> StrategyHandle:
+        """The handle over a snapshot in which what is booked has happened."""
+        handle = self._handle
+        arrivals = handle.evictor.arrivals()
+        gone = {id(pod) for pod, _ in arrivals}
+        came = [arrival for _, arrival in arrivals if arrival is not None]
+        snapshot = handle.view.snapshot
+        if arrivals:
+            pods = [*(pod for pod in snapshot.pods if id(pod) not in gone), *came]
+            pods.sort(key=lambda pod: (pod.namespace, pod.name))
+            snapshot = dataclasses.replace(snapshot, pods=tuple(pods))
+        view = ClusterView(snapshot, moves_take_effect=True, prior_moves=tuple(handle.view.prior_moves))
+        node_fit = NodeFit(view, spares_namesakes=handle.policy.compatibility == "upstream")
+        return msgspec.structs.replace(handle, view=view, node_fit=node_fit)

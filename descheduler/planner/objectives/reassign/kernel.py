@@ -1,0 +1,317 @@
+"""The inner loop of annealing by single moves and swaps, in the subset of Python that numba compiles.
+
+It runs as plain Python as well, with the same results, only a thousand times slower. State is in arrays that the caller
+keeps between calls; `_may_go` and `_go` mirror `rule_counts` and `Placement`. Indexes of -1 lead to a spare last row or
+column, as they do there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import FunctionType
+from typing import NamedTuple, cast
+
+from descheduler.planner.arrays import Bools, Floats, Ints
+
+__all__ = ["State", "anneal", "compile_kernel", "shift_change", "swap_change"]
+
+_MODULUS, _FACTOR = 2147483647, 48271
+"""Lehmer's generator "MINSTD" (Park and Miller, CACM 1988, as revised in 1993): its products fit 64 bits."""
+
+
+class State(NamedTuple):
+    """All arrays. Shapes: P pods, N nodes, R resources; groups and domains have one spare row and column.
+
+    shares: float64[2], how many of the proposals are swaps, and how many of the single moves that are proposed for a
+    pod that is away from home lead back there.
+    """
+
+    at: Ints
+    origin: Ints
+    pods: Ints
+    need: Floats
+    usage: Floats
+    capacity: Floats
+    left_behind: Floats
+    both_ends: Bools
+    allowed: Bools
+    pod_class: Ints
+    safety: Floats
+    weight: Floats
+    proportions: Floats
+    cost: Floats
+    between: Floats
+    limit_group: Ints
+    limit_domain: Ints
+    limit_counts: Ints
+    limit: Ints
+    spread_group: Ints
+    spread_domain: Ints
+    spread_counts: Ints
+    spread_covered: Ints
+    spread_minimum: Ints
+    company_group: Ints
+    company_domain: Ints
+    company_counts: Ints
+    missing: Ints
+    needed: Ints
+    needs_start: Ints
+    needs: Ints
+    needed_by_start: Ints
+    needed_by: Ints
+    shares: Floats
+
+
+def _draw(random: Ints) -> float:
+    """From 0 to 1, exclusive."""
+    random[0] = random[0] * _FACTOR % _MODULUS
+    return float(random[0] / _MODULUS)
+
+
+def _may_go(s: State, pod: int, node: int) -> bool:
+    """Whether class and rules allow the pod, alone, on another node."""
+    here = s.at[pod]
+    if not s.allowed[s.pod_class[pod], node] and node != s.origin[pod]:
+        return False
+    group = s.limit_group[pod]
+    there = s.limit_domain[node]
+    if group >= 0 and there >= 0 and s.limit_domain[here] != there and s.limit_counts[group, there] >= s.limit[group]:
+        return False
+    group = s.spread_group[pod]
+    if group >= 0:
+        left = s.spread_domain[here]
+        there = s.spread_domain[node]
+        if left != there:
+            covered = s.spread_covered[group]
+            after = covered
+            if left >= 0 and s.spread_counts[group, left] == 1:
+                after -= 1
+            if there >= 0 and s.spread_counts[group, there] == 0:
+                after += 1
+            if after < min(s.spread_minimum[group], covered):
+                return False
+    group = s.company_group[pod]
+    if group >= 0:
+        left = s.company_domain[here]
+        there = s.company_domain[node]
+        if left != there:
+            if left >= 0 and s.company_counts[group, left] == 1 and s.needed[group, left] > 0:
+                return False
+            if there >= 0 and s.missing[group, there] > 0:
+                return False
+    return True
+
+
+def _fits(s: State, pod: int, node: int, leaving: int) -> bool:
+    """Whether the node has room for the pod, once `leaving` (a pod that is there, or -1) has left it."""
+    for r in range(s.need.shape[1]):
+        more = s.need[pod, r]
+        if leaving >= 0:
+            more -= s.need[leaving, r]
+        free = s.capacity[node, r] - s.usage[node, r]
+        if more > max(free, 0.0):
+            return False
+        if s.both_ends[r]:
+            held = 0.0
+            if s.origin[pod] != node:
+                held += s.need[pod, r]
+            if leaving >= 0 and s.origin[leaving] != node:
+                held -= s.need[leaving, r]
+            if held > max(free - s.left_behind[node, r], 0.0):
+                return False
+    return True
+
+
+def _node_change(s: State, node: int, arriving: int, leaving: int) -> float:
+    """What the node's cost changes by; either pod may be -1."""
+    change = 0.0
+    for r in range(s.need.shape[1]):
+        if s.weight[r] != 0.0:
+            before = s.usage[node, r]
+            after = before
+            if arriving >= 0:
+                after += s.need[arriving, r]
+            if leaving >= 0:
+                after -= s.need[leaving, r]
+            change += s.weight[r] * (max(after - s.safety[node, r], 0.0) - max(before - s.safety[node, r], 0.0))
+    for b in range(s.proportions.shape[0]):
+        per, wanted = int(s.proportions[b, 0]), int(s.proportions[b, 1])
+        free_per = s.capacity[node, per] - s.usage[node, per]
+        free_wanted = s.capacity[node, wanted] - s.usage[node, wanted]
+        before = max(s.proportions[b, 2] * free_per - free_wanted, 0.0)
+        if arriving >= 0:
+            free_per -= s.need[arriving, per]
+            free_wanted -= s.need[arriving, wanted]
+        if leaving >= 0:
+            free_per += s.need[leaving, per]
+            free_wanted += s.need[leaving, wanted]
+        change += s.proportions[b, 3] * (max(s.proportions[b, 2] * free_per - free_wanted, 0.0) - before)
+    return change
+
+
+def _move_change(s: State, pod: int, node: int) -> float:
+    origin = s.origin[pod]
+    before = s.between[origin, s.at[pod]]
+    after = s.between[origin, node]
+    if s.at[pod] != origin:
+        before += s.cost[pod]
+    if node != origin:
+        after += s.cost[pod]
+    return float(after - before)
+
+
+def _flip(s: State, group: int, domain: int, sign: int) -> None:
+    for k in range(s.needed_by_start[group], s.needed_by_start[group + 1]):
+        s.missing[s.needed_by[k], domain] -= sign
+    for k in range(s.needs_start[group], s.needs_start[group + 1]):
+        s.needed[s.needs[k], domain] += sign
+
+
+def _go(s: State, pod: int, node: int) -> None:
+    """Moves the pod and all counts."""
+    here = s.at[pod]
+    origin = s.origin[pod]
+    for r in range(s.need.shape[1]):
+        amount = s.need[pod, r]
+        s.usage[here, r] -= amount
+        s.usage[node, r] += amount
+        if here == origin:
+            s.left_behind[origin, r] += amount
+        if node == origin:
+            s.left_behind[origin, r] -= amount
+    s.limit_counts[s.limit_group[pod], s.limit_domain[here]] -= 1
+    s.limit_counts[s.limit_group[pod], s.limit_domain[node]] += 1
+    group = s.spread_group[pod]
+    left, there = s.spread_domain[here], s.spread_domain[node]
+    s.spread_counts[group, left] -= 1
+    if left >= 0 and s.spread_counts[group, left] == 0:
+        s.spread_covered[group] -= 1
+    if there >= 0 and s.spread_counts[group, there] == 0:
+        s.spread_covered[group] += 1
+    s.spread_counts[group, there] += 1
+    group = s.company_group[pod]
+    left, there = s.company_domain[here], s.company_domain[node]
+    if group >= 0 and left != there:
+        s.company_counts[group, left] -= 1
+        if s.company_counts[group, left] == 0:
+            _flip(s, group, left, -1)
+        if s.company_counts[group, there] == 0:
+            _flip(s, group, there, 1)
+        s.company_counts[group, there] += 1
+    s.at[pod] = node
+
+
+def _is_taken(random: Ints, change: float, temperature: float) -> bool:
+    """Metropolis' rule."""
+    return change <= 0.0 or _draw(random) < math.exp(-change / temperature)
+
+
+def _some_pod(s: State, random: Ints) -> int:
+    return int(s.pods[int(_draw(random) * len(s.pods))])
+
+
+def _some_node(s: State, random: Ints, pod: int) -> int:
+    if s.at[pod] != s.origin[pod] and _draw(random) < s.shares[1]:
+        return int(s.origin[pod])
+    return int(_draw(random) * len(s.capacity))
+
+
+def shift_change(s: State, pod: int, node: int) -> float:
+    """What the sum changes by where the pod goes to the node; infinity where it may not. As numpy's `shift_changes`."""
+    here = s.at[pod]
+    if node == here or not _fits(s, pod, node, -1) or not _may_go(s, pod, node):
+        return math.inf
+    return _node_change(s, here, -1, pod) + _node_change(s, node, pod, -1) + _move_change(s, pod, node)
+
+
+def swap_change(s: State, pod: int, other: int) -> float:
+    """What the sum changes by where two pods change places; infinity where they may not. As numpy's `swap_changes`."""
+    here, there = s.at[pod], s.at[other]
+    if here == there or not _fits(s, pod, there, other) or not _fits(s, other, here, pod):
+        return math.inf
+    if not _may_go(s, pod, there) or not _may_go(s, other, here):
+        return math.inf
+    change = _node_change(s, here, other, pod) + _node_change(s, there, pod, other)
+    return change + _move_change(s, pod, there) + _move_change(s, other, here)
+
+
+def _try_shift(s: State, random: Ints, temperature: float) -> float:
+    """Proposes one move; what the sum changed by."""
+    pod = _some_pod(s, random)
+    node = _some_node(s, random, pod)
+    change = shift_change(s, pod, node)
+    if not _is_taken(random, change, temperature):
+        return 0.0
+    _go(s, pod, node)
+    return change
+
+
+def _try_swap(s: State, random: Ints, temperature: float) -> float:
+    """Proposes that two pods change places; what the sum changed by."""
+    pod, other = _some_pod(s, random), _some_pod(s, random)
+    change = swap_change(s, pod, other)
+    if not _is_taken(random, change, temperature):
+        return 0.0
+    here, there = s.at[pod], s.at[other]
+    _go(s, pod, there)
+    if not _may_go(s, other, here):
+        _go(s, pod, here)
+        return 0.0
+    _go(s, other, here)
+    return change
+
+
+def anneal(s: State, random: Ints, temperature: float, steps: int) -> float:
+    """Proposes `steps` moves and swaps by Metropolis' rule; what the sum changed by. `random` is int64[1], above 0."""
+    change = 0.0
+    if len(s.pods) == 0:
+        return change
+    for _ in range(steps):
+        if _draw(random) < s.shares[0]:
+            change += _try_swap(s, random, temperature)
+        else:
+            change += _try_shift(s, random, temperature)
+    return change
+
+
+Kernel = Callable[[State, Ints, float, int], float]
+_PARTS = (
+    _draw,
+    _may_go,
+    _fits,
+    _node_change,
+    _move_change,
+    _flip,
+    _go,
+    _is_taken,
+    _some_pod,
+    _some_node,
+    shift_change,
+    swap_change,
+    _try_shift,
+    _try_swap,
+    anneal,
+)
+
+
+def compile_kernel() -> Kernel:
+    """`anneal`, compiled by numba: some ten seconds at first, then read from numba's cache where one can be written.
+
+    Raises ImportError where numba is not installed.
+    """
+    compiled = {**globals()}
+    for function in _PARTS:
+        # A copy that calls compiled functions by the names of the plain ones, which stay plain.
+        own = FunctionType(function.__code__, compiled, function.__name__)
+        compiled[function.__name__] = _compiled(own)
+    return cast(Kernel, compiled["anneal"])
+
+
+def _compiled(function: FunctionType) -> object:
+    import numba
+
+    try:
+        return numba.njit(function, cache=True)
+    except RuntimeError:  # there is no folder that the cache can be written to
+        return numba.njit(function)

@@ -1,0 +1,105 @@
+"""Relocate: the most pods that have to leave their node on another one, with the cheapest moves of other pods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.planner.arrays import PENDING, Floats, Ints
+from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objectives.fullest_node import place_on_fullest
+from descheduler.planner.objectives.relocate import neighbourhoods
+from descheduler.planner.objectives.relocate.misplaced import MisplacedPods
+from descheduler.planner.placement import Placement
+from descheduler.planner.problem import Problem
+
+__all__ = ["Relocate", "RelocateGoal"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relocate:
+    """Pods with a weight get another node, the weightiest first; other pods make room for them where that helps.
+
+    weight: int64[P], what it counts that a pod stays on its node; 0 for one that is well where it is.
+
+    A value is (weight of the pods that stay on their node, cost of the moves). Which nodes are any better is the
+    problem's to say, by `allowed`. Pending pods are not looked at.
+    """
+
+    weight: Ints
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Misplaced pods first, then evictions."""
+        return ("misplaced pods", "eviction cost")
+
+    def prepare(self, problem: Problem) -> RelocateGoal:
+        """Raises ValueError where the weights are not of the problem's pods, or negative."""
+        if self.weight.shape != (problem.num_pods,):
+            raise ValueError(f"weight: shape {self.weight.shape}, expected {(problem.num_pods,)}")
+        if (self.weight < 0).any():
+            raise ValueError(f"weight: {self.weight.min()} is below 0")
+        return RelocateGoal(MisplacedPods(problem, self.weight))
+
+
+class RelocateGoal:
+    """`Relocate` over one problem."""
+
+    def __init__(self, misplaced: MisplacedPods) -> None:
+        self._misplaced, self._problem = misplaced, misplaced.problem
+
+    def value(self, assignment: Ints) -> Value:
+        """(weight of the pods that stay, cost of the moves)."""
+        left = self._misplaced.left(assignment)
+        cost = self._problem.cost[self._problem.moved(assignment)].sum()
+        return int(self._misplaced.weight[left].sum()), int(cost)
+
+    def bound(self) -> Value:
+        """(weight of the pods that no other node could take, even an empty one; cost of moving all others)."""
+        movable = self._misplaced.movable
+        stuck = np.setdiff1d(self._misplaced.pods, movable, assume_unique=True)
+        return int(self._misplaced.weight[stuck].sum()), int(self._problem.cost[movable].sum())
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Raises ValueError: a pod's old node is always open to it, whatever its class."""
+        raise ValueError("Relocate has to be the last objective: pods may return to their nodes for those after it")
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """Nothing: what counts is where single pods are."""
+        return np.zeros(usage.shape[1:])
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost."""
+        cost: Floats = np.multiply(away(self._problem, pods, nodes), self._problem.cost[pods], dtype=np.float64)
+        return cost
+
+    def first_plan(self, placement: Placement) -> None:
+        """Pods that fit another node as it is, the weightiest and smallest first, each to the fullest node."""
+        for pod in self._misplaced.in_order(placement.at):
+            place_on_fullest(placement, pod)
+
+    def tidy(self, placement: Placement) -> None:
+        """Sends pods home that were well there, where they have room again."""
+        moved = self._problem.moved(placement.at)
+        for pod in moved[self._misplaced.weight[moved] == 0].tolist():
+            home = placement.origins[[pod]]
+            if placement.open_moves(np.array([pod]), home)[0, 0]:
+                placement.move(pod, int(home[0]))
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """Misplaced pods with nodes on which they might fit; None at the bound."""
+        if self.value(placement.at) <= self.bound():
+            return None
+        return neighbourhoods.choose(self._misplaced, placement, rng, num_pods)
+
+    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+        """Minimises the weight of what stays, then cost."""
+        pods = part.pods[self._problem.assignment[part.pods] != PENDING]
+        cost = self._problem.cost[pods]
+        most = 1 + int(cost.sum())
+        weights = cost - most * self._misplaced.weight[pods]
+        model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])

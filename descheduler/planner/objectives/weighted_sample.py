@@ -1,0 +1,15 @@
+"""A random sample in which some values come more often than others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.planner.arrays import Floats, Ints
+
+__all__ = ["weighted_sample"]
+
+
+def weighted_sample(values: Ints, weights: Floats, rng: np.random.Generator, count: int) -> Ints:
+    """`count` of them without replacement, by Efraimidis and Spirakis' keys u^(1/w). Weights are above 0."""
+    keys = np.log(rng.random(len(values))) / weights
+    return values[np.argsort(-keys, kind="stable")[:count]]

@@ -1,0 +1,7 @@
+"""The version of the program: one number for the package, the image and the chart."""
+
+from __future__ import annotations
+
+__all__ = ["VERSION"]
+
+VERSION = "0.1.0"

@@ -1,0 +1,313 @@
+"""MigrationPlanner with RepairViolations: what strategies select is solved together, others make room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.documents.problems import PolicyError
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import Goal, Level
+from descheduler.policy.load import load_policy
+from tests.builders import (
+    NOW,
+    Object,
+    make_budget,
+    make_node,
+    make_pod,
+    make_snapshot,
+    preferred_node_affinity,
+    required_anti_affinity,
+    required_node_affinity,
+)
+from tests.strategies.runs import evicted, refused, run_plugin
+
+TAINTS = "RemovePodsViolatingNodeTaints"
+AFFINITY = "RemovePodsViolatingNodeAffinity"
+DUPLICATES = "RemoveDuplicates"
+RESERVATION = "RemovePodsViolatingNodeReservation"
+ANTI_AFFINITY = "RemovePodsViolatingInterPodAntiAffinity"
+ARGS: Mapping[str, Object] = {
+    TAINTS: {},
+    AFFINITY: {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]},
+    DUPLICATES: {},
+    RESERVATION: {},
+    ANTI_AFFINITY: {},
+}
+
+
+RESERVED = {"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}}'}
+EVICTS: Object = {
+    "enabled": [{"name": "DefaultEvictor"}],
+    "disabled": [{"name": "*"}, {"name": "PlacementVerification"}],
+}
+
+
+def policy_for(*strategies: str, configured: Sequence[str] | None = None, weights: Object | None = None) -> Object:
+    """A policy that plans the repair of what these strategies select, none of which is enabled itself."""
+    objective = {"repairViolations": {"strategies": list(strategies), "weights": weights or {}}}
+    planner: Object = {"objectives": [objective], "timeLimit": "1s"}
+    names = strategies if configured is None else configured
+    profile = {
+        "name": "p",
+        "pluginConfig": [
+            {"name": "MigrationPlanner", "args": planner},
+            *({"name": name, "args": ARGS[name]} for name in names),
+        ],
+        "plugins": {"balance": {"enabled": ["MigrationPlanner"]}},
+    }
+    return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
+
+
+def run(nodes: Sequence[Node], pods: Sequence[Pod], *strategies: str, **others: Any) -> Decisions:
+    policy = {**policy_for(*strategies, weights=others.pop("weights", None)), **others.pop("policy", {})}
+    return run_plugin("MigrationPlanner", nodes, pods, policy=policy, **others)
+
+
+def goal_of(decisions: Decisions) -> Goal:
+    (goal,) = decisions.facts["p", "MigrationPlanner"].goals
+    return goal
+
+
+def problems_of(policy: Object) -> list[str]:
+    try:
+        load_policy(policy, REGISTRY)
+    except PolicyError as error:
+        return str(error).splitlines()
+    return []
+
+
+TAINTED = make_node("tainted", cpu="10", taints=["maintenance:NoSchedule"])
+FREE = [make_node(name, cpu="10") for name in "ab"]
+
+
+def test_selected_pods_leave_with_the_sentences_of_their_strategies() -> None:
+    decisions = run([TAINTED, *FREE], [make_pod("web", cpu="1", node="tainted"), make_pod("ok", node="a")], TAINTS)
+
+    assert evicted(decisions) == ["web"]
+    assert decisions.moves[0].plugin == "MigrationPlanner"
+    assert decisions.moves[0].reason == f"{TAINTS}: does not tolerate taint maintenance:NoSchedule of node tainted"
+    assert goal_of(decisions).levels == (Level("violations left", 1, 0, 0),)
+    assert goal_of(decisions).sentence == "1 violation → 0, 1 eviction (at least 1 is needed)"
+
+
+def test_a_pod_that_several_strategies_select_counts_once_and_its_reason_names_all() -> None:
+    labelled = [make_node(name, cpu="10", labels={"disk": "ssd"}) for name in "ab"]
+    pod = make_pod("db", cpu="1", node="tainted", affinity=required_node_affinity("disk", "ssd"))
+
+    decisions = run([TAINTED, *labelled], [pod], TAINTS, AFFINITY)
+
+    assert evicted(decisions) == ["db"]
+    assert decisions.moves[0].reason.count("RemovePodsViolating") == 2
+    assert goal_of(decisions).levels[0].before == 1
+
+
+def test_nothing_is_planned_where_the_strategies_select_nothing() -> None:
+    decisions = run(FREE, [make_pod("web", node="a")], TAINTS, DUPLICATES)
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).sentence == f"no pod is selected by {TAINTS} or {DUPLICATES}"
+
+
+def ssd_full() -> tuple[list[Node], list[Pod]]:
+    """Pod db has to be on an ssd node, and the only one is full with pods that may be anywhere."""
+    nodes = [
+        make_node("ssd", cpu="4", labels={"disk": "ssd"}),
+        make_node("old", cpu="4"),
+        make_node("spare", cpu="4"),
+    ]
+    pods = [
+        make_pod("db", cpu="3", node="old", affinity=required_node_affinity("disk", "ssd")),
+        make_pod("large", cpu="3", node="ssd"),
+        make_pod("small", cpu="1", node="ssd"),
+    ]
+    return nodes, pods
+
+
+def test_another_pod_makes_room_where_that_helps() -> None:
+    decisions = run(*ssd_full(), AFFINITY)
+
+    assert evicted(decisions) == ["large", "db"]
+    assert decisions.moves[0].reason == "makes room on node ssd for pod default/db"
+    assert goal_of(decisions).sentence == "1 violation → 0, 2 evictions (at least 1 is needed)"
+
+
+def test_a_pod_that_makes_room_stays_where_the_other_cannot_leave() -> None:
+    nodes, (db, *others) = ssd_full()
+    db = make_pod("db", cpu="3", node="old", labels={"app": "db"}, affinity=required_node_affinity("disk", "ssd"))
+
+    decisions = run(
+        nodes, [db, *others], AFFINITY, budgets=(make_budget("guard", {"app": "db"}, disruptions_allowed=0),)
+    )
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).sentence == (
+        "1 violation → 1, 0 evictions; no plan that was found within the limits gives another node to the pods that are"
+        " left"
+    )
+
+
+def test_another_pod_makes_room_in_place_of_one_that_would_return() -> None:
+    """The cheaper of two prefers the node that it is to leave; without it the other one leaves."""
+    nodes = [make_node("ssd", cpu="4", labels={"disk": "ssd"}), make_node("old", cpu="4"), make_node("spare", cpu="8")]
+    pods = [
+        make_pod("db", cpu="1", node="old", affinity=required_node_affinity("disk", "ssd")),
+        make_pod("faithful", cpu="1", node="ssd", affinity=preferred_node_affinity(("disk", "ssd", 100))),
+        make_pod("important", cpu="3", node="ssd", priority=1000),
+    ]
+
+    decisions = run(nodes, pods, AFFINITY)
+
+    assert evicted(decisions) == ["important", "db"]
+
+
+def test_a_pod_that_no_other_node_could_take_is_in_the_bound() -> None:
+    pods = [make_pod("huge", cpu="10", node="tainted"), make_pod("web", cpu="1", node="tainted")]
+    nodes = [make_node("tainted", cpu="16", taints=["maintenance:NoSchedule"]), make_node("a", cpu="8")]
+
+    decisions = run(nodes, pods, TAINTS)
+
+    assert evicted(decisions) == ["web"]
+    assert goal_of(decisions).levels == (Level("violations left", 2, 1, 1),)
+    assert goal_of(decisions).status == "optimal"
+
+
+def test_weightier_strategies_are_repaired_first() -> None:
+    labelled = [make_node("ssd", cpu="10", labels={"disk": "ssd"}), make_node("old", cpu="10")]
+    pods = [
+        make_pod("tainted", cpu="1", node="tainted"),
+        make_pod("db", cpu="1", node="old", affinity=required_node_affinity("disk", "ssd")),
+    ]
+
+    def first(weights: Object) -> list[str]:
+        policy = {"maxNoOfPodsToEvictTotal": 1}
+        return evicted(run([TAINTED, *labelled], pods, TAINTS, AFFINITY, weights=weights, policy=policy))
+
+    assert first({TAINTS: 2}) == ["tainted"]
+    assert first({AFFINITY: 2}) == ["db"]
+
+
+def test_limits_do_not_hide_violations() -> None:
+    pods = [make_pod(f"p{n}", cpu="1", node="tainted") for n in range(4)]
+
+    decisions = run([TAINTED, *FREE], pods, TAINTS, policy={"maxNoOfPodsToEvictTotal": 1})
+
+    assert goal_of(decisions).levels == (Level("violations left", 4, 3, 0),)
+    assert refused(decisions) == {}
+
+
+def test_a_strategy_selects_others_in_place_of_pods_that_cannot_leave() -> None:
+    """Either of two pods can leave the other; the one that the strategy would evict first is guarded."""
+    apart: Object = {"labels": {"app": "x"}, "affinity": required_anti_affinity({"app": "x"})}
+    pods = [make_pod(name, cpu="1", node="a", **apart) for name in ("one", "two")]
+    (first,) = evicted(run(FREE, pods, ANTI_AFFINITY))
+    (other,) = (pod.name for pod in pods if pod.name != first)
+    guarded = [
+        pod
+        if pod.name == other
+        else make_pod(first, cpu="1", node="a", **{**apart, "labels": {"app": "x", "is": "guarded"}})
+        for pod in pods
+    ]
+
+    decisions = run(
+        FREE, guarded, ANTI_AFFINITY, budgets=(make_budget("guard", {"is": "guarded"}, disruptions_allowed=0),)
+    )
+
+    assert evicted(decisions) == [other]
+    assert goal_of(decisions).levels == (Level("violations left", 1, 0, 0),)
+
+
+def test_a_pod_whose_replacement_would_be_selected_again_is_not_evicted() -> None:
+    """The node that it prefers is full, and the scheduler would place it on another one that is no better."""
+    nodes = [make_node("a", cpu="4"), make_node("c", cpu="4"), make_node("ssd", cpu="4", labels={"disk": "ssd"})]
+    prefers = preferred_node_affinity(("disk", "ssd", 1))
+    pods = [
+        make_pod("db", cpu="3", node="a", affinity=prefers),
+        make_pod("full", node="ssd", cpu="4", owners=["DaemonSet/d"]),
+    ]
+
+    policy = policy_for(AFFINITY)
+    policy["profiles"][0]["pluginConfig"][1]["args"] = {
+        "nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]
+    }
+
+    decisions = run_plugin("MigrationPlanner", nodes, pods, policy=policy)
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels[0].after == 1
+
+
+def test_moves_of_other_plugins_count_before_strategies_select() -> None:
+    """PodLifeTime evicts one of two replicas, and none of them is too many for node a any more."""
+    pods = [
+        make_pod(name, cpu="1", node="a", owners=["ReplicaSet/web"], age=age)
+        for name, age in {"x": 9, "y": 999}.items()
+    ]
+    policy = policy_for(DUPLICATES)
+    (profile,) = policy["profiles"]
+    profile["pluginConfig"].append({"name": "PodLifeTime", "args": {"maxPodLifeTimeSeconds": 99}})
+    profile["plugins"]["deschedule"] = {"enabled": ["PodLifeTime"]}
+
+    decisions = run_plugin("MigrationPlanner", FREE, pods, policy=policy)
+
+    assert [(move.pod.name, move.plugin) for move in decisions.moves] == [("y", "PodLifeTime")]
+    assert goal_of(decisions).status == "nothing"
+
+
+def test_a_profile_of_a_descheduler_configuration_needs_no_arguments_for_strategies_with_defaults() -> None:
+    policy = policy_for(TAINTS, configured=())
+    (profile,) = policy["profiles"]
+    profile["plugins"] = {"balance": {"enabled": [{"name": "MigrationPlanner"}]}, "evict": EVICTS, "filter": EVICTS}
+
+    decisions = run(
+        [TAINTED, *FREE],
+        [make_pod("web", cpu="1", node="tainted")],
+        TAINTS,
+        policy={**policy, "kind": "DeschedulerConfiguration"},
+    )
+
+    assert evicted(decisions) == ["web"]
+    assert goal_of(decisions).levels[0].after == 0
+
+
+def test_what_a_strategy_remembers_is_kept_for_the_next_run() -> None:
+    policy = policy_for(RESERVATION)
+    snapshot = make_snapshot(
+        [make_node("reserving", cpu="4", annotations=RESERVED), *FREE], [make_pod("web", cpu="4", node="reserving")]
+    )
+    loaded = load_policy(policy, REGISTRY)
+
+    first = decide(loaded, snapshot, now=NOW)
+    second = decide(loaded, snapshot, now=NOW + timedelta(hours=1), memory=first.memory)
+
+    assert goal_of(first).sentence == f"no pod is selected by {RESERVATION}"
+    assert evicted(second) == ["web"]
+
+
+def test_strategy_without_arguments_in_the_profile_is_a_fault_of_the_policy() -> None:
+    (problem,) = problems_of(policy_for(TAINTS, configured=()))
+
+    assert problem.endswith(
+        "objectives[0].repairViolations.strategies[0]: plugin RemovePodsViolatingNodeTaints has no pluginConfig entry;"
+        " add '- name: RemovePodsViolatingNodeTaints' to the profile's pluginConfig"
+    )
+
+
+def test_unknown_strategies_are_a_fault_of_the_policy() -> None:
+    (problem,) = problems_of(policy_for("RemoveDuplicate", configured=()))
+
+    assert "unknown plugin 'RemoveDuplicate'" in problem
+    (problem,) = problems_of(policy_for("DefaultEvictor", configured=()))
+    assert "DefaultEvictor does not select pods" in problem
+    assert any("cannot run itself" in problem for problem in problems_of(policy_for("MigrationPlanner", configured=())))
+
+
+def test_equal_input_gives_equal_plans() -> None:
+    first, second = (run(*ssd_full(), AFFINITY) for _ in range(2))
+
+    assert evicted(first) == evicted(second)
