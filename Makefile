@@ -63,7 +63,7 @@ schema: setup ## Write the JSON Schemas of the documents again.
 	$(BIN)/python -m descheduler.report.schema
 	$(BIN)/python -m descheduler.explanation.docs.policy_schema
 
-bench: setup ## Measure speed and memory; prints figures and ratios.
+bench: setup ## Measure speed, memory and the planner; prints figures and ratios.
 	$(BIN)/python -m tests.bench
 
 bench-peer: setup ## Measure beside the upstream program on a real API server (builds both with Go once).

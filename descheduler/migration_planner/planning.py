@@ -103,10 +103,9 @@ class Planning:
         self.targets = {pods[move.pod].uid: nodes[move.target] for move in best.plan.moves}
         poor = self._poor(best.plan)
         good = [group for group in best.groups if not any(pod.uid in poor for pod in group.pods)]
-        if not best.is_whole:
-            good = list(self._useful(good))
-        self._objective.groups([move for group in good for move in group.moves])
-        return good
+        moves = [move for group in good for move in group.moves]
+        self._objective.groups(moves)
+        return good if len(moves) == len(best.plan.moves) else self._useful(good)
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""
@@ -201,7 +200,7 @@ class Planning:
                     refused |= {uid: text for index in given_up for uid, text in answers[index][1].items()}
                     waiting = [group for index, group in enumerate(waiting) if index not in given_up]
             cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
-            trial = _Trial(self._objective.figure(), cost, plan, self._cluster, granted, is_whole=not refused)
+            trial = _Trial(self._objective.figure(), cost, plan, self._cluster, granted)
             return trial, {**self._objective.objections(), **refused}
 
     def _useful(self, groups: Sequence[_Group]) -> Sequence[_Group]:
@@ -385,14 +384,10 @@ class _Group:
 
 
 class _Trial(NamedTuple):
-    """What comes of a plan over `cluster` that is tried out: the figure and the cost once `groups` are granted.
-
-    `is_whole` says that these are all of its groups.
-    """
+    """What comes of a plan over `cluster` that is tried out: the figure and the cost once `groups` are granted."""
 
     figure: int
     cost: int
     plan: Plan
     cluster: ClusterProblem
     groups: Sequence[_Group]
-    is_whole: bool

@@ -84,6 +84,10 @@ class Model(Protocol):
         """At most one of the two is 1."""
         ...
 
+    def at_least(self, weights: Sequence[int], terms: Sequence[Term], least: int, unless: Term) -> None:
+        """The weighted sum of the terms is `least` or more, or `unless` is 1."""
+        ...
+
     def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
         """Adds to what is minimised."""
         ...

@@ -1,4 +1,4 @@
-"""`python -m tests.bench [--nodes N --pods N]`: every figure in one run."""
+"""`python -m tests.bench [--nodes N --pods N --seeds N --seconds S --workers N]`: every figure in one run."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from tests.bench import decoding, hostile, placement, strategies
 from tests.bench.dumps import write_generated
 from tests.bench.koordinator import write_with_koordinator
 from tests.bench.measure import command, in_own_process, megabytes
+from tests.bench.planner.cases import report_in_short
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.worlds.generate import GENERATED_AT
 
 
 def main() -> None:
-    """Prints decoding, strategies, whole cycles, hostile worlds and start-up."""
+    """Prints decoding, strategies, whole cycles, hostile worlds, start-up and the planner's trials."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--pods", type=int, default=150_000)
     parser.add_argument("--slice", type=int, default=3000, help="pods for the slower decoders")
     parser.add_argument("--largest", type=int, default=20_000, help="nodes of the largest shadow cluster")
+    parser.add_argument("--seeds", type=int, default=3, help="clusters for each of the planner's trials")
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each of the planner's plans")
+    parser.add_argument("--workers", type=int, default=2, help="the planner's processes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         decoding.report(options.pods, options.slice)
@@ -37,6 +41,7 @@ def main() -> None:
         _report_cycles(Path(folder), dump, " with Koordinator's objects")
         hostile.report()
         _report_startup(Path(folder))
+    report_in_short(num_seeds=options.seeds, seconds=options.seconds, num_workers=options.workers)
 
 
 def _report_cycles(folder: Path, dump: Path, world: str) -> None:

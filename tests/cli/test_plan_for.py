@@ -73,7 +73,7 @@ def test_room_is_made_for_pending_pods_without_a_policy(plan: Any) -> None:
     document = plan("pending", pending("p"))
 
     assert evicted(document) == ["a0"]
-    assert sentence(document) == "1 pod pending → 0, 1 eviction"
+    assert sentence(document) == "1 pod pending → 0, 1 eviction (at least 1 is needed)"
 
 
 def test_room_is_made_for_the_pods_of_a_file_and_not_for_others(plan: Any, tmp_path: Path) -> None:

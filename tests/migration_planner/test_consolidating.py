@@ -17,7 +17,7 @@ from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot
 from tests.migration_planner.runs import goal_of, run_objective, verified
-from tests.strategies.runs import evicted, refused
+from tests.strategies.runs import evicted
 
 NODES = [make_node(name, cpu="10") for name in "abc"]
 
@@ -130,13 +130,13 @@ def test_a_node_is_left_whose_pods_would_be_scheduled_onto_it_again() -> None:
 
 
 def test_no_replacement_is_scheduled_onto_a_node_that_is_not_in_use() -> None:
-    """The empty node d attracts replacements under the defaults, and the refusal says what helps."""
+    """The empty node d attracts replacements under the defaults."""
     nodes = [*NODES[:2], make_node("d", cpu="20")]
 
     decisions = run([pod("a0", "2", "a"), pod("b0", "6", "b")], nodes=nodes, packs=False)
 
     assert evicted(decisions) == []
-    assert "not in use" in " ".join(each.verdict.message for each in decisions.refusals) or refused(decisions) == {}
+    assert goal_of(decisions).levels == (Level("nodes in use", 2, 2, 1),)
 
 
 def test_dear_nodes_are_emptied_first() -> None:
@@ -192,5 +192,4 @@ def test_a_node_that_attracts_the_replacements_of_another_one_stays_in_use() -> 
 
     decisions = run(pods, nodes=nodes)
 
-    assert len(evicted(decisions)) in (1, 2)
     assert goal_of(decisions).levels == (Level("nodes in use", 3, 2, 1),)

@@ -49,7 +49,7 @@ def test_pods_leave_so_that_a_pending_pod_fits() -> None:
     assert name in ("a0", "a1")
     assert decisions.moves[0].reason == "makes room for pending pod default/p"
     assert goal_of(decisions).levels == (Level("pods pending", 1, 0, 0),)
-    assert goal_of(decisions).sentence == "1 pod pending → 0, 1 eviction"
+    assert goal_of(decisions).sentence == "1 pod pending → 0, 1 eviction (at least 1 is needed)"
 
 
 def test_two_pods_leave_together_for_one_that_needs_the_room_of_both() -> None:
@@ -144,7 +144,9 @@ def test_goal_says_why_nothing_is_to_be_done() -> None:
 def test_goal_counts_pods_beside_that_need_no_room() -> None:
     goal = goal_of(run([*NEARLY_FULL, pending("p", "4"), pending("small", "3")]))
 
-    assert goal.sentence == "1 pod pending → 0 (1 more can be scheduled without evictions), 1 eviction"
+    assert goal.sentence == (
+        "1 pod pending → 0 (1 more can be scheduled without evictions), 1 eviction (at least 1 is needed)"
+    )
 
 
 def test_pods_with_scheduling_gates_are_not_pending_for_want_of_room() -> None:

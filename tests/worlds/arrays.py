@@ -17,6 +17,7 @@ __all__ = [
     "draw_utilisation",
     "make_balance_world",
     "make_consolidation_world",
+    "make_crowded_world",
     "make_full_world",
     "make_numa_world",
 ]
@@ -24,6 +25,8 @@ __all__ = [
 TARGET_RATIO = 0.7
 NODE_SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
 """CPU in milli and memory in MiB of the three shapes of nodes."""
+_STEP = np.array([50, 64])
+"""Requests are multiples of it."""
 _HOT_SHARE, _PINNED_SHARE, _ANTI_AFFINE_SHARE = 0.15, 0.2, 0.4
 
 
@@ -91,9 +94,38 @@ def make_full_world(*, nodes: int, seed: int) -> Problem:
     used = np.zeros_like(capacity)
     np.add.at(used, assignment, need)
     wanted = np.array([32_000, 64_000]) * rng.uniform(0.08, 0.14, (max(nodes // 10, 1), 1))
-    largest = (capacity - used).max(axis=0) + np.array([50, 64])
+    largest = (capacity - used).max(axis=0) + _STEP
     pending = np.maximum(wanted, np.where(wanted > largest, wanted, largest)).astype(np.int64)
     all_needs = np.concatenate((need, pending))
+    return make_problem(
+        all_needs,
+        capacity,
+        np.concatenate((assignment, np.full(len(pending), -1))),
+        evictable=rng.random(len(all_needs)) >= _PINNED_SHARE,
+    )
+
+
+def make_crowded_world(*, nodes: int, seed: int) -> Problem:
+    """A cluster used to 88-97 %, and pending pods of all shapes that need 70 % of its free volume, none of which fits.
+
+    Each needs 10 to 40 % of a node of 32 cores and 64 GiB, other than those of `make_full_world` in both resources.
+    """
+    rng = np.random.default_rng(seed)
+    capacity = NODE_SHAPES[rng.integers(len(NODE_SHAPES), size=nodes)]
+    need, assignment = _fill(rng, capacity, rng.uniform(0.88, 0.97, (nodes, 2)))
+    free = capacity.copy()
+    np.subtract.at(free, assignment, need)
+    pending: list[Ints] = []
+    left = free.sum(axis=0) * 0.7
+    while True:
+        wanted = np.array([32_000, 64_000]) * rng.uniform(0.15, 0.3) * rng.uniform(0.7, 1.3, 2)
+        size = (wanted // _STEP).astype(np.int64) * _STEP
+        if (size > left).any():
+            break
+        if not (size <= free).all(axis=1).any():
+            pending.append(size)
+            left -= size
+    all_needs = np.concatenate((need, np.array(pending, np.int64).reshape(-1, 2)))
     return make_problem(
         all_needs,
         capacity,
@@ -163,8 +195,7 @@ def _fill(rng: np.random.Generator, capacity: Ints, goal: Floats) -> tuple[Ints,
         leaning = np.array([[1.0, 1.0], [1.3, 0.7], [0.7, 1.3]])[rng.integers(3, size=count)]
         parts = rng.lognormal(0.0, 0.75, (count, 1)) * leaning * rng.uniform(0.8, 1.25, (count, 2))
         wanted = parts / parts.sum(axis=0) * room * ratio
-        step = np.array([50, 64])
-        needs.append(np.maximum(np.floor(wanted / step), 1).astype(np.int64) * step)
+        needs.append(np.maximum(np.floor(wanted / _STEP), 1).astype(np.int64) * _STEP)
         assignment.extend([node] * count)
     return np.concatenate(needs), np.array(assignment)
 

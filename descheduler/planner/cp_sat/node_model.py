@@ -33,25 +33,43 @@ class NodeModel:
         self._placement, self._problem = placement, placement.problem
         self.pods: list[int] = part.pods.tolist()
         self.nodes: list[int] = part.nodes.tolist()
-        self.options = {pod: self._options_of(pod, part.nodes) for pod in self.pods}
+        self._fixed = self._fixed_usage(part)
+        self.options = self._options(part)
         self.at = {(pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]}
         self._units = [max(int(np.gcd.reduce(column)), 1) for column in self._problem.need[part.pods].T]
         parts = self._problem.parts_of(part.nodes)
         self._on: dict[int, list[tuple[int, int]]] = {each: [] for each in parts}
-        self._fixed = self._fixed_usage(part)
         self._terms: list[tuple[int, Term]] = []
         self._state_places()
         for each in parts:
             self._state_capacity(each)
 
-    def _options_of(self, pod: int, nodes: Ints) -> list[int]:
-        is_home = nodes == self._placement.origins[pod]
-        is_open = self._problem.allowed[self._problem.pod_class[pod], nodes]
-        allowed = nodes[(is_open & self._problem.leaves_machine(pod, nodes)) | is_home].tolist()
+    def _options(self, part: Neighbourhood) -> dict[int, list[int]]:
+        """Where each pod may be: nodes that its class allows and that can hold it without the other pods, or here."""
+        problem, placement = self._problem, self._placement
+        is_home = placement.origins[part.pods][:, None] == part.nodes
+        is_open = problem.allowed[problem.pod_class[part.pods][:, None], part.nodes] | is_home
+        if problem.parts is not None:
+            is_open &= np.array([problem.leaves_machine(pod, part.nodes) for pod in self.pods]) | is_home
+        room = self._room_without_pods(part.nodes)
+        for need, left in zip(problem.need[part.pods].T, room.T, strict=True):
+            is_open &= need[:, None] <= np.maximum(left, 0)
+        is_open |= is_home
+        return {pod: self._with_stay(pod, part.nodes[row]) for pod, row in zip(self.pods, is_open, strict=True)}
+
+    def _room_without_pods(self, nodes: Ints) -> Ints:
+        """int64[n, R]: what nodes can hold without the neighbourhood's pods."""
+        limit = np.maximum(self._problem.part_capacity, self._placement.usage.T).astype(np.int64)
+        room = limit - self._fixed
+        parts = self._problem.parts
+        return room[nodes] if parts is None else parts.least(room)[nodes]
+
+    def _with_stay(self, pod: int, nodes: Ints) -> list[int]:
         stays = {int(self._placement.at[pod])}
         if self._placement.origins[pod] == PENDING:
             stays.add(PENDING)
-        return [*allowed, *sorted(stays.difference(allowed))]
+        found: list[int] = nodes.tolist()
+        return [*found, *sorted(stays.difference(found))]
 
     def _fixed_usage(self, part: Neighbourhood) -> Ints:
         """int64[C, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
@@ -194,6 +212,11 @@ class NodeModel:
     def forbid_both(self, first: Term, second: Term) -> None:
         """See `objective.Model`."""
         self.model.add(cast("cp_model.IntVar", first) + cast("cp_model.IntVar", second) <= 1)
+
+    def at_least(self, weights: Sequence[int], terms: Sequence[Term], least: int, unless: Term) -> None:
+        """See `objective.Model`."""
+        pairs = ((weight, cast("cp_model.IntVar", term)) for weight, term in zip(weights, terms, strict=True))
+        self.model.add(_sum(pairs) >= least).only_enforce_if(cast("cp_model.IntVar", unless).negated())
 
     def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
         """See `objective.Model`."""

@@ -1,55 +1,65 @@
-"""Balancing: evictions against the cover bound, and against upstream's order on the same snapshot."""
+"""Balancing: evictions against the cover bound, and against upstream's order on the same snapshots."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from descheduler.planner import Balance, Limits, Plan, solve
-from tests.bench.planner.upstream_order import Evicted, evict_in_order
+from tests.bench.planner.outcomes import Outcome, outcome_of, table
+from tests.bench.planner.scheduling import evict_one_by_one
+from tests.bench.planner.upstream_order import evict_in_order
 from tests.worlds.arrays import ArrayWorld, make_balance_world
 
 __all__ = ["MEAN_RATIOS", "report"]
 
 MEAN_RATIOS = {"loose": 0.50, "tight": 0.62}
+_PLANNED, _SCHEDULED, _UPSTREAM = "planner, room held", "planner, scheduler chooses", "upstream's order"
 
 
 def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
-    """Prints one line a snapshot, and the sums over loose and tight ones."""
+    """Prints one line a snapshot, and a table and the ratios for loose and tight ones."""
     for name, mean_ratio in MEAN_RATIOS.items():
-        plans, rivals = [], []
+        plans: list[Plan] = []
+        tools: dict[str, list[Outcome]] = {}
         for seed in seeds:
             world = make_balance_world(nodes=nodes, seed=seed, mean_ratio=mean_ratio)
             plan = solve(world.problem, Balance(world.ceiling), limits, seed=seed, num_workers=num_workers)
-            rival = evict_in_order(world, largest_first=False)
-            largest = evict_in_order(world, largest_first=True)
-            print(f"{nodes} {name} {seed}: {_line(plan, world, rival, largest)}", flush=True)
+            print(f"{nodes} {name} {seed}: {_line(plan, world)}", flush=True)
             plans.append(plan)
-            rivals.append(rival)
-        print(f"{nodes} {name}: {_sums(plans, rivals)}", flush=True)
+            for tool, outcome in _outcomes(world, plan).items():
+                tools.setdefault(tool, []).append(outcome)
+        print(table(f"{nodes} nodes, {name}", tools))
+        print(f"{nodes} {name}: {_ratios(plans, tools)}", flush=True)
 
 
-def _line(plan: Plan, world: ArrayWorld, rival: Evicted, largest: Evicted) -> str:
+def _line(plan: Plan, world: ArrayWorld) -> str:
     (over_before, _), (over, evictions) = plan.value_before, plan.value
     return (
         f"{world.problem.num_pods:,} pods, nodes over {over_before} -> {over}, evictions {evictions} "
         f"(bound {plan.bound[1]}), first plan {plan.first_seconds:.2f} s of {plan.seconds:.1f} s, "
-        f"{len(plan.waves)} waves, {plan.num_bounces} bounces; upstream's order {_evicted(rival)}, "
-        f"largest first {_evicted(largest)}"
+        f"{len(plan.waves)} waves, {plan.num_bounces} bounces"
     )
 
 
-def _evicted(rival: Evicted) -> str:
-    return f"{rival.num_evictions} / {rival.num_over} over / {rival.num_pending} pending"
+def _outcomes(world: ArrayWorld, plan: Plan) -> dict[str, Outcome]:
+    """Of the planner once on its own targets, and once as any descheduler: evicted, and placed by the scheduler."""
+    order = list(dict.fromkeys(move.pod for move in plan.moves))
+    scheduled = evict_one_by_one(world.problem, order, most_allocated=False)
+    return {
+        _PLANNED: outcome_of(world, plan.assignment, len(plan.moves)),
+        _SCHEDULED: outcome_of(world, scheduled, len(order)),
+        _UPSTREAM: evict_in_order(world, largest_first=False),
+        f"{_UPSTREAM}, largest first": evict_in_order(world, largest_first=True),
+    }
 
 
-def _sums(plans: Sequence[Plan], rivals: Sequence[Evicted]) -> str:
+def _ratios(plans: Sequence[Plan], tools: dict[str, list[Outcome]]) -> str:
     ours = sum(plan.value[1] for plan in plans)
     ratio = ours / max(sum(plan.bound[1] for plan in plans), 1)
-    fewer = sum(rival.num_evictions for rival in rivals) / max(ours, 1)
+    fewer = sum(outcome.num_evictions for outcome in tools[_UPSTREAM]) / max(ours, 1)
     first = max(plan.first_seconds for plan in plans)
-    left = sum(rival.num_over for rival in rivals)
     return (
         f"evictions {ratio:.4f} of the bound, {sum(plan.value[0] for plan in plans)} nodes over "
         f"(bound {sum(plan.bound[0] for plan in plans)}), first plan in {first:.2f} s at most, "
-        f"{fewer:.2f} times fewer evictions than upstream's order, which leaves {left} nodes over"
+        f"{fewer:.2f} times fewer evictions than upstream's order"
     )

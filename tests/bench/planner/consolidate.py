@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from descheduler.planner import Consolidate, Limits, solve
+from descheduler.planner import Consolidate, Limits, Plan, solve
 from descheduler.planner.objectives.consolidate.drains import Drains
 from descheduler.planner.objectives.consolidate.greedy import ORDERS, drain_greedily
 from descheduler.planner.placement import Placement
+from tests.bench.planner.scheduling import evict_one_by_one
 from tests.worlds.arrays import ArrayWorld, make_consolidation_world
 
 __all__ = ["report"]
@@ -27,8 +28,8 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
         emptied, most = plan.value_before[0] - plan.value[0], plan.value_before[0] - plan.bound[0]
         print(
             f"{nodes} {seed}: {emptied} nodes emptied (greedy {greedy}, at most {most}), {plan.value[1]} evictions, "
-            f"{_half_drained(world, plan.assignment)} nodes half drained, first plan {plan.first_seconds:.1f} s of "
-            f"{plan.seconds:.1f} s, {len(plan.waves)} waves",
+            f"{_half_drained(world, plan.assignment)} nodes half drained; {_scheduled(world, plan)}; "
+            f"first plan {plan.first_seconds:.1f} s of {plan.seconds:.1f} s, {len(plan.waves)} waves",
             flush=True,
         )
         totals += (emptied, greedy, most)
@@ -46,6 +47,14 @@ def _emptied_by_greedy(world: ArrayWorld) -> list[int]:
         drain_greedily(drains, placement, order, np.ones(problem.num_nodes, np.int64))
         found.append(int(drains.is_emptied(placement).sum()))
     return found
+
+
+def _scheduled(world: ArrayWorld, plan: Plan) -> str:
+    """What becomes of the same evictions where the scheduler is not told the targets."""
+    pods = list(dict.fromkeys(move.pod for move in plan.moves))
+    at = evict_one_by_one(world.problem, pods, most_allocated=True)
+    emptied = len(set(world.problem.assignment.tolist()) - set(at.tolist()))
+    return f"{emptied} and {int((at < 0).sum())} pods pending where the scheduler chooses"
 
 
 def _half_drained(world: ArrayWorld, assignment: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:

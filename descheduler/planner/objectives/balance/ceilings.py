@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from descheduler.planner.arrays import Bools, Floats, Ints
+from descheduler.planner.arrays import PENDING, Bools, Floats, Ints
 from descheduler.planner.objectives.balance.cover import Cover, smallest_cover
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
@@ -19,6 +19,7 @@ class Ceilings:
     """The ceilings of one problem. Resources come first in the arrays.
 
     `ceiling` is float64[R, N], `scale` one over the capacity, `was_hot` bool[N]: over the ceiling before the plan.
+    `num_evictable` is int64[N], the evictable pods of each node before the plan.
     `covers` holds the cheapest cover of each hot node, in the problem's pods, or None where all pods do not suffice.
     """
 
@@ -30,6 +31,8 @@ class Ceilings:
         usage = problem.usage(problem.assignment)
         self.was_hot: Bools = np.asarray((usage > ceiling).any(axis=1))
         self.hot: Ints = np.flatnonzero(self.was_hot)
+        placed = problem.assignment[problem.evictable & (problem.assignment != PENDING)]
+        self.num_evictable: Ints = np.bincount(placed, minlength=problem.num_nodes)
         self.covers = {node: self._cover(node, usage[node]) for node in self.hot.tolist()}
 
     def _cover(self, node: int, usage: Ints) -> Cover | None:

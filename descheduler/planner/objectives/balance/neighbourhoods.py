@@ -12,6 +12,8 @@ from descheduler.planner.placement import Placement
 
 __all__ = ["choose"]
 
+_SHARE_OF_WIDE = 0.5
+
 
 def choose(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
     """A node that is over or dearer than its cover, others that were hot, and cold ones; None: all are solved."""
@@ -19,12 +21,27 @@ def choose(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, n
     if not len(unsolved):
         return None
     seed = int(rng.choice(unsolved))
+    if rng.random() < _SHARE_OF_WIDE:
+        return _wide(ceilings, placement, rng, seed, num_pods)
     cold = _cold_nodes(ceilings, placement, rng, max(3, num_pods // 14))
     guests = np.flatnonzero((placement.at != placement.origins) & np.isin(placement.at, cold))
     hot = _partners(ceilings, placement, rng, seed, guests, num_pods)
     nodes = np.concatenate((hot, cold, _origins_that_lost(ceilings, placement, guests, rng)))
     nodes = np.unique(nodes)
     return Neighbourhood(nodes, _pods(ceilings, placement, rng, nodes, num_pods))
+
+
+def _wide(
+    ceilings: Ceilings, placement: Placement, rng: np.random.Generator, seed: int, num_pods: int
+) -> Neighbourhood:
+    """A few hot nodes and many cold ones, of which only guests may move: other covers and other targets for them."""
+    cold = _cold_nodes(ceilings, placement, rng, max(8, num_pods // 4))
+    guests = np.flatnonzero((placement.at != placement.origins) & np.isin(placement.at, cold))
+    hot = _partners(ceilings, placement, rng, seed, guests, 2 * num_pods)
+    nodes = np.union1d(hot, cold)
+    problem = ceilings.problem
+    from_hot = problem.evictable & np.isin(problem.assignment, hot)
+    return Neighbourhood(nodes, np.union1d(np.flatnonzero(from_hot), guests))
 
 
 def _unsolved(ceilings: Ceilings, placement: Placement) -> Ints:

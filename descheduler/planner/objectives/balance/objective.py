@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.planner.arrays import PENDING, Floats, Ints
-from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objective import Model, Neighbourhood, Term, Value, away
 from descheduler.planner.objectives.balance import first_plan, neighbourhoods
 from descheduler.planner.objectives.balance.ceilings import Ceilings
 from descheduler.planner.objectives.balance.move_limits import most_relieved
@@ -108,7 +108,17 @@ class BalanceGoal:
                 model.minimise([int(self._over_weight) * (2 * _VOLUME_STEPS * len(part.pods) + 1)], [over])
             for resource in range(self.problem.num_resources):
                 model.limit_load(node, resource, float(self.ceilings.ceiling[resource, node]), unless=over)
+            if over is not None:
+                self._add_cover(model, part, node, over)
         self._add_moves(model, part)
+
+    def _add_cover(self, model: Model, part: Neighbourhood, node: int, over: Term) -> None:
+        """A hot node costs its cover: implied by its ceiling, but in fractions of pods only until it is said."""
+        cover = self.ceilings.covers[node]
+        own = part.pods[self.problem.assignment[part.pods] == node]
+        if cover is not None and len(own) == self.ceilings.num_evictable[node]:
+            costs = self.problem.cost[own].tolist()
+            model.at_least(costs, [model.has_moved(pod) for pod in own.tolist()], cover.bound, unless=over)
 
     def _add_moves(self, model: Model, part: Neighbourhood) -> None:
         pods = part.pods[self.problem.assignment[part.pods] != PENDING]

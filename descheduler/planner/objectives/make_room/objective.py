@@ -11,8 +11,9 @@ from descheduler.planner.objective import Model, Neighbourhood, Term, Value, awa
 from descheduler.planner.objectives.fullest_node import place_on_fullest
 from descheduler.planner.objectives.knapsack import most_weight
 from descheduler.planner.objectives.make_room import neighbourhoods
+from descheduler.planner.objectives.make_room.bound import fewest_pods, least_cost
 from descheduler.planner.objectives.make_room.greedy import make_room_for
-from descheduler.planner.objectives.make_room.pending import PendingPods
+from descheduler.planner.objectives.make_room.pending import PendingPods, SizeOrder
 from descheduler.planner.objectives.make_room.relocations import Relocations
 from descheduler.planner.parts import UNLIMITED
 from descheduler.planner.placement import Placement
@@ -61,14 +62,19 @@ class MakeRoomGoal:
         return left, int(self._problem.cost[self._problem.moved(assignment)].sum())
 
     def bound(self) -> Value:
-        """(weight that the cluster's free volume cannot hold or that fits no node, even an empty one; 0)."""
+        """(weight that the cluster's free volume cannot hold or that fits no node, even an empty one; what room for the
+        rest costs at least)."""
         problem, pending = self._problem, self._pending
         pods = pending.pods
         able = np.array([self._fits_somewhere(pod) for pod in pods.tolist()], bool)
         room = np.maximum(problem.part_capacity - problem.usage(problem.assignment), 0)
         weight = np.where(able, pending.weight[pods], 0)
         most = most_weight(self._volume(pods), weight, room.sum(axis=0, where=self._is_limited()).astype(np.float64))
-        return int(pending.weight[pods].sum()) - most, 0
+        left = int(pending.weight[pods].sum()) - most
+        if problem.parts is not None:
+            return left, 0
+        able_pods, able_weight = pods[able], pending.weight[pods[able]]
+        return left, least_cost(problem, able_pods, fewest_pods(able_weight, most))
 
     def _is_limited(self) -> Bools:
         """bool[C, R]: what the parts have an own capacity of."""
@@ -108,11 +114,20 @@ class MakeRoomGoal:
     def first_plan(self, placement: Placement) -> None:
         """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room.
 
-        Where nodes are made of parts, room is made by `annealing`.
+        Another order of the pods is tried where one leaves some pending. Where nodes are made of parts, room is made by
+        `annealing`.
         """
-        self._pending.place_greedily(placement, place_on_fullest)
-        if self._problem.parts is None:
-            self._pending.place_greedily(placement, make_room_for)
+        start = placement.at.copy()
+        plans = []
+        for order in SizeOrder:
+            placement.reset(start)
+            self._pending.place_greedily(placement, place_on_fullest, order)
+            if self._problem.parts is None:
+                self._pending.place_greedily(placement, make_room_for, order)
+            plans.append(placement.at.copy())
+            if not len(self._pending.left(placement.at)):
+                break
+        placement.reset(min(plans, key=self.value))
 
     def tidy(self, placement: Placement) -> None:
         """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 
 import numpy as np
 
@@ -10,7 +11,15 @@ from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["PendingPods"]
+__all__ = ["PendingPods", "SizeOrder"]
+
+
+class SizeOrder(IntEnum):
+    """In which order pods of equal weight are placed."""
+
+    SMALLEST_FIRST = 1
+    LARGEST_FIRST = -1
+    AS_GIVEN = 0
 
 
 class PendingPods:
@@ -30,11 +39,11 @@ class PendingPods:
         gangs = self.gang[waiting]
         return self.pods[np.isin(self.pods, waiting) | np.isin(self.gang[self.pods], gangs[gangs >= 0])]
 
-    def place_greedily(self, placement: Placement, place: Callable[[Placement, int], bool]) -> None:
-        """Places units whole by `place`, by weight and then by size, what is small first."""
+    def place_greedily(self, placement: Placement, place: Callable[[Placement, int], bool], order: SizeOrder) -> None:
+        """Places units whole by `place`, by weight and then in `order`."""
         size = [float((self.problem.need[unit] * self._scale).max(axis=1).sum()) for unit in self.units]
         weight = [int(self.weight[unit].sum()) for unit in self.units]
-        for number in sorted(range(len(self.units)), key=lambda unit: (-weight[unit], size[unit], unit)):
+        for number in sorted(range(len(self.units)), key=lambda unit: (-weight[unit], order * size[unit], unit)):
             unit = self.units[number]
             waiting = unit[placement.at[unit] == PENDING]
             for pod in waiting.tolist():

@@ -1,0 +1,46 @@
+"""Room for pending pods: the first plan is as good as the best order of a greedy, and what room costs at least."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from descheduler.planner import MakeRoom, make_problem
+from descheduler.planner.placement import Placement
+from tests.bench.planner.make_room import land_greedily
+from tests.worlds.arrays import make_crowded_world
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_first_plan_places_what_the_best_greedy_order_places(seed: int) -> None:
+    problem = make_crowded_world(nodes=24, seed=seed)
+    placement = Placement(problem)
+
+    MakeRoom().prepare(problem).first_plan(placement)
+
+    pending = int((placement.at < 0).sum())
+    assert int((problem.assignment < 0).sum()) - pending >= land_greedily(problem)[0]
+    assert not np.any(placement.free.min(axis=0) < 0)
+
+
+def test_room_costs_at_least_the_pods_that_must_leave() -> None:
+    """Each of two nodes has 1 free: one of 3 has to leave the first for a pod of 4, two of 2 the second."""
+    problem = make_problem(
+        need=[[3], [2], [2], [2], [4], [4]],
+        capacity=[[4], [7], [9]],
+        assignment=[0, 1, 1, 1, -1, -1],
+        allowed=[[True, True, False]],
+    )
+
+    assert MakeRoom().prepare(problem).bound() == (0, 3)
+
+
+def test_resource_that_no_pod_needs_makes_no_pod_leave() -> None:
+    problem = make_problem(
+        need=[[3, 0], [2, 0], [3, 0]],
+        capacity=[[6, 0], [9, 0]],
+        assignment=[0, 0, -1],
+        allowed=[[True, False]],
+    )
+
+    assert MakeRoom().prepare(problem).bound() == (0, 1)
