@@ -36,7 +36,8 @@ class Balance:
         return ("nodes over target", "eviction cost")
 
     def prepare(self, problem: Problem) -> BalanceGoal:
-        """Raises ValueError where `ceiling` is not of the problem's nodes and resources."""
+        """Raises ValueError where `ceiling` is not of the problem's nodes and resources, or nodes share parts."""
+        problem.refuse_parts("Balance")
         if self.ceiling.shape != problem.capacity.shape:
             raise ValueError(f"ceiling: shape {self.ceiling.shape}, expected {problem.capacity.shape}")
         return BalanceGoal(problem, self.ceiling)

@@ -41,7 +41,8 @@ class Consolidate:
         return ("nodes in use", "eviction cost")
 
     def prepare(self, problem: Problem) -> ConsolidateGoal:
-        """Raises ValueError where the arrays are not of the problem's nodes."""
+        """Raises ValueError where the arrays are not of the problem's nodes, or nodes share parts."""
+        problem.refuse_parts("Consolidate")
         ceiling = problem.capacity if self.ceiling is None else self.ceiling
         weight = np.ones(problem.num_nodes, np.int64) if self.weight is None else self.weight
         protected = np.zeros(problem.num_nodes, bool) if self.protected is None else self.protected
