@@ -13,7 +13,29 @@ from descheduler.planner.limits import Budget
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["Annealer", "Guide", "Model", "Neighbourhood", "Objective", "PreparedObjective", "Term", "Value", "away"]
+__all__ = [
+    "Annealer",
+    "Guide",
+    "Model",
+    "Neighbourhood",
+    "Objective",
+    "PreparedObjective",
+    "Term",
+    "Value",
+    "away",
+    "eviction_cost",
+]
+    "Annealer",
+    "Guide",
+    "Model",
+    "Neighbourhood",
+    "Objective",
+    "PreparedObjective",
+    "Term",
+    "Value",
+    "away",
+    "eviction_cost",
+]
 
 Value = tuple[int, ...]
 """What an objective makes of a placement, most important figure first, each the lower the better."""
@@ -177,3 +199,9 @@ def away(problem: Problem, pods: Ints, nodes: Ints) -> Bools:
     """bool[...]: whether pods would have moved if they were on nodes, element by element."""
     is_away: Bools = problem.assignment[pods] != nodes
     return is_away
+
+
+def eviction_cost(problem: Problem, pods: Ints, nodes: Ints) -> Floats:
+    """float64[...]: what it costs that pods are on nodes: their own cost unless they were there before."""
+    cost: Floats = np.multiply(away(problem, pods, nodes), problem.cost[pods], dtype=np.float64)
+    return cost

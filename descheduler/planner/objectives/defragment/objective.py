@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.planner.arrays import PENDING, Floats, Ints
 from descheduler.planner.limits import Budget, Limits
 from descheduler.planner.local_search.best_first import climb_best_first
-from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
 from descheduler.planner.objectives.defragment.fragments import stranded_for
 from descheduler.planner.placement import Placement
@@ -95,8 +95,7 @@ class DefragmentGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        cost: Floats = np.multiply(away(self._problem, pods, nodes), self._problem.cost[pods], dtype=np.float64)
-        return cost
+        return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Placement) -> None:
         """The best single move of all, again and again: move limits are spent where they gain most."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.limits import Budget, Limits
-from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.planner.objectives.defragment_devices.descent import Descent
 from descheduler.planner.objectives.defragment_devices.exact import state_fragments
 from descheduler.planner.objectives.defragment_devices.fragments import Fragments, devices_of
@@ -90,8 +90,7 @@ class DefragmentDevicesGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        cost: Floats = np.multiply(away(self._problem, pods, nodes), self._problem.cost[pods], dtype=np.float64)
-        return cost
+        return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Placement) -> None:
         """The best single move of all, again and again."""
