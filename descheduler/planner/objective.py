@@ -25,17 +25,6 @@ __all__ = [
     "away",
     "eviction_cost",
 ]
-    "Annealer",
-    "Guide",
-    "Model",
-    "Neighbourhood",
-    "Objective",
-    "PreparedObjective",
-    "Term",
-    "Value",
-    "away",
-    "eviction_cost",
-]
 
 Value = tuple[int, ...]
 """What an objective makes of a placement, most important figure first, each the lower the better."""
