@@ -10,16 +10,23 @@ from descheduler.planner.waves import Move
 __all__ = ["connected_moves"]
 
 
-def connected_moves(moves: Sequence[Move], gang_of: Callable[[int], Hashable | None]) -> list[list[Move]]:
+def connected_moves(
+    moves: Sequence[Move],
+    gang_of: Callable[[int], Hashable | None] = lambda pod: None,
+    *,
+    serves_others: Callable[[Move], bool] = lambda move: True,
+) -> list[list[Move]]:
     """`moves` in their order, in groups that share a node which some pod leaves, or a gang.
 
     These are the connected components of moves over such nodes: a node that pods only arrive on has room for each of
-    them alone. `gang_of` says which gang a pod of the problem is placed with, None for one alone.
+    them alone. `gang_of` says which gang a pod of the problem is placed with, None for one alone. A move that does not
+    serve others is of use by itself, and does not tie those to it that take its room.
     """
-    left = {move.source for move in moves} - {PENDING}
+    left = {move.source for move in moves if serves_others(move)} - {PENDING}
     parents: dict[Hashable, Hashable] = {}
     for number, move in enumerate(moves):
-        for key in _keys(move, left, gang_of(move.pod)):
+        ends = (move.source, move.target) if serves_others(move) else (move.target,)
+        for key in _keys(ends, left, gang_of(move.pod)):
             parents[_root(parents, key)] = _root(parents, ("move", number))
     groups: dict[Hashable, list[Move]] = {}
     for number, move in enumerate(moves):
@@ -27,9 +34,9 @@ def connected_moves(moves: Sequence[Move], gang_of: Callable[[int], Hashable | N
     return list(groups.values())
 
 
-def _keys(move: Move, left: set[int], gang: Hashable | None) -> Iterator[Hashable]:
-    """What ties the move to others."""
-    yield from (("node", node) for node in (move.source, move.target) if node in left)
+def _keys(ends: Sequence[int], left: set[int], gang: Hashable | None) -> Iterator[Hashable]:
+    """What ties a move to others."""
+    yield from (("node", node) for node in ends if node in left)
     if gang is not None:
         yield ("gang", gang)
 

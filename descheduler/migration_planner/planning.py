@@ -200,8 +200,9 @@ class Planning:
                     refused |= {uid: text for index in given_up for uid, text in answers[index][1].items()}
                     waiting = [group for index, group in enumerate(waiting) if index not in given_up]
             cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
-            trial = _Trial(self._objective.figure(), cost, plan, self._cluster, granted)
-            return trial, {**self._objective.objections(), **refused}
+            objections = self._objective.objections()
+            good = [group for group in granted if objections.keys().isdisjoint(pod.uid for pod in group.pods)]
+            return _Trial(self._objective.figure(), cost, plan, self._cluster, good), {**objections, **refused}
 
     def _useful(self, groups: Sequence[_Group]) -> Sequence[_Group]:
         """`groups` without those that would leave in vain, for want of others that were refused."""

@@ -25,8 +25,10 @@ from descheduler.planner.limits import Limits
 from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.objectives.consolidate import Consolidate
 from descheduler.planner.objectives.defragment import Defragment
+from descheduler.planner.objectives.defragment_devices import DefragmentDevices
 from descheduler.planner.objectives.make_room import MakeRoom
 from descheduler.planner.objectives.relocate import Relocate
+from descheduler.planner.parts import UNLIMITED, Parts
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
@@ -34,15 +36,18 @@ from descheduler.planner.solving import Plan, Progress, ReplayError, find_assign
 from descheduler.planner.waves import Move
 
 __all__ = [
+    "UNLIMITED",
     "AtMost",
     "Balance",
     "Consolidate",
     "Defragment",
+    "DefragmentDevices",
     "Limits",
     "MakeRoom",
     "MinDomains",
     "Move",
     "MoveLimit",
+    "Parts",
     "Plan",
     "Problem",
     "Progress",

@@ -13,7 +13,18 @@ from descheduler.planner.limits import Budget
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["Annealer", "Guide", "Model", "Neighbourhood", "Objective", "PreparedObjective", "Term", "Value", "away"]
+__all__ = [
+    "Annealer",
+    "Guide",
+    "Model",
+    "Neighbourhood",
+    "Objective",
+    "PreparedObjective",
+    "Term",
+    "Value",
+    "away",
+    "eviction_cost",
+]
 
 Value = tuple[int, ...]
 """What an objective makes of a placement, most important figure first, each the lower the better."""
@@ -31,7 +42,10 @@ class Neighbourhood:
 
 
 class Model(Protocol):
-    """The solver's model of a neighbourhood, as far as objectives add to it. Nodes are named by their index."""
+    """The solver's model of a neighbourhood, as far as objectives add to it. Nodes are named by their index.
+
+    Loads and free capacity are of parts, where the problem has them.
+    """
 
     def is_at(self, pod: int, node: int) -> Term | None:
         """1 where the pod is on the node; None where it cannot be there."""
@@ -59,6 +73,18 @@ class Model(Protocol):
 
     def free_slots(self, node: int, need: Sequence[int]) -> Term:
         """How many more pods of that need fit on the node; exact where it is maximised."""
+        ...
+
+    def has_room(self, parts: Sequence[int], need: Sequence[int]) -> Term:
+        """1 only where each of the parts has that much free."""
+        ...
+
+    def free_unless(self, part: int, resource: int, unless: Term) -> Term:
+        """What is free on the part, or 0 where `unless` is 1; exact where it is minimised."""
+        ...
+
+    def require(self, terms: Sequence[Term], least: int, when: Term) -> None:
+        """At least `least` of the terms are 1, or `when` is 0."""
         ...
 
     def equate(self, first: Term, second: Term) -> None:
@@ -95,7 +121,10 @@ class Guide(Protocol):
     """The objective as a sum over nodes and moves, which the hill climb follows."""
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """float64[...]: the cost of nodes with that usage, float64[R, ...], of which `nodes` has the last axes."""
+        """float64[...]: the cost of nodes with that usage, float64[R, ...], of which `nodes` has the last axes.
+
+        Where the problem has parts: of parts.
+        """
         ...
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
@@ -159,3 +188,9 @@ def away(problem: Problem, pods: Ints, nodes: Ints) -> Bools:
     """bool[...]: whether pods would have moved if they were on nodes, element by element."""
     is_away: Bools = problem.assignment[pods] != nodes
     return is_away
+
+
+def eviction_cost(problem: Problem, pods: Ints, nodes: Ints) -> Floats:
+    """float64[...]: what it costs that pods are on nodes: their own cost unless they were there before."""
+    cost: Floats = np.multiply(away(problem, pods, nodes), problem.cost[pods], dtype=np.float64)
+    return cost

@@ -6,7 +6,8 @@ import numpy as np
 
 from descheduler.planner.arrays import PENDING, Bools, Floats, Ints
 from descheduler.planner.problem import Problem
-from descheduler.planner.rule_counts import count_rule
+from descheduler.planner.room import Room
+from descheduler.planner.rule_counts import MovedCounts, count_rule
 
 __all__ = ["Placement"]
 
@@ -14,8 +15,9 @@ __all__ = ["Placement"]
 class Placement:
     """Where every pod is while a plan is searched for. Resources come first in its arrays, one row a resource.
 
-    `at` is int64[P], `usage` float64[R, N] (whole numbers, which `Problem` keeps small enough to be exact), `free` what
-    is left of the capacity. `need` is float64[R, P]. Read them freely; change them by `move` alone.
+    `at` is int64[P], `usage` float64[R, C], a column a part or node (whole numbers, which `Problem` keeps small enough
+    to be exact), `free` float64[R, N], what nodes have left. `need` is float64[R, P]. Read them freely; change them by
+    `move` alone.
     """
 
     def __init__(self, problem: Problem, assignment: Ints | None = None) -> None:
@@ -23,10 +25,10 @@ class Placement:
         self.origins = problem.assignment
         self.at = np.array(problem.assignment if assignment is None else assignment)
         self.need: Floats = np.ascontiguousarray(problem.need.T, dtype=np.float64)
-        self.usage: Floats = np.ascontiguousarray(problem.usage(self.at).T, dtype=np.float64)
-        self.free: Floats = np.ascontiguousarray(problem.capacity.T, dtype=np.float64) - self.usage
+        self._room = Room(problem, np.ascontiguousarray(problem.usage(self.at).T, dtype=np.float64))
+        self.usage, self.free = self._room.usage, self._room.free
         self._both_ends = np.flatnonzero(problem.both_ends)
-        self._held = self.free[self._both_ends] - self._left_behind()
+        self._room_held = Room(problem, self.usage + self._left_behind()) if len(self._both_ends) else None
         self._counts = [count_rule(rule, self.origins, self.at) for rule in problem.rules]
         self._pods_on: list[list[int]] = [[] for _ in range(problem.num_nodes + 1)]
         for pod, node in enumerate(self.at.tolist()):
@@ -34,11 +36,15 @@ class Placement:
                 self._pods_on[node].append(pod)
 
     def _left_behind(self) -> Floats:
-        """float64[R', N]: what moved pods still hold on their old nodes, of the resources that are held there."""
-        held = np.zeros((len(self._both_ends), self.problem.num_nodes))
+        """float64[R, C]: what moved pods still hold on their old nodes, if that is held there."""
+        held = np.zeros_like(self.problem.part_capacity)
         moved = self.problem.moved(self.at)
-        np.add.at(held.T, self.origins[moved], self.need[self._both_ends][:, moved].T)
-        return held
+        self.problem.add_needs(held, moved, self.origins[moved])
+        return np.ascontiguousarray(held.T, dtype=np.float64)
+
+    def room_while_moving(self) -> Room:
+        """What is left now, for what is on its way: take arrivals from it, and give nothing back."""
+        return self._room.copy()
 
     def evictable_on(self, node: int) -> Ints:
         """The evictable pods that are on `node` now (-1: pending), ascending."""
@@ -62,19 +68,37 @@ class Placement:
         is_open: Bools = self.problem.allowed[self.problem.pod_class[pods][:, None], nodes]
         is_open |= self.origins[pods][:, None] == nodes
         is_open &= sources[:, None] != nodes
+        if self.problem.parts is not None:
+            is_open &= self._leaves_machine(pods, nodes, self.problem.parts.machine)
         for counts in self._counts:
             also = counts.open_moves(pods, sources, nodes)
             if also is not None:
                 is_open &= also
         return is_open
 
+    def may_leave(self, pods: Ints) -> Bools:
+        """bool[k]: whether limits of moves let each pod that is at home leave it."""
+        may: Bools = np.ones(len(pods), bool)
+        for counts in self._counts:
+            if isinstance(counts, MovedCounts):
+                may &= counts.may_leave(pods)
+        return may
+
+    def _leaves_machine(self, pods: Ints, nodes: Ints, machine: Ints) -> Bools:
+        """Whether nodes are of another machine than each pod's own and the one it was on before; back home is open."""
+        machines, now, before = machine[nodes], self.at[pods][:, None], self.origins[pods][:, None]
+        elsewhere: Bools = (machines != machine[before]) | (before == PENDING) | (before == nodes)
+        elsewhere &= (machines != machine[now]) | (now == PENDING)
+        return elsewhere
+
     def _held_moves(self, pods: Ints, nodes: Ints) -> Bools:
         """Whether nodes have room beside what moved pods still hold there; a pod's old node always has, for itself."""
-        if not len(self._both_ends):
+        if self._room_held is None:
             return np.ones((1, 1), bool)
         is_open = np.ones((len(pods), len(nodes)), bool)
-        for row, need in enumerate(self.need[self._both_ends][:, pods]):
-            is_open &= need[:, None] <= np.maximum(self._held[row, nodes], 0.0)
+        for resource in self._both_ends.tolist():
+            need, room = self.need[resource, pods], self._room_held.free[resource, nodes]
+            is_open &= need[:, None] <= np.maximum(room, 0.0)
         is_open |= self.origins[pods][:, None] == nodes
         return is_open
 
@@ -90,14 +114,19 @@ class Placement:
             change = need[resource][:, None] - back[resource]
             is_open &= change <= max(self.free[resource, there], 0.0)
             is_open &= -change <= max(self.free[resource, here], 0.0)
-        for row, resource in enumerate(self._both_ends.tolist()):
+        for resource, held in self._held_rooms():
             arriving = np.where(self.origins[pods] == there, 0.0, need[resource])[:, None]
             leaving = np.where(self.origins[others] == there, 0.0, back[resource])
-            is_open &= arriving - leaving <= max(self._held[row, there], 0.0)
+            is_open &= arriving - leaving <= max(held[there], 0.0)
             arriving_back = np.where(self.origins[others] == here, 0.0, back[resource])
             leaving_here = np.where(self.origins[pods] == here, 0.0, need[resource])[:, None]
-            is_open &= arriving_back - leaving_here <= max(self._held[row, here], 0.0)
+            is_open &= arriving_back - leaving_here <= max(held[here], 0.0)
         return is_open
+
+    def _held_rooms(self) -> list[tuple[int, Floats]]:
+        """(resource, float64[N] left of it) for each resource that is held at both ends."""
+        room = self._room_held
+        return [] if room is None else [(resource, room.free[resource]) for resource in self._both_ends.tolist()]
 
     def try_swap(self, pod: int, other: int) -> bool:
         """Swaps two pods that `open_swaps` allows, unless the rules refuse the second move after the first."""
@@ -124,10 +153,9 @@ class Placement:
         if node == PENDING:
             return
         need = sign * self.need[:, pod]
-        self.usage[:, node] += need
-        self.free[:, node] -= need
-        if node != self.origins[pod]:
-            self._held[:, node] -= need[self._both_ends]
+        self._room.take(node, need)
+        if self._room_held is not None and node != self.origins[pod]:
+            self._room_held.take(node, need)
 
     def reset(self, assignment: Ints) -> None:
         """Moves pods until they are at `assignment`."""

@@ -6,7 +6,7 @@ Sums are Python integers and counts dictionaries, so that a slip in the arrays o
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from descheduler.planner.arrays import Ints
 from descheduler.planner.problem import Problem
@@ -32,17 +32,24 @@ class _Replay:
         self._problem = problem
         self._at: list[int] = problem.assignment.tolist()
         self._need: list[list[int]] = problem.need.tolist()
-        self._capacity: list[list[int]] = problem.capacity.tolist()
+        parts = problem.parts
+        self._machine: list[int] = list(range(problem.num_nodes)) if parts is None else parts.machine.tolist()
+        self._parts = [[node] for node in self._machine] if parts is None else _named(parts.taken.tolist())
+        self._capacity: list[list[int]] = (problem.capacity if parts is None else parts.capacity).tolist()
         self._used = [[0] * problem.num_resources for _ in self._capacity]
         for pod, node in enumerate(self._at):
             if node >= 0:
                 self._charge(pod, node, 1)
         self._faults: list[str] = []
 
+    @property
+    def _name(self) -> str:
+        return "node" if self._problem.parts is None else "part"
+
     def _charge(self, pod: int, node: int, sign: int) -> None:
-        row = self._used[node]
-        for resource, amount in enumerate(self._need[pod]):
-            row[resource] += sign * amount
+        for part in self._parts[node]:
+            for resource, amount in enumerate(self._need[pod]):
+                self._used[part][resource] += sign * amount
 
     def run(self, waves: Sequence[Sequence[Move]], assignment: Ints) -> list[str]:
         """The faults of all waves, of the end, and of what is held to the end."""
@@ -60,7 +67,7 @@ class _Replay:
         for move in wave:
             self._check_move(number, move)
             self._charge(move.pod, move.target, 1)
-        self._check_capacity(number, {move.target for move in wave}, wave)
+        self._check_capacity(number, wave)
         self._check_limits_during(number, wave)
         for move in wave:
             if move.source >= 0:
@@ -78,18 +85,21 @@ class _Replay:
             self._faults.append(f"wave {number}: pod {move.pod} is not evictable")
         if not problem.allowed[problem.pod_class[move.pod], move.target]:
             self._faults.append(f"wave {number}: pod {move.pod} is not allowed on node {move.target}")
+        home = int(problem.assignment[move.pod])
+        if home >= 0 and move.target != home and self._machine[move.target] == self._machine[home]:
+            self._faults.append(f"wave {number}: pod {move.pod} does not leave its machine")
 
-    def _check_capacity(self, number: int, nodes: Iterable[int], wave: Sequence[Move]) -> None:
+    def _check_capacity(self, number: int, wave: Sequence[Move]) -> None:
         arriving: dict[int, list[int]] = defaultdict(list)
         for move in wave:
-            arriving[move.target].append(move.pod)
-        for node in sorted(nodes):
-            for resource, used in enumerate(self._used[node]):
-                needed = any(self._need[pod][resource] for pod in arriving[node])
-                if needed and used > self._capacity[node][resource]:
+            for part in self._parts[move.target]:
+                arriving[part].append(move.pod)
+        for part, pods in sorted(arriving.items()):
+            for resource, used in enumerate(self._used[part]):
+                if used > self._capacity[part][resource] and any(self._need[pod][resource] for pod in pods):
                     self._faults.append(
-                        f"wave {number}: node {node} holds {used} of resource {resource}, "
-                        f"capacity {self._capacity[node][resource]}"
+                        f"wave {number}: {self._name} {part} holds {used} of resource {resource}, "
+                        f"capacity {self._capacity[part][resource]}"
                     )
 
     def _check_limits_during(self, number: int, wave: Sequence[Move]) -> None:
@@ -113,15 +123,18 @@ class _Replay:
         """Of resources that are held at both ends to the end of the plan."""
         for resource in self._problem.both_ends.nonzero()[0].tolist():
             held = [row[resource] for row in self._used]
-            arrived = set()
+            arrived: set[int] = set()
             for pod, (node, home) in enumerate(zip(self._at, self._problem.assignment.tolist(), strict=True)):
-                if node != home and home >= 0:
-                    held[home] += self._need[pod][resource]
-                if node != home and self._need[pod][resource]:
-                    arrived.add(node)
-            for node in sorted(arrived):
-                if held[node] > self._capacity[node][resource]:
-                    self._faults.append(f"node {node} holds {held[node]} of resource {resource} with all that moves")
+                if node == home or not self._need[pod][resource]:
+                    continue
+                for part in self._parts[home] if home >= 0 else []:
+                    held[part] += self._need[pod][resource]
+                arrived.update(self._parts[node] if node >= 0 else [])
+            for part in sorted(arrived):
+                if held[part] > self._capacity[part][resource]:
+                    self._faults.append(
+                        f"{self._name} {part} holds {held[part]} of resource {resource} with all that moves"
+                    )
 
     def _check_move_limits(self) -> None:
         for rule in self._problem.rules:
@@ -134,6 +147,10 @@ class _Replay:
             for group, count in sorted(moved.items()):
                 if group >= 0 and count > rule.limit[group]:
                     self._faults.append(f"group {group} has {count} moved pods, limit {rule.limit[group]}")
+
+
+def _named(taken: list[list[int]]) -> list[list[int]]:
+    return [[part for part in parts if part >= 0] for parts in taken]
 
 
 def _count(group: list[int], domain: list[int], at: list[int]) -> _Counts:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from descheduler.planner.arrays import PENDING, Bools, Ints
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Rule, Together
 
-__all__ = ["AtMostCounts", "DomainCounts", "RuleCounts", "TogetherCounts", "count_rule"]
+__all__ = ["AtMostCounts", "DomainCounts", "MovedCounts", "RuleCounts", "TogetherCounts", "count_rule"]
 
 _Counts = npt.NDArray[np.int32]
 
@@ -41,7 +41,7 @@ def count_rule(rule: Rule, origins: Ints, assignment: Ints) -> RuleCounts:
         case Together():
             return TogetherCounts(rule, assignment)
         case MoveLimit():
-            return _MovedCounts(rule, origins, assignment)
+            return MovedCounts(rule, origins, assignment)
 
 
 def _domain_of(rule: AtMost | MinDomains | Together) -> Ints:
@@ -170,18 +170,24 @@ def _lists(keys: Ints, values: Ints, num_keys: int) -> list[Ints]:
     return np.split(values[order], cuts)
 
 
-class _MovedCounts:
+class MovedCounts:
+    """How many pods of each group are not where they were before the plan."""
+
     def __init__(self, rule: MoveLimit, origins: Ints, assignment: Ints) -> None:
         self._group, self._origins = rule.group, origins
         self._moved = np.zeros(len(rule.limit) + 1, np.int64)
         np.add.at(self._moved, rule.group[(assignment != origins) & (origins != PENDING)], 1)
         self._limit = np.append(rule.limit, len(rule.group) + 1)
 
+    def may_leave(self, pods: Ints) -> Bools:
+        """bool[k]: whether the limit lets each pod that is where it was before the plan leave."""
+        group = self._group[pods]
+        return np.asarray(self._moved[group] < self._limit[group])
+
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
         origin = self._origins[pods]
-        group = self._group[pods]
         has_moved = (sources != origin) | (origin == PENDING)
-        free: Bools = has_moved | (self._moved[group] < self._limit[group])
+        free: Bools = has_moved | self.may_leave(pods)
         return None if free.all() else free[:, None] | (origin[:, None] == nodes)
 
     def move(self, pod: int, source: int, target: int) -> None:

@@ -80,8 +80,10 @@ class Search:
 
     def _dearest_nodes(self) -> Ints:
         """Nodes that the guide charges for, the dearest first."""
-        nodes = np.arange(self._placement.problem.num_nodes)
-        cost = self._objective.node_cost(nodes, self._placement.usage)
+        parts, usage = self._placement.problem.parts, self._placement.usage
+        cost = self._objective.node_cost(np.arange(usage.shape[1]), usage)
+        if parts is not None:
+            cost = np.append(cost, 0.0)[parts.taken].sum(axis=1)
         order = np.argsort(-cost, kind="stable")
         return order[cost[order] > 0]
 
@@ -108,6 +110,8 @@ class Search:
         self._annealing.run(budget, self.budget, self._annealing.share)
         if not self._is_annealing or self.budget.is_over:
             climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)
+            self._offer()
+        elif self._objective.value(self._placement.at) < self.incumbent.value:
             self._offer()
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from descheduler.planner.arrays import PENDING, Floats
+from descheduler.planner.arrays import PENDING
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 from descheduler.planner.rules import AtMost, MoveLimit
@@ -41,7 +41,7 @@ class Waves:
 
     def begin(self) -> None:
         """The wave is done, and another begins."""
-        self._leaving: Floats = np.zeros_like(self.placement.usage)
+        self._room = self.placement.room_while_moving()
         self._left: set[tuple[int, int, int]] = set()
 
     def can_start(self, pod: int, target: int) -> bool:
@@ -49,8 +49,7 @@ class Waves:
         if not self.placement.open_moves(np.array([pod]), np.array([target]))[0, 0]:
             return False
         need = self.placement.need[:, pod]
-        room = self.placement.free[:, target] - self._leaving[:, target]
-        if (need > np.maximum(room, 0.0)).any():
+        if (need > np.maximum(self._room.free[:, target], 0.0)).any():
             return False
         return not any(key in self._left for key in self._keys(pod, target))
 
@@ -58,9 +57,9 @@ class Waves:
         """Makes the move in this wave, without asking whether it can."""
         source = int(self.placement.at[pod])
         if source != PENDING:
-            self._leaving[:, source] += self.placement.need[:, pod]
             self._left.update(set(self._keys(pod, source)) - set(self._keys(pod, target)))
         self.placement.move(pod, target)
+        self._room.take(target, self.placement.need[:, pod])
         return Move(pod, source, target)
 
     def _keys(self, pod: int, node: int) -> list[tuple[int, int, int]]:

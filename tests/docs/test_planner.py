@@ -1,4 +1,4 @@
-"""The example of the planner's page, and of the package's own text, runs."""
+"""The examples of the planner's page, and of the package's own text, run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import descheduler.planner
 from tests.docs.pages import ROOT, blocks
 
 
-def test_example_of_the_planners_page_runs() -> None:
-    (example,) = blocks(ROOT / "docs" / "explanation" / "planner.md", "python")
-
-    exec(compile(example, "planner.md", "exec"), {})  # noqa: S102 - our own example
+def test_examples_of_the_planners_page_run() -> None:
+    for example in blocks(ROOT / "docs" / "explanation" / "planner.md", "python"):
+        exec(compile(example, "planner.md", "exec"), {})  # noqa: S102 - our own example
 
 
 def test_example_of_the_package_runs() -> None:

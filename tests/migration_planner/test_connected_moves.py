@@ -25,6 +25,15 @@ def test_moves_onto_a_node_that_no_pod_leaves_are_independent() -> None:
     assert groups((1, 10, 20), (2, 11, 20)) == [[1], [2]]
 
 
+def test_moves_that_are_of_use_by_themselves_tie_no_others() -> None:
+    """Pods 0 to 2 have to leave node 10, and pod 3 makes room for the first of them alone."""
+    moves = [Move(3, 20, 30), Move(0, 10, 20), Move(1, 10, 21), Move(4, 40, 10)]
+
+    found = connected_moves(moves, serves_others=lambda move: move.pod == 3)
+
+    assert [[move.pod for move in group] for group in found] == [[3, 0], [1], [4]]
+
+
 def test_members_of_a_gang_belong_together() -> None:
     moves = ((1, 10, 20), (2, 11, 21), (3, PENDING, 10), (4, PENDING, 11))
 

@@ -8,10 +8,21 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from descheduler.planner import Balance, Consolidate, Defragment, Limits, MakeRoom, Problem, Relocate, replay, solve
+from descheduler.planner import (
+    Balance,
+    Consolidate,
+    Defragment,
+    DefragmentDevices,
+    Limits,
+    MakeRoom,
+    Problem,
+    Relocate,
+    replay,
+    solve,
+)
 from descheduler.planner.arrays import Ints
 from descheduler.planner.objective import Objective, Value
-from tests.planner.tiny import every_assignment, is_feasible, random_problem
+from tests.planner.tiny import every_assignment, is_feasible, random_parts_problem, random_problem
 
 _SEEDS = range(25)
 
@@ -36,13 +47,32 @@ def _defragment(problem: Problem) -> Objective:
     return Defragment(resource=0, classes=np.array([[3, 1], [5, 4]]), weight=np.array([1, 2]))
 
 
+def _parts_make_room(problem: Problem) -> Objective:
+    return _make_room(problem)
+
+
+def _parts_defragment(problem: Problem) -> Objective:
+    return _defragment(problem)
+
+
+def _defragment_devices(problem: Problem) -> Objective:
+    return DefragmentDevices(
+        resource=0,
+        classes=np.array([[3, 1], [6, 2], [4, 4], [0, 2]]),
+        num_devices=np.array([1, 2, 1, 0]),
+        weight=np.array([3, 1, 2, 1]),
+    )
+
+
 def _relocate(problem: Problem) -> Objective:
     return Relocate(weight=np.arange(problem.num_pods) % 3)
 
 
 def _problem(make: Callable[[Problem], Objective], seed: int, *, rules: bool = True) -> Problem:
-    pending = 3 if make in (_make_room, _gangs) else 0
-    return random_problem(np.random.default_rng(seed), rules=rules, pending=pending)
+    rng = np.random.default_rng(seed)
+    if make in (_parts_make_room, _parts_defragment, _defragment_devices):
+        return random_parts_problem(rng, rules=rules, pending=3 if make is _parts_make_room else 0)
+    return random_problem(rng, rules=rules, pending=3 if make in (_make_room, _gangs) else 0)
 
 
 def _best(problem: Problem, objective: Objective) -> Value:
@@ -56,6 +86,9 @@ _OBJECTIVES = [
     pytest.param(_make_room, id="make room"),
     pytest.param(_gangs, id="make room for gangs"),
     pytest.param(_defragment, id="defragment"),
+    pytest.param(_parts_make_room, id="make room on parts"),
+    pytest.param(_parts_defragment, id="defragment parts"),
+    pytest.param(_defragment_devices, id="defragment devices"),
     pytest.param(_relocate, id="relocate"),
 ]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from descheduler.planner import AtMost, MinDomains, MoveLimit, Problem, Together, make_problem
-from descheduler.planner.arrays import Ints
+from descheduler.planner import AtMost, MinDomains, MoveLimit, Parts, Problem, Together, make_problem
+from descheduler.planner.arrays import Bools, Ints
 from descheduler.planner.rules import Rule
 
-__all__ = ["every_assignment", "is_feasible", "random_problem"]
+__all__ = ["every_assignment", "is_feasible", "random_parts_problem", "random_problem"]
 
 
 def random_problem(rng: np.random.Generator, *, rules: bool = True, pending: int = 0) -> Problem:
@@ -30,16 +30,40 @@ def random_problem(rng: np.random.Generator, *, rules: bool = True, pending: int
         cost=rng.integers(0, 4, pods),
         pod_class=rng.integers(0, 2, pods),
         allowed=np.array([[True] * nodes, (rng.random(nodes) < 0.8).tolist()]),
-        rules=_random_rules(rng, pods, nodes) if rules else (),
+        rules=_random_rules(rng, pods, np.arange(nodes)) if rules else (),
         both_ends=rng.random(2) < 0.3,
     )
 
 
-def _random_rules(rng: np.random.Generator, pods: int, nodes: int) -> list[Rule]:
-    zone = np.array([0, 0, 1])
+def random_parts_problem(rng: np.random.Generator, *, rules: bool = True, pending: int = 0) -> Problem:
+    """As `random_problem`, on two machines of two parts: nodes 0, 1, 3 and 4 are one part each, 2 and 5 are two."""
+    taken = np.array([[0, -1], [1, -1], [0, 1], [2, -1], [3, -1], [2, 3]])
+    machine = np.array([0, 0, 0, 1, 1, 1])
+    pods = int(rng.integers(4, 6))
+    need = rng.integers(1, 6, (pods, 2))
+    assignment = rng.integers(0, len(machine), pods)
+    assignment[:pending] = -1
+    used = np.zeros((4, 2), np.int64)
+    for pod, node in enumerate(assignment.tolist()):
+        used[[part for part in taken[node] if part >= 0 and node >= 0]] += need[pod]
+    return make_problem(
+        need,
+        Parts(used + rng.integers(0, 7, (4, 2)), taken, machine),
+        assignment,
+        evictable=rng.random(pods) < 0.9,
+        cost=rng.integers(0, 4, pods),
+        pod_class=rng.integers(0, 2, pods),
+        allowed=np.array([[True] * 6, (rng.random(6) < 0.8).tolist()]),
+        rules=_random_rules(rng, pods, machine) if rules else (),
+        both_ends=rng.random(2) < 0.3,
+    )
+
+
+def _random_rules(rng: np.random.Generator, pods: int, machine: Ints) -> list[Rule]:
+    zone = np.array([0, 0, 1])[machine]
     group = rng.integers(-1, 3, pods)
     found: list[Rule] = [
-        AtMost(group, np.arange(nodes), rng.integers(1, 3, 3)),
+        AtMost(group, machine, rng.integers(1, 3, 3)),
         MinDomains(group, zone, rng.integers(1, 3, 3)),
         Together(rng.integers(-1, 3, pods), zone, rng.integers(0, 3, (2, 2))),
         MoveLimit(np.zeros(pods, np.int64), np.array([int(rng.integers(1, 5))])),
@@ -50,24 +74,32 @@ def _random_rules(rng: np.random.Generator, pods: int, nodes: int) -> list[Rule]
 def every_assignment(problem: Problem) -> Iterator[Ints]:
     """All assignments in which only evictable pods are elsewhere, pending pods included where they are."""
     choices = []
+    machine = np.arange(problem.num_nodes) if problem.parts is None else problem.parts.machine
     for pod, node in enumerate(problem.assignment.tolist()):
-        open_nodes = np.flatnonzero(problem.allowed[problem.pod_class[pod]]).tolist()
-        choices.append(sorted({node, *open_nodes}) if problem.evictable[pod] else [node])
+        is_open = problem.allowed[problem.pod_class[pod]]
+        if node >= 0:
+            is_open = is_open & (machine != machine[node])
+        choices.append(sorted({node, *np.flatnonzero(is_open).tolist()}) if problem.evictable[pod] else [node])
     for nodes in itertools.product(*choices):
         yield np.array(nodes)
 
 
 def is_feasible(problem: Problem, assignment: Ints) -> bool:
     """Whether the end of a plan keeps capacity and rules, no worse than today; how it gets there is not looked at."""
-    for node in range(problem.num_nodes):
-        arrived = np.flatnonzero((assignment == node) & (problem.assignment != node))
-        there = problem.need[assignment == node].sum(axis=0)
-        left = problem.need[(problem.assignment == node) & (assignment != node)].sum(axis=0)
-        needed = problem.need[arrived].any(axis=0)
+    for part, capacity in enumerate(problem.part_capacity):
+        is_there, was_there = (_takes(problem, at, part) for at in (assignment, problem.assignment))
+        there = problem.need[is_there].sum(axis=0)
+        left = problem.need[was_there & (assignment != problem.assignment)].sum(axis=0)
+        needed = problem.need[is_there & (assignment != problem.assignment)].any(axis=0)
         held = there + np.where(problem.both_ends, left, 0)
-        if (needed & (held > problem.capacity[node])).any():
+        if (needed & (held > capacity)).any():
             return False
     return all(_keeps(rule, problem.assignment, assignment) for rule in problem.rules)
+
+
+def _takes(problem: Problem, assignment: Ints, part: int) -> Bools:
+    taken = np.arange(problem.num_nodes)[:, None] if problem.parts is None else problem.parts.taken
+    return np.array([node >= 0 and part in taken[node] for node in assignment.tolist()])
 
 
 def _keeps(rule: Rule, before: Ints, after: Ints) -> bool:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from descheduler.planner.arrays import Floats, Ints
+from descheduler.planner.arrays import Bools, Floats, Ints
+from descheduler.planner.parts import Parts
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.rules import AtMost, MoveLimit
 
@@ -133,28 +134,43 @@ def make_crowded_world(*, nodes: int, seed: int) -> Problem:
     )
 
 
-def make_numa_world(*, nodes: int, seed: int, most_moves: int = 50) -> Problem:
-    """NUMA nodes of 44 cores and 128 GiB with some 3.7 virtual machines of 2-16 cores each, of which 50 may be moved.
+def make_numa_world(*, hosts: int = 280, pods: int = 2089, seed: int, most_moves: int = 50) -> Problem:
+    """Hosts of two NUMA nodes, 44 cores and 128 GiB each, with virtual machines, of which 50 may be moved.
 
-    The sizes are those that VMR2L (EuroSys 2025) gives for its own clusters: 280 hosts of two NUMA nodes, 2,089 pods.
+    Machines of 2-16 cores are on one NUMA node, those of 32 and 64 split evenly over both. Nodes are, host by host, the
+    first NUMA node, the second and both. The sizes are those that VMR2L (EuroSys 2025) gives for its own clusters: 280
+    hosts, 2,089 machines. They are placed at random where they fit, and some have left since.
     """
     rng = np.random.default_rng(seed)
-    cores = rng.choice([2, 4, 8, 16], size=nodes * 4, p=[0.25, 0.3, 0.25, 0.2])
-    need = np.column_stack((cores, cores * rng.choice([2, 4], size=len(cores))))
-    capacity = np.tile([44, 128], (nodes, 1))
-    free = capacity.copy()
+    first = 2 * np.arange(hosts)
+    taken = np.column_stack((first, first * 0 - 1, first + 1, first * 0 - 1, first, first + 1)).reshape(-1, 2)
+    need, is_split = _draw_machines(rng, int(pods * 1.05))
+    free = np.tile([44, 128], (2 * hosts, 1))
     assignment = np.full(len(need), -1)
     for pod, wanted in enumerate(need):
-        fits = np.flatnonzero((free >= wanted).all(axis=1))
-        if len(fits):
-            assignment[pod] = rng.choice(fits)
-            free[assignment[pod]] -= wanted
-    placed = assignment >= 0
-    leaves = rng.random(len(need)) < 0.07
-    keep = placed & ~leaves
-    count = int(keep.sum())
-    limit = MoveLimit(np.zeros(count, np.int64), np.array([most_moves]))
-    return make_problem(need[keep], capacity, assignment[keep], rules=[limit])
+        fits = np.append((free >= wanted).all(axis=1), True)[taken].all(axis=1)
+        options = np.flatnonzero(fits & ((taken[:, 1] >= 0) == is_split[pod]))
+        if len(options):
+            assignment[pod] = rng.choice(options)
+            free[taken[assignment[pod]][taken[assignment[pod]] >= 0]] -= wanted
+    placed = np.flatnonzero(assignment >= 0)
+    keep = np.sort(rng.choice(placed, size=min(pods, len(placed)), replace=False))
+    return make_problem(
+        need[keep],
+        Parts(np.tile([44, 128], (2 * hosts, 1)), taken, np.repeat(np.arange(hosts), 3)),
+        assignment[keep],
+        pod_class=is_split[keep].astype(np.int64),
+        allowed=np.array([taken[:, 1] < 0, taken[:, 1] >= 0]),
+        rules=[MoveLimit(np.zeros(len(keep), np.int64), np.array([most_moves]))],
+    )
+
+
+def _draw_machines(rng: np.random.Generator, count: int) -> tuple[Ints, Bools]:
+    """(cores and GiB that each machine takes of a NUMA node, whether it is split over two)."""
+    cores = rng.choice([2, 4, 8, 16, 32, 64], size=count, p=[0.15, 0.25, 0.26, 0.24, 0.075, 0.025])
+    is_split = cores > 16
+    own = np.where(is_split, cores // 2, cores)
+    return np.column_stack((own, own * rng.choice([2, 4], size=count, p=[0.8, 0.2]))), is_split
 
 
 def draw_utilisation(rng: np.random.Generator, nodes: int, mean_ratio: float) -> Floats:

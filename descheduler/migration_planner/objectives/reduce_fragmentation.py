@@ -35,6 +35,7 @@ class UsableSlots(ClusterObjective):
         self._resource = args.resource
         self.state = f"of {args.resource} stranded"
         self._evictor = handle.evictor
+        self.hint = self.packing_hint(handle.evictor)
         self._nodes = [node.name for node in nodes]
         self._sizes = sizes_of(_requesting(handle), args.resource, self._openings)
 

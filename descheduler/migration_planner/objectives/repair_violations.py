@@ -9,8 +9,8 @@ import numpy as np
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import RepairViolations
 from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
-from descheduler.migration_planner.objectives.dependent_moves import dependent_moves
 from descheduler.migration_planner.selections import StrategySelections
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -73,12 +73,12 @@ class RepairedViolations(ClusterObjective):
 
     def reason(self, pod: Pod) -> str:
         """What the strategies say of it, or which pods it makes room for."""
-        return self._wanted.reason(pod) or self._rooms.get(pod.uid, "")
+        return self._wanted.reason(pod) or self._before.reason(pod) or self._rooms.get(pod.uid, "")
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Moves that only make room are together with those that take it."""
         self._rooms = dict(self._room_makers(moves))
-        return dependent_moves(moves, {move.pod for move in moves if not self._misplaced[move.pod]})
+        return connected_moves(moves, serves_others=lambda move: not self._misplaced[move.pod])
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
         """The groups; each gains the selected pods in it."""
@@ -98,6 +98,10 @@ class RepairedViolations(ClusterObjective):
             for pod, arrival in self._evictor.arrivals()
             if arrival is not None and now.has(arrival)
         }
+
+    def is_in_vain(self, pod: Pod) -> bool:
+        """Whether the strategies would select its replacement again."""
+        return pod.uid in self.objections()
 
     def shortfall(self) -> str:
         """That the others find no node."""

@@ -21,7 +21,8 @@ __all__ = ["NodeModel"]
 class NodeModel:
     """Implements `objective.Model`. A pod may be on a node of the part that its class allows, or stay where it is.
 
-    Loads are scaled by the greatest common divisor of the pods' needs for each resource.
+    Loads and capacity are of parts, which are the nodes themselves where the problem has none. Loads are scaled by the
+    greatest common divisor of the pods' needs for each resource.
     """
 
     def __init__(self, placement: Placement, part: Neighbourhood) -> None:
@@ -36,22 +37,32 @@ class NodeModel:
         self.options = self._options(part)
         self.at = {(pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]}
         self._units = [max(int(np.gcd.reduce(column)), 1) for column in self._problem.need[part.pods].T]
-        self._on: dict[int, list[int]] = {node: [] for node in self.nodes}
+        parts = self._problem.parts_of(part.nodes)
+        self._on: dict[int, list[tuple[int, int]]] = {each: [] for each in parts}
         self._terms: list[tuple[int, Term]] = []
         self._state_places()
-        for node in self.nodes:
-            self._state_capacity(node)
+        for each in parts:
+            self._state_capacity(each)
 
     def _options(self, part: Neighbourhood) -> dict[int, list[int]]:
         """Where each pod may be: nodes that its class allows and that can hold it without the other pods, or here."""
         problem, placement = self._problem, self._placement
         is_home = placement.origins[part.pods][:, None] == part.nodes
         is_open = problem.allowed[problem.pod_class[part.pods][:, None], part.nodes] | is_home
-        limit = np.maximum(problem.capacity, placement.usage.T)[part.nodes]
-        for need, room in zip(problem.need[part.pods].T, (limit - self._fixed[part.nodes]).T, strict=True):
-            is_open &= need[:, None] <= np.maximum(room, 0)
+        if problem.parts is not None:
+            is_open &= np.array([problem.leaves_machine(pod, part.nodes) for pod in self.pods]) | is_home
+        room = self._room_without_pods(part.nodes)
+        for need, left in zip(problem.need[part.pods].T, room.T, strict=True):
+            is_open &= need[:, None] <= np.maximum(left, 0)
         is_open |= is_home
         return {pod: self._with_stay(pod, part.nodes[row]) for pod, row in zip(self.pods, is_open, strict=True)}
+
+    def _room_without_pods(self, nodes: Ints) -> Ints:
+        """int64[n, R]: what nodes can hold without the neighbourhood's pods."""
+        limit = np.maximum(self._problem.part_capacity, self._placement.usage.T).astype(np.int64)
+        room = limit - self._fixed
+        parts = self._problem.parts
+        return room[nodes] if parts is None else parts.least(room)[nodes]
 
     def _with_stay(self, pod: int, nodes: Ints) -> list[int]:
         stays = {int(self._placement.at[pod])}
@@ -61,59 +72,54 @@ class NodeModel:
         return [*found, *sorted(stays.difference(found))]
 
     def _fixed_usage(self, part: Neighbourhood) -> Ints:
-        """int64[N, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
+        """int64[C, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
         usage = self._placement.usage.T.astype(np.int64)
         now = self._placement.at[part.pods]
         placed = now >= 0
-        np.subtract.at(usage, now[placed], self._problem.need[part.pods[placed]])
+        self._problem.add_needs(usage, part.pods[placed], now[placed], sign=-1)
         return usage
 
     def _state_places(self) -> None:
+        parts_at = {node: self._problem.parts_at(node) for _, node in self.at}
         for pod in self.pods:
             choices = [self.at[pod, node] for node in self.options[pod]]
             self.model.add_exactly_one(choices)
             for node, variable in zip(self.options[pod], choices, strict=True):
                 self.model.add_hint(variable, int(node == self._placement.at[pod]))
-                if node in self._on:
-                    self._on[node].append(pod)
+                for part in parts_at[node]:
+                    if part in self._on:
+                        self._on[part].append((pod, node))
 
-    def _state_capacity(self, node: int) -> None:
-        capacity = self._problem.capacity[node]
-        held = self._held_elsewhere(node)
+    def _state_capacity(self, part: int) -> None:
+        capacity = self._problem.part_capacity[part]
         for resource in range(self._problem.num_resources):
-            limit = max(int(capacity[resource]), int(self._placement.usage[resource, node]))
-            self.limit_load(node, resource, limit)
+            limit = max(int(capacity[resource]), int(self._placement.usage[resource, part]))
+            self.limit_load(part, resource, limit)
             if self._problem.both_ends[resource]:
-                self._limit_held(node, resource, max(limit, held[resource]))
+                self._limit_held(part, resource, limit)
 
-    def _held_elsewhere(self, node: int) -> list[int]:
-        """What the node holds now, with what left it."""
-        left = (self._placement.origins == node) & (self._placement.at != node)
-        gone = self._problem.need[left].sum(axis=0)
-        return [int(value) for value in self._placement.usage[:, node] + gone]
-
-    def _limit_held(self, node: int, resource: int, limit: int) -> None:
-        """As capacity, with every pod whose old node this is, wherever it is now."""
+    def _limit_held(self, part: int, resource: int, limit: int) -> None:
+        """As capacity, with every pod that was there before the plan, wherever it is now."""
         need = self._problem.need[:, resource]
-        left = (self._placement.origins == node) & (self._placement.at != node)
-        own = [pod for pod in self.pods if self._placement.origins[pod] == node]
+        was_there = self._problem.takes(self._placement.origins, part)
+        left = was_there & (self._placement.at != self._placement.origins)
+        gone = int(need[left].sum())
+        own = [pod for pod in self.pods if was_there[pod]]
+        stayed = sum(int(need[pod]) for pod in own if not left[pod])
+        limit = max(limit, int(self._placement.usage[resource, part]) + gone)
+        room = limit - int(self._fixed[part, resource]) - gone - stayed
         inside = set(own)
-        base = (
-            int(self._fixed[node, resource])
-            + int(need[left].sum())
-            + sum(int(need[pod]) for pod in own if self._placement.at[pod] == node)
-        )
-        self._add_limit([pod for pod in self._on[node] if pod not in inside], node, resource, limit - base, None)
+        self._add_limit([at for at in self._on[part] if at[0] not in inside], resource, room, None)
 
     def limit_load(self, node: int, resource: int, limit: float, unless: Term | None = None) -> None:
         """See `objective.Model`."""
         room = math.floor(limit) - int(self._fixed[node, resource])
-        self._add_limit(self._on[node], node, resource, room, unless)
+        self._add_limit(self._on[node], resource, room, unless)
 
-    def _add_limit(self, pods: Sequence[int], node: int, resource: int, room: int, unless: Term | None) -> None:
+    def _add_limit(self, places: Sequence[tuple[int, int]], resource: int, room: int, unless: Term | None) -> None:
         unit = self._units[resource]
-        weights = [int(self._problem.need[pod, resource]) // unit for pod in pods]
-        terms = [(weight, self.at[pod, node]) for weight, pod in zip(weights, pods, strict=True) if weight]
+        weights = [int(self._problem.need[pod, resource]) // unit for pod, _ in places]
+        terms = [(weight, self.at[place]) for weight, place in zip(weights, places, strict=True) if weight]
         most = sum(weight for weight, _ in terms)
         if most <= room // unit:
             return
@@ -144,7 +150,7 @@ class NodeModel:
 
     def shortage(self, node: int, wanted: int, per: int, target: int) -> Term:
         """See `objective.Model`."""
-        capacity = self._problem.capacity[node]
+        capacity = self._problem.part_capacity[node]
         free_per = int(capacity[per]) - self._load(node, per)
         free_wanted = int(capacity[wanted]) - self._load(node, wanted)
         return self._at_least(
@@ -153,7 +159,7 @@ class NodeModel:
 
     def free_slots(self, node: int, need: Sequence[int]) -> Term:
         """See `objective.Model`."""
-        capacity = self._problem.capacity[node]
+        capacity = self._problem.part_capacity[node]
         most = min(int(capacity[resource]) // amount for resource, amount in enumerate(need) if amount)
         slots = self.model.new_int_var(0, max(most, 0), "")
         is_over = self._placement.usage[:, node] > capacity
@@ -164,12 +170,33 @@ class NodeModel:
                 self.model.add(amount * slots + self._load(node, resource) <= int(capacity[resource]))
         return slots
 
+    def has_room(self, parts: Sequence[int], need: Sequence[int]) -> Term:
+        """See `objective.Model`."""
+        has_room = self.model.new_bool_var("")
+        for part in parts:
+            for resource, amount in enumerate(need):
+                if amount:
+                    room = int(self._problem.part_capacity[part, resource]) - amount
+                    self.model.add(self._load(part, resource) <= room).only_enforce_if(has_room)
+        return has_room
+
+    def free_unless(self, part: int, resource: int, unless: Term) -> Term:
+        """See `objective.Model`."""
+        capacity = int(self._problem.part_capacity[part, resource])
+        free = capacity - self._load(part, resource)
+        return self._at_least(free - capacity * cast("cp_model.IntVar", unless), capacity)
+
+    def require(self, terms: Sequence[Term], least: int, when: Term) -> None:
+        """See `objective.Model`."""
+        total = _sum((1, cast("cp_model.IntVar", term)) for term in terms)
+        self.model.add(total >= least).only_enforce_if(cast("cp_model.IntVar", when))
+
     def _load(self, node: int, resource: int) -> cp_model.LinearExpr:
-        terms = [(int(self._problem.need[pod, resource]), self.at[pod, node]) for pod in self._on[node]]
+        terms = [(int(self._problem.need[pod, resource]), self.at[pod, at]) for pod, at in self._on[node]]
         return _sum(terms) + int(self._fixed[node, resource])
 
     def _most(self, node: int, resource: int) -> int:
-        pods = self._on[node]
+        pods = [pod for pod, _ in self._on[node]]
         return int(self._fixed[node, resource]) + int(self._problem.need[pods, resource].sum())
 
     def _at_least(self, expression: cp_model.LinearExpr, most: int) -> Term:

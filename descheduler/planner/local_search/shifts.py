@@ -12,6 +12,8 @@ from descheduler.planner.placement import Placement
 __all__ = ["climb_by_shifts"]
 
 _LEAST_GAIN = 1e-6
+_WORTH_COMPARING = 64
+"""Pods from which on it is looked for equal needs, for which arrivals are evaluated once."""
 
 
 def climb_by_shifts(placement: Placement, guide: Guide, sources: Ints, budget: Budget) -> bool:
@@ -45,12 +47,32 @@ def _improve_node(placement: Placement, guide: Guide, source: int, budget: Budge
 def shift_changes(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
     """float64[k, n]: what the guide's sum changes by where each pod goes to each node; infinity where it may not."""
     source = placement.at[pods]
-    need, usage = placement.need[:, pods], placement.usage
-    here = guide.node_cost(source, usage[:, source] - need) - guide.node_cost(source, usage[:, source])
-    here -= guide.move_cost(pods, source)
-    change = guide.node_cost(nodes, need[:, :, None] + usage[:, None, nodes])
-    change -= guide.node_cost(nodes, usage[:, nodes])
-    change += here[:, None]
+    change = _arrival_costs(placement, guide, pods, nodes)
+    change += (_departure_costs(placement, guide, pods) - guide.move_cost(pods, source))[:, None]
     change += guide.move_cost(pods[:, None], nodes)
     change[~placement.open_moves(pods, nodes)] = np.inf
     return change
+
+
+def _departure_costs(placement: Placement, guide: Guide, pods: Ints) -> Floats:
+    """float64[k]: what the cost of each pod's node, of all its parts, changes by where the pod leaves it."""
+    need, usage = placement.need[:, pods], placement.usage
+    total = np.zeros(len(pods))
+    for parts, has in placement.problem.parts_by_rank(placement.at[pods]):
+        change = guide.node_cost(parts, usage[:, parts] - need) - guide.node_cost(parts, usage[:, parts])
+        total += change if has is None else np.where(has, change, 0.0)
+    return total
+
+
+def _arrival_costs(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
+    """float64[k, n]: what the cost of each node, of all its parts, changes by where each pod arrives."""
+    need, usage = placement.need[:, pods], placement.usage
+    same: Ints | slice = slice(None)
+    if len(pods) >= _WORTH_COMPARING:
+        need, same = np.unique(need, axis=1, return_inverse=True)
+    total = np.zeros((need.shape[1], len(nodes)))
+    for parts, has in placement.problem.parts_by_rank(nodes):
+        change = guide.node_cost(parts, need[:, :, None] + usage[:, None, parts])
+        change -= guide.node_cost(parts, usage[:, parts])
+        total += change if has is None else np.where(has, change, 0.0)
+    return np.asarray(total[same])

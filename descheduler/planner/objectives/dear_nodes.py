@@ -18,16 +18,19 @@ def choose_dear_nodes(
 ) -> Neighbourhood:
     """As many nodes as have `num_pods` pods, two at least, with all their pods or a sample.
 
-    They are drawn without replacement by their costs (float64[N]), after those in `first`.
+    They are drawn without replacement by their costs (float64[N]), after those in `first`. Where nodes are made of
+    parts, machines are drawn, each with all its nodes: `cost` and `first` are of machines.
     """
     weights = cost + 0.1 * cost.mean() + 1e-9
     order = np.argsort(-np.log(rng.random(len(weights))) / weights, kind="stable")
     if first is not None:
         order = np.concatenate((first, order[~np.isin(order, first)]))
     order = order[:_MOST_NODES]
-    pods = [placement.evictable_on(node) for node in order.tolist()]
+    parts = placement.problem.parts
+    nodes = [order[[rank]] if parts is None else parts.nodes_of[one] for rank, one in enumerate(order.tolist())]
+    pods = [np.concatenate([placement.evictable_on(node) for node in some.tolist()]) for some in nodes]
     count = max(2, int(np.searchsorted(np.cumsum([len(some) for some in pods]), num_pods, side="right")))
     chosen = np.concatenate(pods[:count])
     if len(chosen) > num_pods:
         chosen = rng.choice(chosen, size=num_pods, replace=False)
-    return Neighbourhood(np.sort(order[:count]), np.sort(chosen))
+    return Neighbourhood(np.sort(np.concatenate(nodes[:count])), np.sort(chosen))

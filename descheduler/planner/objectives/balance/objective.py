@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.planner.arrays import PENDING, Floats, Ints
-from descheduler.planner.objective import Model, Neighbourhood, Term, Value, away
+from descheduler.planner.objective import Model, Neighbourhood, Term, Value, eviction_cost
 from descheduler.planner.objectives.balance import first_plan, neighbourhoods
 from descheduler.planner.objectives.balance.ceilings import Ceilings
 from descheduler.planner.objectives.balance.move_limits import most_relieved
@@ -36,7 +36,8 @@ class Balance:
         return ("nodes over target", "eviction cost")
 
     def prepare(self, problem: Problem) -> BalanceGoal:
-        """Raises ValueError where `ceiling` is not of the problem's nodes and resources."""
+        """Raises ValueError where `ceiling` is not of the problem's nodes and resources, or nodes share parts."""
+        problem.refuse_parts("Balance")
         if self.ceiling.shape != problem.capacity.shape:
             raise ValueError(f"ceiling: shape {self.ceiling.shape}, expected {problem.capacity.shape}")
         return BalanceGoal(problem, self.ceiling)
@@ -79,8 +80,7 @@ class BalanceGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        cost: Floats = np.multiply(away(self.problem, pods, nodes), self.problem.cost[pods], dtype=np.float64)
-        return cost
+        return eviction_cost(self.problem, pods, nodes)
 
     def first_plan(self, placement: Placement) -> None:
         """The pods of all covers, largest first, each to the node that it fits best."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.planner.arrays import Bools, Floats, Ints
-from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.planner.objectives.consolidate import neighbourhoods
 from descheduler.planner.objectives.consolidate.bound import most_weight_emptied
 from descheduler.planner.objectives.consolidate.drains import Drains
@@ -41,7 +41,8 @@ class Consolidate:
         return ("nodes in use", "eviction cost")
 
     def prepare(self, problem: Problem) -> ConsolidateGoal:
-        """Raises ValueError where the arrays are not of the problem's nodes."""
+        """Raises ValueError where the arrays are not of the problem's nodes, or nodes share parts."""
+        problem.refuse_parts("Consolidate")
         ceiling = problem.capacity if self.ceiling is None else self.ceiling
         weight = np.ones(problem.num_nodes, np.int64) if self.weight is None else self.weight
         protected = np.zeros(problem.num_nodes, bool) if self.protected is None else self.protected
@@ -97,8 +98,7 @@ class ConsolidateGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        cost: Floats = np.multiply(away(self._problem, pods, nodes), self._problem.cost[pods], dtype=np.float64)
-        return cost
+        return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Placement) -> None:
         """The best of the greedy orders."""

@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.planner.arrays import PENDING, Floats, Ints
 from descheduler.planner.limits import Budget, Limits
 from descheduler.planner.local_search.best_first import climb_best_first
-from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
 from descheduler.planner.objectives.defragment.fragments import stranded_for
 from descheduler.planner.placement import Placement
@@ -59,19 +59,18 @@ class DefragmentGoal:
 
     def __init__(self, problem: Problem, resource: int, classes: Ints, weight: Ints) -> None:
         self._problem, self._resource, self._classes, self._weight = problem, resource, classes, weight
-        self._capacity: Floats = np.ascontiguousarray(problem.capacity.T, dtype=np.float64)
+        self._capacity: Floats = np.ascontiguousarray(problem.part_capacity.T, dtype=np.float64)
         self._unit = 1.0 + float(problem.cost.sum())
 
     def value(self, assignment: Ints) -> Value:
         """(capacity stranded, cost of the moves)."""
-        nodes = np.arange(self._problem.num_nodes)
         usage = self._problem.usage(assignment).T.astype(np.float64)
         moved = self._problem.moved(assignment)
-        return int(self._stranded(nodes, usage).sum()), int(self._problem.cost[moved].sum())
+        return int(self._stranded(np.arange(usage.shape[1]), usage).sum()), int(self._problem.cost[moved].sum())
 
     def bound(self) -> Value:
         """What the classes would strand if the cluster were one node; no moves."""
-        free = np.maximum(self._problem.capacity - self._problem.usage(self._problem.assignment), 0).sum(axis=0)
+        free = np.maximum(self._problem.part_capacity - self._problem.usage(self._problem.assignment), 0).sum(axis=0)
         stranded = 0
         for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
             asked = need > 0
@@ -96,8 +95,7 @@ class DefragmentGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        cost: Floats = np.multiply(away(self._problem, pods, nodes), self._problem.cost[pods], dtype=np.float64)
-        return cost
+        return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Placement) -> None:
         """The best single move of all, again and again: move limits are spent where they gain most."""
@@ -111,19 +109,27 @@ class DefragmentGoal:
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that strand much, with both nodes of some moved pods, whose moves may be spent elsewhere."""
-        stranded = self._stranded(np.arange(self._problem.num_nodes), placement.usage)
-        if not stranded.any():
+        by_part = self._stranded(np.arange(placement.usage.shape[1]), placement.usage)
+        if not by_part.any():
             return None
+        parts = self._problem.parts
+        stranded = by_part if parts is None else _sum_by(parts.machine_of, by_part)
         moved = rng.permutation(self._problem.moved(placement.at))[: int(rng.integers(0, _MOVED_AT_ONCE + 1))]
-        first = np.unique(np.concatenate((placement.at[moved], placement.origins[moved])))
-        return choose_dear_nodes(placement, stranded, rng, num_pods, first=first[first != PENDING])
+        first = np.concatenate((placement.at[moved], placement.origins[moved]))
+        first = first[first != PENDING] if parts is None else parts.machine[first[first != PENDING]]
+        return choose_dear_nodes(placement, stranded, rng, num_pods, first=np.unique(first))
 
     def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
         """Maximises the slots of all classes, which is the same: what is free in total stays."""
         unit = 1 + int(self._problem.cost[part.pods].sum())
-        for node in part.nodes.tolist():
+        for each in self._problem.parts_of(part.nodes):
             for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
-                slots = model.free_slots(node, need.tolist())
+                slots = model.free_slots(each, need.tolist())
                 model.minimise([-unit * weight * int(need[self._resource])], [slots])
         pods = part.pods.tolist()
         model.minimise(self._problem.cost[part.pods].tolist(), [model.has_moved(pod) for pod in pods])
+
+
+def _sum_by(key: Ints, values: Floats) -> Floats:
+    total: Floats = np.bincount(key, weights=values).astype(np.float64)
+    return total

@@ -14,6 +14,8 @@ from descheduler.planner.objectives.make_room import neighbourhoods
 from descheduler.planner.objectives.make_room.bound import fewest_pods, least_cost
 from descheduler.planner.objectives.make_room.greedy import make_room_for
 from descheduler.planner.objectives.make_room.pending import PendingPods, SizeOrder
+from descheduler.planner.objectives.make_room.relocations import Relocations
+from descheduler.planner.parts import UNLIMITED
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -65,12 +67,30 @@ class MakeRoomGoal:
         problem, pending = self._problem, self._pending
         pods = pending.pods
         able = np.array([self._fits_somewhere(pod) for pod in pods.tolist()], bool)
-        room = np.maximum(problem.capacity - problem.usage(problem.assignment), 0).sum(axis=0).astype(np.float64)
+        room = np.maximum(problem.part_capacity - problem.usage(problem.assignment), 0)
         weight = np.where(able, pending.weight[pods], 0)
-        most = most_weight(problem.need[pods].T.astype(np.float64), weight, room)
+        most = most_weight(self._volume(pods), weight, room.sum(axis=0, where=self._is_limited()).astype(np.float64))
+        left = int(pending.weight[pods].sum()) - most
+        if problem.parts is not None:
+            return left, 0
         able_pods, able_weight = pods[able], pending.weight[pods[able]]
-        cost = least_cost(problem, able_pods, fewest_pods(able_weight, most))
-        return int(pending.weight[pods].sum()) - most, cost
+        return left, least_cost(problem, able_pods, fewest_pods(able_weight, most))
+
+    def _is_limited(self) -> Bools:
+        """bool[C, R]: what the parts have an own capacity of."""
+        return np.asarray(self._problem.part_capacity < UNLIMITED)
+
+    def _volume(self, pods: Ints) -> Floats:
+        """float64[R, p]: the least that pods take from all parts of a node that is allowed to them."""
+        problem = self._problem
+        need = problem.need[pods].T.astype(np.float64)
+        if problem.parts is None:
+            return need
+        is_limited = np.vstack((self._is_limited(), np.zeros((1, problem.num_resources), bool)))
+        times = is_limited[problem.parts.taken].sum(axis=1)
+        for pod, column in zip(pods.tolist(), need.T, strict=True):
+            column *= times[problem.allowed[problem.pod_class[pod]]].min(axis=0, initial=problem.parts.taken.shape[1])
+        return need
 
     def _fits_somewhere(self, pod: int) -> bool:
         fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)
@@ -94,14 +114,16 @@ class MakeRoomGoal:
     def first_plan(self, placement: Placement) -> None:
         """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room.
 
-        Another order of the pods is tried where one leaves some pending.
+        Another order of the pods is tried where one leaves some pending. Where nodes are made of parts, room is made by
+        `annealing`.
         """
         start = placement.at.copy()
         plans = []
         for order in SizeOrder:
             placement.reset(start)
             self._pending.place_greedily(placement, place_on_fullest, order)
-            self._pending.place_greedily(placement, make_room_for, order)
+            if self._problem.parts is None:
+                self._pending.place_greedily(placement, make_room_for, order)
             plans.append(placement.at.copy())
             if not len(self._pending.left(placement.at)):
                 break
@@ -115,8 +137,10 @@ class MakeRoomGoal:
             if placement.open_moves(np.array([pod]), home)[0, 0]:
                 placement.move(pod, int(home[0]))
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
-        """None: single moves rarely change the figure."""
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> Relocations | None:
+        """Relocations where nodes are made of parts, else None: single moves rarely change the figure."""
+        parts = self._problem.parts
+        return None if parts is None else Relocations(self._pending, parts, placement, rng)
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""

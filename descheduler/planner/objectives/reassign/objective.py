@@ -61,7 +61,8 @@ class Reassign:
         return ("cost",)
 
     def prepare(self, problem: Problem) -> ReassignGoal:
-        """Raises ValueError where shapes differ from the problem's."""
+        """Raises ValueError where shapes differ from the problem's, or nodes share parts."""
+        problem.refuse_parts("Reassign")
         if self.safety.shape != problem.capacity.shape:
             raise ValueError(f"safety: shape {self.safety.shape}, expected {problem.capacity.shape}")
         return ReassignGoal(problem, self)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.planner.arrays import PENDING, Floats, Ints
-from descheduler.planner.objective import Model, Neighbourhood, Value, away
+from descheduler.planner.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.planner.objectives.fullest_node import place_on_fullest
 from descheduler.planner.objectives.relocate import neighbourhoods
 from descheduler.planner.objectives.relocate.misplaced import MisplacedPods
@@ -71,8 +71,7 @@ class RelocateGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        cost: Floats = np.multiply(away(self._problem, pods, nodes), self._problem.cost[pods], dtype=np.float64)
-        return cost
+        return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Placement) -> None:
         """Pods that fit another node as it is, the weightiest and smallest first, each to the fullest node."""
