@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated
@@ -25,6 +24,7 @@ from descheduler.policy.shared_args import (
 )
 
 __all__ = [
+    "MOST_NODE_COST",
     "NODE_METRIC",
     "PENDING_PODS",
     "BalanceUtilization",
@@ -48,7 +48,12 @@ PENDING_PODS = "pending"
 
 KUBERNETES_METRICS, NODE_METRIC = "KubernetesMetrics", "NodeMetric"
 _SOURCES = (KUBERNETES_METRICS, NODE_METRIC)
+MOST_NODE_COST = 1_000_000_000
+"""Costs of nodes are below: those of a whole cluster have to fit 64 bits, in thousandths."""
+
+_NO_COST = f"is not a number from 0 to below {MOST_NODE_COST:,}"
 _EXPIRATION_SECONDS = 180
+_MOST_WORKERS = 256
 _TIME_LIMIT = timedelta(seconds=30)
 
 _MOST_WEIGHT = 1000
@@ -190,14 +195,14 @@ class NodeCost(Args, frozen=True):
     """The cost of nodes without a known one."""
 
     def problems(self) -> Iterator[ArgsProblem]:
-        """A missing label, or costs below 0."""
+        """A missing label, or costs that are out of range."""
         if not self.label:
             yield ArgsProblem(("label",), "is empty; name the label that says what a node costs")
         for value, price in sorted(self.prices.items()):
             if not _is_cost(price):
-                yield ArgsProblem(("prices", value), f"{price:g} is not a number from 0 up")
+                yield ArgsProblem(("prices", value), f"{price:g} {_NO_COST}")
         if not _is_cost(self.default):
-            yield ArgsProblem(("default",), f"{self.default:g} is not a number from 0 up")
+            yield ArgsProblem(("default",), f"{self.default:g} {_NO_COST}")
 
 
 class ConsolidateNodes(ObjectiveArgs, frozen=True):
@@ -290,6 +295,8 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
         found.append(ArgsProblem(("objectives",), "is empty; name one at least, such as balanceUtilization"))
     if not args.workers:
         found.append(ArgsProblem(("workers",), "0 processes do not search; 1 is the least"))
+    if args.workers > _MOST_WORKERS:
+        found.append(ArgsProblem(("workers",), f"{args.workers} is above {_MOST_WORKERS}"))
     if args.time_limit <= timedelta(0):
         found.append(ArgsProblem(("timeLimit",), "is not above 0"))
     return [*found, *_check_weights(args)]
@@ -317,7 +324,7 @@ def _check_objective(index: int, objective: PlannerObjective) -> Iterator[ArgsPr
 
 
 def _is_cost(number: float) -> bool:
-    return math.isfinite(number) and number >= 0
+    return 0 <= number < MOST_NODE_COST
 
 
 def needs(args: MigrationPlannerArgs) -> Needs:

@@ -15,6 +15,7 @@ from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.openings import Openings
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING, Bools, Ints
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.rules import AtMost, MoveLimit, Rule
@@ -39,7 +40,11 @@ class ClusterProblem:
 
     def cost_of(self, pod: Pod) -> int:
         """What the eviction of one of `pods` costs. Raises KeyError for others."""
-        return int(self.problem.cost[self._numbers[pod.uid]])
+        return int(self.problem.cost[self.number_of(pod)])
+
+    def number_of(self, pod: Pod) -> int:
+        """The place of one of `pods`. Raises KeyError for others."""
+        return self._numbers[identity_of(pod)]
 
     def assignment_with(self, targets: Mapping[str, str]) -> Ints | None:
         """int64[P]: as it is, but with movable pods on the nodes that `targets` has for their UIDs.
@@ -47,16 +52,17 @@ class ClusterProblem:
         None where that changes nothing.
         """
         places = {name: number for number, name in enumerate(self.nodes)}
+        by_uid = {pod.uid: number for number, pod in enumerate(self.pods)}
         found = np.array(self.problem.assignment)
         for uid, node in targets.items():
-            number = self._numbers.get(uid, -1)
+            number = by_uid.get(uid, -1)
             if number >= 0 and node in places and self.problem.evictable[number]:
                 found[number] = places[node]
         return None if np.array_equal(found, self.problem.assignment) else found
 
     @cached_property
-    def _numbers(self) -> Mapping[str, int]:
-        return {pod.uid: number for number, pod in enumerate(self.pods)}
+    def _numbers(self) -> Mapping[PodIdentity, int]:
+        return {identity_of(pod): number for number, pod in enumerate(self.pods)}
 
     @property
     def held(self) -> Ints:
@@ -71,13 +77,13 @@ def cluster_problem(
     *,
     counts: Callable[[Pod], bool] = lambda pod: True,
     pending: Sequence[Pod] = (),
-    kept: Iterable[str] = (),
+    kept: Iterable[PodIdentity] = (),
     most: int | None = None,
     cost_of: Callable[[Sequence[Pod]], Ints] | None = None,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
 
-    Pods that the filters of the profile keep, those with a uid in `kept`, and those whose replacement lands nowhere for
+    Pods that the filters of the profile keep, those in `kept`, and those whose replacement lands nowhere for
     certain, stay. Those of which `counts` is false are none of the problem's: what they take comes off the capacity.
     `pending` pods have no node yet. `most` limits the evictions, and `cost_of` says what they cost, which is 1 each
     without it. Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and
@@ -96,11 +102,13 @@ def cluster_problem(
     pods = [*placed, *pending]
     place = {node.name: number for number, node in enumerate(nodes)}
     # Needs come first: they make rows for resources that no node has.
-    need = np.zeros((len(pods), 0), dtype=np.int64) if not pods else _needs(openings, pods)
+    need = _needs(openings, pods)
     allocatable, taken = openings.capacity[:, columns].T, openings.taken[:, columns].T
     assignment = np.array([place[pod.node_name] for pod in placed] + [PENDING] * len(pending), dtype=np.int64)
     used = np.zeros_like(allocatable)
     np.add.at(used, assignment[: len(placed)], need[: len(placed)])
+    # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
+    need = np.minimum(need, allocatable.max(axis=0, initial=0) + 1)
     classes = _Classes(openings, columns)
     stay = frozenset(kept)
     rows = [_row(pod, evictor, view, classes, stay) for pod in placed]
@@ -130,9 +138,11 @@ def _needs(openings: Openings, pods: Sequence[Pod]) -> Ints:
     return need
 
 
-def _row(pod: Pod, evictor: PluginEvictor, view: ClusterView, classes: _Classes, kept: frozenset[str]) -> int | None:
+def _row(
+    pod: Pod, evictor: PluginEvictor, view: ClusterView, classes: _Classes, kept: frozenset[PodIdentity]
+) -> int | None:
     """The class of a pod that may be moved; None for one that stays."""
-    if pod.uid in kept or view.is_arrival(pod) or pod.is_terminating:
+    if identity_of(pod) in kept or view.is_arrival(pod) or pod.is_terminating:
         return None
     if not evictor.filter(pod).is_accepted or not evictor.pre_eviction_filter(pod).is_accepted:
         return None

@@ -18,14 +18,14 @@ class MoveWaves:
 
     def __init__(self, cluster: ClusterProblem, first: int) -> None:
         self._waves = Waves(cluster.problem)
-        self._pods = {pod.uid: number for number, pod in enumerate(cluster.pods)}
+        self._cluster = cluster
         self._nodes = {name: number for number, name in enumerate(cluster.nodes)}
         self._number = first
 
     def of(self, pod: Pod, node: str | None) -> int:
         """The wave in which `pod` leaves for `node`; one for which nothing comes, or elsewhere, needs no room here."""
         if node in self._nodes:
-            number, target = self._pods[pod.uid], self._nodes[node]
+            number, target = self._cluster.number_of(pod), self._nodes[node]
             if not self._waves.can_start(number, target):
                 self._waves.begin()
                 self._number += 1

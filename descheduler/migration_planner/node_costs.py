@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descheduler.migration_planner.args import NodeCost
+from descheduler.migration_planner.args import MOST_NODE_COST, NodeCost
 from descheduler.model.node import Node
 
 __all__ = ["NodeCosts", "cost_text"]
@@ -32,7 +32,7 @@ class NodeCosts:
             cost = float(value)
         except ValueError:
             return None
-        return cost if 0 <= cost < _THOUSANDTHS**3 else None
+        return cost if 0 <= cost < MOST_NODE_COST else None
 
 
 def cost_text(thousandths: int) -> str:

@@ -24,6 +24,7 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.goals import Goal, Level
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.limits import Limits
 from descheduler.planner.solving import Plan, Progress, solve
@@ -57,8 +58,8 @@ class Planning:
         self._last = last
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
-        self._asked: set[str] = set()
-        self._against: dict[str, str] = {}
+        self._asked: set[PodIdentity] = set()
+        self._against: dict[PodIdentity, str] = {}
         self._before = objective.figure()
         self.num_pods = sum(len(handle.view.active_pods_on(node.name)) for node in nodes)
         self.goal = self._nothing()
@@ -91,7 +92,7 @@ class Planning:
             self._against.update(refused)
         self._handle.search.note("")
         good = self._chosen(trials)
-        self._asked = {pod.uid for group in good for pod in group.pods}
+        self._asked = {identity_of(pod) for group in good for pod in group.pods}
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
         self.goal = self._reached(plans, [pod for group in good for pod in self._ask_whole(group, waves)])
 
@@ -102,16 +103,17 @@ class Planning:
         pods, nodes = self._cluster.pods, self._cluster.nodes
         self.targets = {pods[move.pod].uid: nodes[move.target] for move in best.plan.moves}
         poor = self._poor(best.plan)
-        good = [group for group in best.groups if not any(pod.uid in poor for pod in group.pods)]
+        good = [group for group in best.groups if not any(identity_of(pod) in poor for pod in group.pods)]
         moves = [move for group in good for move in group.moves]
         self._objective.groups(moves)
-        return good if len(moves) == len(best.plan.moves) else self._useful(good)
+        is_whole = len(moves) == len(best.plan.moves) and not best.has_in_vain
+        return good if is_whole else self._useful(good)
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""
-        if pod.uid in self._asked:
+        if identity_of(pod) in self._asked:
             return ""
-        return self._against.get(pod.uid) or self._objective.why_not(pod)
+        return self._against.get(identity_of(pod)) or self._objective.why_not(pod)
 
     def _stated(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked, without the pods that were refused."""
@@ -166,28 +168,28 @@ class Planning:
         groups = (_Group(moves, self._cluster.pods) for moves in self._objective.groups(plan.moves))
         return [group for group in groups if group.pods]
 
-    def _tried(self, plan: Plan) -> tuple[_Trial, dict[str, str]]:
-        """What comes of asking for the groups of `plan`, and what is said against pods of the others, by uid.
+    def _tried(self, plan: Plan) -> tuple[_Trial, dict[PodIdentity, str]]:
+        """What comes of asking for the groups of `plan`, and what is said against pods of the others.
 
         What is refused is asked for first in the next try: the scheduler has more nodes for what it places early.
         """
         groups = self._groups(plan)
-        tries: list[tuple[_Trial, dict[str, str]]] = []
+        tries: list[tuple[_Trial, dict[PodIdentity, str]]] = []
         for _ in range(1 if self._objective.is_in_bundles else _MOST_ORDERS):
             trial, refused = self._tried_in_order(plan, groups)
             tries.append((trial, refused))
             if not refused:
                 break
-            groups.sort(key=lambda group: refused.keys().isdisjoint(pod.uid for pod in group.pods))
+            groups.sort(key=lambda group: refused.keys().isdisjoint(identity_of(pod) for pod in group.pods))
         return min(tries, key=lambda found: (len(found[1]), found[0].figure, found[0].cost))
 
-    def _tried_in_order(self, plan: Plan, groups: Sequence[_Group]) -> tuple[_Trial, dict[str, str]]:
+    def _tried_in_order(self, plan: Plan, groups: Sequence[_Group]) -> tuple[_Trial, dict[PodIdentity, str]]:
         """The same in this order.
 
         What is refused is asked for again once others have left: it may land where these were. Where that does not
         help, a group is given up that keeps others from being granted.
         """
-        granted, refused = list[_Group](), dict[str, str]()
+        granted, refused = list[_Group](), dict[PodIdentity, str]()
         waiting = list(groups)
         with self._evictor.what_if():
             while waiting:
@@ -201,11 +203,12 @@ class Planning:
                     waiting = [group for index, group in enumerate(waiting) if index not in given_up]
             cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
             objections = self._objective.objections()
-            good = [group for group in granted if objections.keys().isdisjoint(pod.uid for pod in group.pods)]
-            return _Trial(self._objective.figure(), cost, plan, self._cluster, good), {**objections, **refused}
+            good = [group for group in granted if objections.keys().isdisjoint(identity_of(pod) for pod in group.pods)]
+            in_vain = any(self._objective.is_in_vain(pod) for group in good for pod in group.pods)
+            return _Trial(self._objective.figure(), cost, plan, self._cluster, good, in_vain), {**objections, **refused}
 
     def _useful(self, groups: Sequence[_Group]) -> Sequence[_Group]:
-        """`groups` without those that would leave in vain, for want of others that were refused."""
+        """`groups` without those that would leave in vain, for want of others or for what else takes the room."""
         while True:
             with self._evictor.what_if():
                 granted = [group for group in groups if not self._against_group(group)]
@@ -214,7 +217,7 @@ class Planning:
                 return useful
             groups = useful
 
-    def _against_group(self, group: _Group) -> dict[str, str]:
+    def _against_group(self, group: _Group) -> dict[PodIdentity, str]:
         """Nothing where all of `group` is granted, which is booked then; else what stands against it.
 
         Of a group that is no bundle the first that is refused: without it another pod may make the room.
@@ -223,21 +226,21 @@ class Planning:
             return self._against_bundle(group)
         if len(group.pods) == 1:
             verdict = self._ask(group.pods[0])
-            return {} if verdict.is_accepted else {group.pods[0].uid: verdict.message}
+            return {} if verdict.is_accepted else {identity_of(group.pods[0]): verdict.message}
         refusal = self._first_refusal(group)
         if refusal is None:
             for pod in group.pods:
                 self._ask(pod)
             return {}
         culprit, verdict = refusal
-        return {culprit.uid: verdict.message}
+        return {identity_of(culprit): verdict.message}
 
     def _first_refusal(self, group: _Group) -> tuple[Pod, Verdict] | None:
         with self._evictor.what_if():
             answers = ((pod, self._ask(pod)) for pod in group.pods)
             return next((answer for answer in answers if not answer[1].is_accepted), None)
 
-    def _against_bundle(self, group: _Group) -> dict[str, str]:
+    def _against_bundle(self, group: _Group) -> dict[PodIdentity, str]:
         """The same of pods that are asked for as one bundle."""
         culprit, verdict = self._ask_together(group)
         return {} if verdict.is_accepted else _against_all(group, culprit, verdict)
@@ -257,9 +260,9 @@ class Planning:
         asked = zip(group.pods, nodes, strict=True)
         return None, self._evictor.request_all([self._candidate(pod, node, waves) for pod, node in asked])
 
-    def _poor(self, plan: Plan) -> dict[str, str]:
-        """What is said against pods, by uid, whose moves gain too little for what they disrupt."""
-        least, found = self._args.min_gain_per_disruption, dict[str, str]()
+    def _poor(self, plan: Plan) -> dict[PodIdentity, str]:
+        """What is said against pods, whose moves gain too little for what they disrupt."""
+        least, found = self._args.min_gain_per_disruption, dict[PodIdentity, str]()
         for part in self._objective.parts(self._cluster, plan.moves) if least else ():
             cost = int(self._cluster.problem.cost[[move.pod for move in part.moves]].sum())
             gain = part.gain * ORDINARY / cost
@@ -269,7 +272,7 @@ class Planning:
                     f"its part of the plan gains {gain:.2g} for an eviction, less than minGainPerDisruption"
                     f" ({least:g}): {_evictions_worth(cost)} for {counted(part.gain, self._objective.noun)}"
                 )
-                found.update((pod.uid, text) for pod in part.pods)
+                found.update((identity_of(pod), text) for pod in part.pods)
         return found
 
     def _ask_whole(self, group: _Group, waves: MoveWaves) -> Sequence[Pod]:
@@ -368,12 +371,12 @@ def _evictions_worth(cost: int) -> str:
     return f"{number:g} {'eviction' if number == 1 else 'evictions'}"
 
 
-def _against_all(group: _Group, culprit: Pod | None, verdict: Verdict) -> dict[str, str]:
+def _against_all(group: _Group, culprit: Pod | None, verdict: Verdict) -> dict[PodIdentity, str]:
     """What is said against each pod of a group because of one of them, or of all together."""
     text = verdict.message
     if culprit is not None:
         text = f"it would leave only together with pod {culprit.key}, which has to stay: {text}"
-    return {pod.uid: verdict.message if pod is culprit else text for pod in group.pods}
+    return {identity_of(pod): verdict.message if pod is culprit else text for pod in group.pods}
 
 
 class _Group:
@@ -385,10 +388,11 @@ class _Group:
 
 
 class _Trial(NamedTuple):
-    """What comes of a plan over `cluster` that is tried out: the figure and the cost once `groups` are granted."""
+    """What comes of a plan over `cluster` once `groups` are granted on trial, and whether some leave in vain then."""
 
     figure: int
     cost: int
     plan: Plan
     cluster: ClusterProblem
     groups: Sequence[_Group]
+    has_in_vain: bool

@@ -15,6 +15,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.bundles import Candidate
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.strategies.framework import BalancePlugin
 from descheduler.strategies.proposals import propose
 
@@ -66,21 +67,21 @@ class StrategySelections:
             self._known = key, SelectedPods({name: self._proposed(name) for name in self.strategies})
         return self._known[1]
 
-    def without(self, stuck: Container[str]) -> SelectedPods:
-        """As `now`; a strategy may select others in place of pods whose uid is in `stuck`, which cannot be moved.
+    def without(self, stuck: Container[PodIdentity]) -> SelectedPods:
+        """As `now`; a strategy may select others in place of pods in `stuck`, which cannot be moved.
 
         Where it does, its selection is that, which leaves these pods out; where nothing takes their place, they are in
         it all the same.
         """
         found: dict[str, Sequence[Candidate]] = {}
         for name, candidates in self.now().by_strategy.items():
-            is_stuck = any(candidate.pod.uid in stuck for candidate in candidates)
+            is_stuck = any(identity_of(candidate.pod) in stuck for candidate in candidates)
             others = self._proposed(name, stuck) if is_stuck else candidates
-            known = {candidate.pod.uid for candidate in candidates}
-            found[name] = candidates if all(candidate.pod.uid in known for candidate in others) else others
+            known = {identity_of(candidate.pod) for candidate in candidates}
+            found[name] = candidates if all(identity_of(candidate.pod) in known for candidate in others) else others
         return SelectedPods(found)
 
-    def _proposed(self, name: str, set_aside: Container[str] = frozenset()) -> Sequence[Candidate]:
+    def _proposed(self, name: str, set_aside: Container[PodIdentity] = frozenset()) -> Sequence[Candidate]:
         handle = self._moved()
         build = partial(self._handle.build_used, name)
         return propose(lambda given: cast(BalancePlugin, build(given)), handle, self._nodes, set_aside=set_aside)

@@ -15,6 +15,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Candidate
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.strategies.framework import BalancePlugin, DeschedulePlugin
 
 __all__ = ["ProposalRecorder", "propose"]
@@ -27,13 +28,13 @@ def propose(
     handle: StrategyHandle,
     nodes: Sequence[Node],
     *,
-    set_aside: Container[str] = frozenset(),
+    set_aside: Container[PodIdentity] = frozenset(),
 ) -> list[Candidate]:
     """The pods that the strategy which `build` makes selects on `nodes`, each once, in the order of asking.
 
     The filters of the profile answer it, and nothing else refuses a pod: limits, budgets and landings are for who plans
-    on. A pod is selected, too, where the strategy itself finds that no node has room for it as things are. Pods whose
-    uid is in `set_aside` count as refused by the filters, so that the strategy may select others in their place.
+    on. A pod is selected, too, where the strategy itself finds that no node has room for it as things are. Pods in
+    `set_aside` count as refused by the filters, so that the strategy may select others in their place.
     Nothing is noted, and where moves take effect in the view of `handle`, they are taken back. Raises StrategyError as
     the strategy does.
     """
@@ -52,7 +53,7 @@ def propose(
 class ProposalRecorder(WrappedEvictor):
     """Grants what is asked for, and keeps note of it."""
 
-    def __init__(self, handle: StrategyHandle, set_aside: Container[str]) -> None:
+    def __init__(self, handle: StrategyHandle, set_aside: Container[PodIdentity]) -> None:
         super().__init__(handle.evictor)
         self._view: ClusterView = handle.view
         self._set_aside = set_aside
@@ -62,7 +63,7 @@ class ProposalRecorder(WrappedEvictor):
 
     def filter(self, pod: Pod) -> Verdict:
         """As the profile's, of pods that are not set aside."""
-        return _SET_ASIDE if pod.uid in self._set_aside else super().filter(pod)
+        return _SET_ASIDE if identity_of(pod) in self._set_aside else super().filter(pod)
 
     def keep(self, candidate: Pod, verdict: Verdict, reason: str = "") -> None:
         """Selects a pod for which the strategy finds no room."""

@@ -12,6 +12,7 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Goal, Level
 from tests.builders import Object, make_budget, make_node, make_pod, required_node_affinity
+from tests.migration_planner.runs import run_objective
 from tests.strategies.runs import evicted, refused, run_plugin
 
 NODES = [make_node(name, cpu="10") for name in "abc"]
@@ -116,6 +117,47 @@ def test_no_pod_leaves_a_node_that_refusals_keep_over_its_target() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).levels[0].after == 1
+
+
+def test_no_pod_leaves_for_room_that_a_pending_pod_would_take() -> None:
+    """Node a would have room for the pending pod then, which brings it over its target again."""
+    pods = [pod("a0", "6"), pod("a1", "2"), make_pod("waiting", cpu="4", node="", phase="Pending")]
+
+    decisions = run(pods, nodes=[make_node("a", cpu="10"), make_node("b", cpu="3")])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels[0].after == 1
+
+
+MAKES_ROOM = [
+    pod("stays", "4", owners=["DaemonSet/agent"]),
+    pod("hot", "6"),
+    pod("maker", "1", "b"),
+    pod("apart", "3", "b", owners=[]),
+    pod("full", "8", "c"),
+]
+"""`hot` leaves node a for b, once `maker` has left b for c."""
+
+
+def run_with_makers(**planner: Any) -> Decisions:
+    """A scheduler that prefers full nodes, of which a takes no more pods."""
+    nodes = [make_node("a", cpu="10", unschedulable=True), *NODES[1:]]
+    args = {"targetThresholds": {"cpu": 90}}
+    return run_objective("balanceUtilization", nodes, MAKES_ROOM, args=args, planner=planner)
+
+
+def test_a_pod_that_only_makes_room_says_so() -> None:
+    decisions = run_with_makers()
+
+    assert evicted(decisions) == ["maker", "hot"]
+    assert decisions.moves[0].reason == "makes room on node b for pods that leave nodes over their target"
+
+
+def test_no_pod_makes_room_for_one_that_is_not_worth_its_eviction() -> None:
+    decisions = run_with_makers(minGainPerDisruption=1)
+
+    assert evicted(decisions) == []
+    assert "minGainPerDisruption: 1" in goal_of(decisions).sentence
 
 
 def test_pods_of_one_kind_that_must_be_apart_are_not_sent_to_the_same_node() -> None:

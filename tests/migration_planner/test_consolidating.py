@@ -10,6 +10,7 @@ import pytest
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import EvictionAnswer
+from descheduler.migration_planner.args import NodeCost
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
@@ -54,6 +55,38 @@ def test_the_pods_of_a_node_are_evicted_as_one_bundle() -> None:
     (bundle,) = {move.bundle for move in run(SPREAD_OUT).moves}
 
     assert bundle != 0
+
+
+def test_no_pod_leaves_a_node_that_a_pending_pod_would_take() -> None:
+    """Once its pods have left, node a has room for the pending pod, which no node has before."""
+    decisions = run([*SPREAD_OUT, make_pod("large", cpu="9", node="", phase="Pending")])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels[0].after == 3
+
+
+def test_nothing_leaves_where_all_pods_are_pending() -> None:
+    pending = [make_pod(f"p{number}", cpu="9", node="", phase="Pending") for number in range(2)]
+
+    decisions = run(pending, nodes=NODES[:2])
+
+    assert evicted(decisions) == []
+
+
+def test_pods_are_told_apart_whose_uids_are_equal() -> None:
+    """As in a dump that was written by hand."""
+    pods = [pod("a0", "1", "a", uid="same"), pod("agent", "1", "b", uid="same", owners=["DaemonSet/agent"])]
+
+    decisions = run([*pods, pod("b0", "3", "b", owners=[])], nodes=NODES[:2])
+
+    assert evicted(decisions) == ["a0"]
+
+
+@pytest.mark.parametrize("cost", [-1.0, 1e9, 1e300, float("inf"), float("nan")])
+def test_costs_of_nodes_are_numbers_that_can_be_added(cost: float) -> None:
+    costs = NodeCost(label="type", prices={"large": cost}, default=cost)
+
+    assert [problem.path for problem in costs.problems()] == [("prices", "large"), ("default",)]
 
 
 def test_pods_of_daemon_sets_and_static_pods_do_not_keep_a_node_in_use() -> None:

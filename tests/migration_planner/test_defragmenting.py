@@ -90,6 +90,14 @@ def test_limits_bind_the_plan() -> None:
     assert len(evicted(decisions)) == 1
 
 
+def test_nothing_is_asked_of_a_plan_that_moves_nothing() -> None:
+    """What is stranded on the one node cannot be mended."""
+    decisions = run([node("a")], [pod("p", 1, "a"), pod("large", 8, "")], args={"minGainPerDisruption": 1})
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).status != "nothing"
+
+
 def test_many_sizes_are_few_classes_of_which_the_largest_is_one() -> None:
     openings = make_openings([node("a", gpus=64)])
     sizes = sizes_of([pod(f"p{n}", n, "") for n in range(1, 33)], GPU, openings)

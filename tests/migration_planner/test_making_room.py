@@ -52,6 +52,14 @@ def test_pods_leave_so_that_a_pending_pod_fits() -> None:
     assert goal_of(decisions).sentence == "1 pod pending → 0, 1 eviction (at least 1 is needed)"
 
 
+@pytest.mark.parametrize("amounts", [{"cpu": "1", "memory": "1Ei"}, {"cpu": "1e300"}])
+def test_pods_that_no_node_could_ever_take_do_not_matter_to_others(amounts: dict[str, str]) -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4"), pending("huge", "", requests=amounts)])
+
+    assert len(evicted(decisions)) == 1
+    assert goal_of(decisions).levels[0].after == 1
+
+
 def test_two_pods_leave_together_for_one_that_needs_the_room_of_both() -> None:
     decisions = run([*NEARLY_FULL, pending("p", "6")])
 

@@ -15,6 +15,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.pod import Pod
 from descheduler.plan.bundles import Candidate
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.policy.load import load_policy
 from descheduler.strategies.proposals import propose
 from tests.bench.policies import STRATEGIES, policy_of
@@ -35,7 +36,7 @@ def handle_of(run: Run, plugin: str) -> StrategyHandle:
     return StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor)
 
 
-def proposed(run: Run, plugin: str, *, set_aside: Container[str] = ()) -> list[Candidate]:
+def proposed(run: Run, plugin: str, *, set_aside: Container[PodIdentity] = ()) -> list[Candidate]:
     """What `plugin` proposes for all nodes."""
     build = partial(REGISTRY[plugin].factory, run.handle.policy.profiles[0].args[plugin])
     handle, nodes = handle_of(run, plugin), run.handle.view.snapshot.nodes
@@ -83,7 +84,7 @@ def test_limits_do_not_end_a_proposal() -> None:
 def test_pods_that_are_set_aside_are_not_proposed() -> None:
     pods = [make_pod("one"), make_pod("two")]
 
-    candidates = proposed(old_pods(policy_with(), pods), "PodLifeTime", set_aside={pods[0].uid})
+    candidates = proposed(old_pods(policy_with(), pods), "PodLifeTime", set_aside={identity_of(pods[0])})
 
     assert [candidate.pod.name for candidate in candidates] == ["two"]
 

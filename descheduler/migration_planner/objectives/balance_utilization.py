@@ -8,6 +8,7 @@ from itertools import groupby
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import BalanceUtilization
 from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.measured_usage import measured_usage
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.targets import Targets, Usage
@@ -34,6 +35,7 @@ class BalancedNodes(ClusterObjective):
         self._names = frozenset(node.name for node in nodes if self._usage.of(node.name) is not None)
         self._targets = self._resolved(args, nodes)
         self._over_before = self._over()
+        self._cluster: ClusterProblem
 
     def _resolved(self, args: BalanceUtilization, nodes: Sequence[Node]) -> Targets:
         if not args.use_deviation_thresholds:
@@ -66,10 +68,13 @@ class BalancedNodes(ClusterObjective):
 
     def stated_over(self, cluster: ClusterProblem) -> Balance:
         """The targets as ceilings, less what is held by other things than pods."""
+        self._cluster = cluster
         return Balance(self._usage.ceilings_over(cluster, self._targets))
 
     def reason(self, pod: Pod) -> str:
-        """How far the node is over its target."""
+        """How far the node is over its target, if it is."""
+        if pod.node_name not in self._over_before:
+            return f"makes room on node {pod.node_name} for pods that leave nodes over their target"
         over = self._targets.text_over(self._known(pod.node_name), self._usage.what)
         return f"node {pod.node_name} is over its target: {over or 'more of its pods have to leave'}"
 
@@ -109,6 +114,14 @@ class BalancedNodes(ClusterObjective):
             f"node {name} stays over its target ({self._target_text}): no plan that was found brings it under it"
             " within the limits"
         )
+
+    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        """Moves that only make room are together with those that take it, before which they are asked for."""
+        groups = connected_moves(moves, serves_others=self._only_makes_room)
+        return [sorted(group, key=self._only_makes_room, reverse=True) for group in groups]
+
+    def _only_makes_room(self, move: Move) -> bool:
+        return self._cluster.nodes[move.source] not in self._over_before
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
         """The moves off each node that was over its target; others only make room for these."""

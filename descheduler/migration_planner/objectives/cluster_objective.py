@@ -11,6 +11,7 @@ from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.plan.moves import PodIdentity
 from descheduler.planner.objective import Objective, Value
 from descheduler.planner.problem import Problem
 from descheduler.planner.waves import Move
@@ -85,8 +86,8 @@ class ClusterObjective(ABC):
     def harm(self, pod: Pod, node: str) -> Verdict:
         """What stands against it that the replacement of `pod` is scheduled onto `node`."""
 
-    def objections(self) -> Mapping[str, str]:
-        """What is said against pods, by uid, once all moves of a plan are booked on trial: of what they lead to."""
+    def objections(self) -> Mapping[PodIdentity, str]:
+        """What is said against pods once all moves of a plan are booked on trial: of what they lead to."""
         return {}
 
     def bound_of(self, bound: Value) -> tuple[int, int]:

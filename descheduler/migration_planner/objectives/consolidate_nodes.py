@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -110,6 +110,18 @@ class EmptiedNodes(ClusterObjective):
         self._attracted.clear()
         self._emptied -= {attracting}
         return sources.index(attracting)
+
+    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+        """That the node is empty then: what pods leave may be taken by pending pods that had no room before."""
+        name, before = list(self._nodes)[moves[0].source], self._used()
+
+        def gain() -> Verdict:
+            taken = sorted(self._used() - (before - {name}))
+            if not taken:
+                return ACCEPTED
+            return refuse(Reason.NO_GAIN, f"pending pods would be scheduled onto {taken[0]} after the evictions")
+
+        return gain
 
     def bound_of(self, bound: Value) -> tuple[int, int]:
         """With what nodes cost that no plan empties."""

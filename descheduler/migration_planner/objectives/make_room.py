@@ -17,6 +17,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objectives.make_room import MakeRoom as PlacedPods
 from descheduler.planner.waves import Move
@@ -36,15 +37,15 @@ class RoomForPods(ClusterObjective):
         self._evictor = handle.evictor
         self.hint = self.packing_hint(handle.evictor)
         self._nodes = frozenset(node.name for node in nodes)
-        self._selected = {pod.uid: pod for pod in _selected(args, handle.view.snapshot.pods)}
+        self._selected = {identity_of(pod): pod for pod in _selected(args, handle.view.snapshot.pods)}
         self._is_narrowed = args != MakeRoom()
         self._cluster: ClusterProblem
-        self._served_by: dict[str, Sequence[Pod]] = {}
-        """By uid of a pod that the plan evicts, the pods that it makes room for."""
+        self._served_by: dict[PodIdentity, Sequence[Pod]] = {}
+        """By pod that the plan evicts, the pods that it makes room for."""
 
     def pending(self) -> Sequence[Pod]:
         """The selected pods that no node takes as things are booked."""
-        return [pod for pod in self._evictor.prover().still_pending() if pod.uid in self._selected]
+        return [pod for pod in self._evictor.prover().still_pending() if identity_of(pod) in self._selected]
 
     def nothing_to_do(self) -> str:
         """That no pod is pending, or that all of them can be scheduled as they are."""
@@ -82,7 +83,7 @@ class RoomForPods(ClusterObjective):
         """Moves of which one takes the room that another one leaves, and those for pods of one gang."""
         found = connected_moves(moves, self._gang_of)
         self._served_by = {
-            self._cluster.pods[move.pod].uid: self._placed_by(group)
+            identity_of(self._cluster.pods[move.pod]): self._placed_by(group)
             for group in found
             for move in group
             if move.source != PENDING
@@ -109,7 +110,7 @@ class RoomForPods(ClusterObjective):
 
     def reason(self, pod: Pod) -> str:
         """Which pods it makes room for."""
-        return f"makes room for pending {_names(self._served_by.get(pod.uid, ()))}"
+        return f"makes room for pending {_names(self._served_by.get(identity_of(pod), ()))}"
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """Nothing by itself: whether the room is left for the pending pods is asked once all are granted."""

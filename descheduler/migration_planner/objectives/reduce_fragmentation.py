@@ -81,6 +81,8 @@ class UsableSlots(ClusterObjective):
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
         """The plan as a whole: what a move gains depends on the others."""
+        if not moves:
+            return
         assignment = cluster.problem.assignment.copy()
         for move in moves:
             assignment[move.pod] = move.target

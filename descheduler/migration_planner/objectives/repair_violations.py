@@ -16,6 +16,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import Bools, Ints
 from descheduler.planner.objective import Value
 from descheduler.planner.objectives.relocate import Relocate
@@ -41,8 +42,8 @@ class RepairedViolations(ClusterObjective):
         self._cluster: ClusterProblem | None = None
         self._misplaced: Ints = np.zeros(0, np.int64)
         self._num_stuck: int | None = None
-        self._stuck: frozenset[str] = frozenset()
-        self._rooms: dict[str, str] = {}
+        self._stuck: frozenset[PodIdentity] = frozenset()
+        self._rooms: dict[PodIdentity, str] = {}
 
     def nothing_to_do(self) -> str:
         """That the strategies select nothing."""
@@ -59,7 +60,9 @@ class RepairedViolations(ClusterObjective):
     def stated_over(self, cluster: ClusterProblem) -> Relocate:
         """The selected pods by the weight of the strategy that counts most; others in place of those that are stuck."""
         self._cluster = cluster
-        self._stuck = frozenset(cluster.pods[number].uid for number in np.flatnonzero(_is_stuck(cluster.problem)))
+        self._stuck = frozenset(
+            identity_of(cluster.pods[number]) for number in np.flatnonzero(_is_stuck(cluster.problem))
+        )
         self._wanted = self._selections.without(self._stuck)
         self._misplaced = np.array([self._weight(pod) for pod in cluster.pods], np.int64)
         if self._num_stuck is None:  # later problems leave out pods that were refused
@@ -73,7 +76,7 @@ class RepairedViolations(ClusterObjective):
 
     def reason(self, pod: Pod) -> str:
         """What the strategies say of it, or which pods it makes room for."""
-        return self._wanted.reason(pod) or self._before.reason(pod) or self._rooms.get(pod.uid, "")
+        return self._wanted.reason(pod) or self._before.reason(pod) or self._rooms.get(identity_of(pod), "")
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Moves that only make room are together with those that take it."""
@@ -90,18 +93,19 @@ class RepairedViolations(ClusterObjective):
         """Nothing: what replacements lead to is looked at when all of them are known."""
         return ACCEPTED
 
-    def objections(self) -> Mapping[str, str]:
+    def objections(self) -> Mapping[PodIdentity, str]:
         """Of pods whose replacement the strategies would select again."""
         now = self._selections.now()
+        selected = "the replacement pod would be selected again"
         return {
-            pod.uid: f"the replacement pod would be selected again on node {arrival.node_name}: {now.reason(arrival)}"
+            identity_of(pod): f"{selected} on node {arrival.node_name}: {now.reason(arrival)}"
             for pod, arrival in self._evictor.arrivals()
             if arrival is not None and now.has(arrival)
         }
 
     def is_in_vain(self, pod: Pod) -> bool:
         """Whether the strategies would select its replacement again."""
-        return pod.uid in self.objections()
+        return identity_of(pod) in self.objections()
 
     def shortfall(self) -> str:
         """That the others find no node."""
@@ -116,7 +120,7 @@ class RepairedViolations(ClusterObjective):
         reason = self._before.reason(pod)
         if not self._selections.now().has(pod):
             return f"the moves of other pods end what it is selected for ({reason})"
-        if pod.uid in self._stuck:
+        if identity_of(pod) in self._stuck:
             return f"it cannot be evicted now, or no other node is open to its replacement ({reason})"
         return f"no plan that was found within the limits gives it another node ({reason})"
 
@@ -127,8 +131,8 @@ class RepairedViolations(ClusterObjective):
     def _weight(self, pod: Pod) -> int:
         return max((self._weights.get(name, 1) for name in self._wanted.strategies_of(pod)), default=0)
 
-    def _room_makers(self, moves: Sequence[Move]) -> Iterable[tuple[str, str]]:
-        """The pods that are moved for others, by uid, each with the sentence that says for which."""
+    def _room_makers(self, moves: Sequence[Move]) -> Iterable[tuple[PodIdentity, str]]:
+        """The pods that are moved for others, each with the sentence that says for which."""
         if self._cluster is None:
             return
         pods = self._cluster.pods
@@ -137,7 +141,7 @@ class RepairedViolations(ClusterObjective):
                 keys = [pods[other.pod].key for other in moves if other.target == move.source]
                 node = self._cluster.nodes[move.source]
                 purpose = f"for {_listed(keys)}" if keys else "for others"
-                yield pods[move.pod].uid, f"makes room on node {node} {purpose}"
+                yield identity_of(pods[move.pod]), f"makes room on node {node} {purpose}"
 
 
 def _is_stuck(problem: Problem) -> Bools:
