@@ -41,6 +41,8 @@ def solve_neighbourhood(
     objective.add_to(model, placement, part)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
+    # Its own handler would take Ctrl-C from the program during the solve, and leave none behind.
+    solver.parameters.catch_sigint_signal = False
     solver.parameters.random_seed = seed
     solver.parameters.max_deterministic_time = work_limit
     if seconds_limit < float("inf"):
