@@ -75,6 +75,7 @@ class Planning:
         """Plans and asks; nothing, where nothing is to be done."""
         if self._objective.nothing_to_do():
             return
+        self._handle.search.note(f"{self._objective.name}: {self._objective.text_of(self._before)}")
         self._cluster = self._stated()
         plans: list[Plan] = []
         trials: list[_Trial] = []
