@@ -1,0 +1,207 @@
+"""Asks for the moves of a plan: on trial, in the order in which they are granted, and for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.move_waves import MoveWaves
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.landings.landing import Landing
+from descheduler.plan.bundles import Candidate
+from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.arrays import PENDING
+from descheduler.planner.solving import Plan
+from descheduler.planner.waves import Move
+
+__all__ = ["Asking", "Group", "Trial"]
+
+_MOST_ORDERS = 5
+"""In which a plan is tried out."""
+
+
+class Group:
+    """Moves that are asked for together, and the pods that are evicted for them."""
+
+    def __init__(self, moves: Sequence[Move], pods: Sequence[Pod]) -> None:
+        self.moves = moves
+        self.pods = [pods[move.pod] for move in moves if move.source != PENDING]
+
+
+class Trial(NamedTuple):
+    """What comes of a plan over `cluster` once `groups` are granted on trial, and whether some leave in vain then."""
+
+    figure: int
+    cost: int
+    plan: Plan
+    cluster: ClusterProblem
+    groups: Sequence[Group]
+    has_in_vain: bool
+
+
+class Asking:
+    """Asks the evictor for plans over `cluster`, as far as replacements land where they do no harm to the objective."""
+
+    def __init__(self, objective: ClusterObjective, evictor: PluginEvictor, cluster: ClusterProblem) -> None:
+        self._objective = objective
+        self._evictor = evictor
+        self._cluster = cluster
+
+    def groups(self, plan: Plan) -> list[Group]:
+        """What of `plan` is asked for together, in its order; moves of pending pods alone ask for nothing."""
+        groups = (Group(moves, self._cluster.pods) for moves in self._objective.groups(plan.moves))
+        return [group for group in groups if group.pods]
+
+    def tried(self, plan: Plan) -> tuple[Trial, dict[PodIdentity, str]]:
+        """What comes of asking for the groups of `plan`, and what is said against pods of the others.
+
+        What is refused is asked for first in the next try: the scheduler has more nodes for what it places early.
+        """
+        groups = self.groups(plan)
+        tries: list[tuple[Trial, dict[PodIdentity, str]]] = []
+        for _ in range(1 if self._objective.is_in_bundles else _MOST_ORDERS):
+            trial, refused = self._tried_in_order(plan, groups)
+            tries.append((trial, refused))
+            if not refused:
+                break
+            groups.sort(key=lambda group: refused.keys().isdisjoint(identity_of(pod) for pod in group.pods))
+        return min(tries, key=lambda found: (len(found[1]), found[0].figure, found[0].cost))
+
+    def _tried_in_order(self, plan: Plan, groups: Sequence[Group]) -> tuple[Trial, dict[PodIdentity, str]]:
+        """The same in this order.
+
+        What is refused is asked for again once others have left: it may land where these were. Where that does not
+        help, a group is given up that keeps others from being granted.
+        """
+        granted, refused = list[Group](), dict[PodIdentity, str]()
+        waiting = list(groups)
+        with self._evictor.what_if():
+            while waiting:
+                answers = [(group, self._against_group(group)) for group in waiting]
+                granted += (group for group, against in answers if not against)
+                waiting = [group for group, against in answers if against]
+                if len(waiting) == len(answers):
+                    hindering = self._objective.give_up([group.moves for group in waiting])
+                    given_up = range(len(waiting)) if hindering is None else (hindering,)
+                    refused |= {uid: text for index in given_up for uid, text in answers[index][1].items()}
+                    waiting = [group for index, group in enumerate(waiting) if index not in given_up]
+            cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
+            objections = self._objective.objections()
+            good = [group for group in granted if objections.keys().isdisjoint(identity_of(pod) for pod in group.pods)]
+            in_vain = any(self._objective.is_in_vain(pod) for group in good for pod in group.pods)
+            return Trial(self._objective.figure(), cost, plan, self._cluster, good, in_vain), {**objections, **refused}
+
+    def useful(self, groups: Sequence[Group]) -> Sequence[Group]:
+        """`groups` without those that would leave in vain, for want of others or for what else takes the room."""
+        while True:
+            with self._evictor.what_if():
+                granted = [group for group in groups if not self._against_group(group)]
+                useful = [group for group in granted if not any(map(self._objective.is_in_vain, group.pods))]
+            if len(useful) == len(groups):
+                return useful
+            groups = useful
+
+    def ask_whole(self, group: Group, waves: MoveWaves) -> Sequence[Pod]:
+        """Those of `group` that were granted: all or none."""
+        if self._objective.is_in_bundles:
+            _, verdict = self._ask_together(group, waves)
+            if verdict.is_accepted:
+                return group.pods
+        else:
+            refusal = self._first_refusal(group) if len(group.pods) > 1 else None
+            if refusal is None:
+                return [pod for pod in group.pods if self._ask(pod, waves).is_accepted]
+            verdict = refusal[1]
+        for pod in group.pods:
+            self._evictor.keep(pod, verdict, self._objective.reason(pod))
+        return ()
+
+    def _against_group(self, group: Group) -> dict[PodIdentity, str]:
+        """Nothing where all of `group` is granted, which is booked then; else what stands against it.
+
+        Of a group that is no bundle the first that is refused: without it another pod may make the room.
+        """
+        if self._objective.is_in_bundles:
+            return self._against_bundle(group)
+        if len(group.pods) == 1:
+            verdict = self._ask(group.pods[0])
+            return {} if verdict.is_accepted else {identity_of(group.pods[0]): verdict.message}
+        refusal = self._first_refusal(group)
+        if refusal is None:
+            for pod in group.pods:
+                self._ask(pod)
+            return {}
+        culprit, verdict = refusal
+        return {identity_of(culprit): verdict.message}
+
+    def _first_refusal(self, group: Group) -> tuple[Pod, Verdict] | None:
+        with self._evictor.what_if():
+            answers = ((pod, self._ask(pod)) for pod in group.pods)
+            return next((answer for answer in answers if not answer[1].is_accepted), None)
+
+    def _against_bundle(self, group: Group) -> dict[PodIdentity, str]:
+        """The same of pods that are asked for as one bundle."""
+        culprit, verdict = self._ask_together(group)
+        return {} if verdict.is_accepted else _against_all(group, culprit, verdict)
+
+    def _ask_together(self, group: Group, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
+        """Asks for all of `group` or none, as one bundle; with what stands against it the pod that has to stay."""
+        gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
+        with self._evictor.what_if():
+            for pod in group.pods:
+                nodes.append(self._evictor.predicted(pod).node)
+                verdict = self._ask(pod)
+                if not verdict.is_accepted:
+                    return pod, verdict
+            verdict = gain()
+        if not verdict.is_accepted:
+            return None, verdict
+        asked = zip(group.pods, nodes, strict=True)
+        return None, self._evictor.request_all([self._candidate(pod, node, waves) for pod, node in asked])
+
+    def _ask(self, pod: Pod, waves: MoveWaves | None = None) -> Verdict:
+        """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
+        landing = self._evictor.predicted(pod)
+        harm = self._harm(pod, landing)
+        if harm.is_accepted:
+            return self._evictor.request_all((self._candidate(pod, landing.node, waves),))
+        self._evictor.keep(pod, harm, self._objective.reason(pod))
+        return harm
+
+    def _candidate(self, pod: Pod, node: str | None, waves: MoveWaves | None) -> Candidate:
+        """`pod`, whose replacement is expected on `node`."""
+        wave = 1 if waves is None else waves.of(pod, node)
+        return Candidate(pod, self._objective.reason(pod), wave=wave, cost=self._cluster.cost_of(pod))
+
+    def _harm(self, pod: Pod, landing: Landing) -> Verdict:
+        """What stands against where `pod` lands, or that nobody can tell where that is."""
+        node = landing.node
+        if landing.replacement.pod is None:
+            return ACCEPTED
+        if node is None or landing.cause:
+            return refuse(Reason.NO_LANDING if node is None else Reason.UNKNOWN_LANDING, landing.message)
+        if node == pod.node_name:
+            message = f"the replacement pod would be scheduled onto {node} again"
+            return self._hinted(refuse(Reason.RETURNS_TO_SOURCE, message, node))
+        return self._hinted(self._objective.harm(pod, node))
+
+    def _hinted(self, verdict: Verdict) -> Verdict:
+        """With what helps, where the scheduler chooses another node."""
+        hint = self._objective.hint
+        if verdict.is_accepted or not hint:
+            return verdict
+        return msgspec.structs.replace(verdict, message=f"{verdict.message}; {hint}")
+
+
+def _against_all(group: Group, culprit: Pod | None, verdict: Verdict) -> dict[PodIdentity, str]:
+    """What is said against each pod of a group because of one of them, or of all together."""
+    text = verdict.message
+    if culprit is not None:
+        text = f"it would leave only together with pod {culprit.key}, which has to stay: {text}"
+    return {identity_of(pod): verdict.message if pod is culprit else text for pod in group.pods}
