@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
@@ -116,7 +118,8 @@ def _started(
             process = context.Process(
                 target=_work, args=(theirs, problem, objective, limits, seed + number, start, hint), daemon=True
             )
-            process.start()
+            with _deaf_to_interrupts():
+                process.start()
             theirs.close()
             pipes.append(ours)
             processes.append(process)
@@ -127,6 +130,17 @@ def _started(
         for process in processes:
             if process.is_alive():
                 process.terminate()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes that start in here never hear Ctrl-C, which goes to all of a terminal: the caller ends the search."""
+    resource_tracker.ensure_running()  # else the first start does so, and unblocks signals again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
 from descheduler.supervision import Watch
 from tests.cli.commands import restored_logging
 
@@ -44,6 +44,19 @@ def test_a_request_to_terminate_ends_more_than_a_search() -> None:
         signal.raise_signal(signal.SIGTERM)
 
     assert stop.is_set()
+
+
+@pytest.mark.usefixtures("default_sigint")
+def test_ctrl_c_on_a_dump_ends_a_search_first_and_then_the_run_at_once() -> None:
+    watch = Watch()
+    watch.may_end_search = True
+
+    with end_search_on_interrupt(watch):
+        signal.raise_signal(signal.SIGINT)
+        assert watch.is_search_over
+        assert not watch.stop.is_set()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 _PROGRAM = """
 import os
 import signal
@@ -23,16 +25,21 @@ need = rng.integers(100, 900, (300, 3))
 capacity = np.tile(need.sum(axis=0) // 37, (40, 1))
 problem = make_problem(need, capacity * 9, rng.integers(0, 8, 300))
 goal = Balance(capacity)
-during = threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+during = threading.Timer(1.5, lambda: os.killpg(0, signal.SIGINT))
 during.start()
-solve(problem, goal, Limits(seconds=3.0))
+solve(problem, goal, Limits(seconds=3.0), num_workers={num_workers})
 during.join()
-os.kill(os.getpid(), signal.SIGINT)
+os.killpg(0, signal.SIGINT)
 print(len(seen))
 """
 
 
-def test_signals_reach_the_handler_of_the_program_during_a_search_and_after_it() -> None:
-    done = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("num_workers", [1, 2])
+def test_signals_reach_the_handler_of_the_program_alone(num_workers: int) -> None:
+    """As at a terminal they are sent to all processes of the program."""
+    program = _PROGRAM.format(num_workers=num_workers)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, start_new_session=True
+    )
 
     assert (done.returncode, done.stdout.strip()) == (0, "2"), done.stderr

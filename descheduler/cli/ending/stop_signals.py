@@ -12,7 +12,7 @@ from types import FrameType
 from descheduler.supervision import Watch
 from descheduler.telemetry.urgent_lines import log_broken_off
 
-__all__ = ["stop_on_signals"]
+__all__ = ["end_search_on_interrupt", "stop_on_signals"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -54,3 +54,27 @@ def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
         yield watched.stop
     finally:
         restore()
+
+
+@contextmanager
+def end_search_on_interrupt(watch: Watch) -> Iterator[None]:
+    """Has Ctrl-C end a search that `watch` lets end; every other signal does what it does without this.
+
+    For work that needs no end in order.
+    """
+    previous = signal.getsignal(signal.SIGINT)
+    if previous is signal.SIG_IGN:  # as in the background of a shell
+        yield
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        del frame
+        if not watch.ends_search(number):
+            signal.signal(signal.SIGINT, previous)
+            signal.raise_signal(number)
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

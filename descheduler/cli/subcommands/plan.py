@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
@@ -95,7 +94,7 @@ def plan(
     watch = ctx.ensure_object(Watch)
     watch.limit(None if options.deadline is None else options.deadline.total_seconds())
     watch.promise = NOTHING_EVICTED
-    with nullcontext() if snapshot else stop_on_signals(watch):
+    with end_search_on_interrupt(watch) if snapshot else stop_on_signals(watch):
         ctx.exit(run_policy(options, connection, lease, lambda policy: TelemetrySettings(), watch))
 
 

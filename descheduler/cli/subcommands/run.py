@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
 
-from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
@@ -77,6 +76,6 @@ def run(
     watch = ctx.ensure_object(Watch)
     watch.limit(None if options.deadline is None else options.deadline.total_seconds())
     watch.promise = NOTHING_EVICTED
-    # A dump needs no end in order: signals end such a run at once.
-    with nullcontext() if options.snapshot else stop_on_signals(watch):
+    # A dump needs no end in order: signals end such a run at once, but for a search, whose best plan is shown.
+    with end_search_on_interrupt(watch) if options.snapshot else stop_on_signals(watch):
         ctx.exit(run_policy(options, connection, lease, telemetry, watch))
