@@ -154,11 +154,12 @@ class Planning:
 
     def _note(self, progress: Progress) -> None:
         """Tells whoever looks on of the best plan so far."""
-        figure, cost = progress.value
-        _, least_cost = progress.bound
+        figure, cost = self._objective.shown(progress.value)
+        _, least_cost = self._objective.bound_of(progress.bound)
+        least = f" (at least {_evictions_worth(least_cost)})" if least_cost else ""
         self._handle.search.note(
-            f"{self._objective.name}: {self._objective.text_of(figure)}, {_evictions_worth(cost)}"
-            f" (at least {_evictions_worth(least_cost)}), {progress.seconds:.0f} s"
+            f"{self._objective.name}: {self._objective.text_of(figure)}, {_evictions_worth(cost)}{least},"
+            f" {progress.seconds:.0f} s"
         )
 
     def _poor(self, plan: Plan) -> dict[PodIdentity, str]:
@@ -183,10 +184,8 @@ class Planning:
     def _reached(self, plans: Sequence[Plan], granted: Sequence[Pod]) -> Goal:
         """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
         after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
-        # Less than the bound may be needed where one move ends what another was planned for.
-        bound = min(self._objective.bound_of(plans[0].bound), (after, cost))
-        figure_bound, cost_bound = bound
-        evictions_bound = min(self._evictions_bound, len(granted)) if after <= figure_bound else self._evictions_bound
+        figure_bound, cost_bound = bound = self._objective.bound_of(plans[0].bound)
+        evictions_bound = self._evictions_bound if cost_bound else 0
         sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"

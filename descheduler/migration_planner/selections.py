@@ -16,7 +16,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.strategies.framework import BalancePlugin
+from descheduler.strategies.framework import BalancePlugin, judges_pods_alone
 from descheduler.strategies.proposals import propose
 
 __all__ = ["SelectedPods", "StrategySelections"]
@@ -59,6 +59,11 @@ class StrategySelections:
         self._handle = handle
         self._nodes = nodes
         self._known: tuple[tuple[str, ...], SelectedPods] | None = None
+
+    @property
+    def judge_pods_alone(self) -> bool:
+        """Whether no strategy selects a pod because of others."""
+        return all(judges_pods_alone(self._handle.build_used(name, self._handle)) for name in self.strategies)
 
     def now(self) -> SelectedPods:
         """The selection in the cluster with everything that is booked."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import Goal
 from descheduler.report.document import Fields
 
 __all__ = ["GoalLevel", "PlannedGoal", "PlannedObjective", "goal_of"]
@@ -43,7 +44,8 @@ class PlannedGoal(Fields, frozen=True):
     """What planners were asked for, and how near the plan comes.
 
     To reach the bounds of all `levels` at least `bound` evictions are needed, by proof. `gap` is the share of that by
-    which `evictions` are more, null where some level is not at its bound. `status` is `optimal` where no plan is
+    which `evictions` are more, null where some level is not at its bound, and where no number is proven (`bound` 0).
+    `status` is `optimal` where no plan is
     better, `feasible` where one may be, and `nothing` where there was nothing to do. `seconds` is how long was
     searched, and `work` the same in units that are equal on every machine; all but `seconds` is the same for equal
     input where a limit of work ended the search.
@@ -85,11 +87,16 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
         ),
         evictions=evictions,
         bound=bound,
-        gap=_gap(evictions, bound) if all(goal.is_reached for *_, goal in found) else None,
+        gap=_gap(evictions, bound) if all(goal.is_reached and _is_proven(goal) for *_, goal in found) else None,
         status=status,
         seconds=round(sum(goal.seconds for *_, goal in found), 3),
         work=round(sum(goal.work for *_, goal in found), 6),
     )
+
+
+def _is_proven(goal: Goal) -> bool:
+    """Whether it is known how many evictions are needed at least; none are needed where there are none."""
+    return bool(goal.bound) or not goal.evictions
 
 
 def _gap(evictions: int, bound: int) -> float:

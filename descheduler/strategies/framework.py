@@ -9,7 +9,14 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 
-__all__ = ["BalancePlugin", "DeschedulePlugin", "RememberingPlugin", "ReportingPlugin", "StrategyError"]
+__all__ = [
+    "BalancePlugin",
+    "DeschedulePlugin",
+    "RememberingPlugin",
+    "ReportingPlugin",
+    "StrategyError",
+    "judges_pods_alone",
+]
 
 
 class StrategyError(Exception):
@@ -50,3 +57,11 @@ class RememberingPlugin(Protocol):
 
     def note(self) -> bytes:
         """What the next run has to know, in JSON; empty for nothing. Asked after each run."""
+
+
+def judges_pods_alone(strategy: object) -> bool:
+    """Whether `strategy` selects each pod for what the pod and its node are, whatever becomes of others.
+
+    It says so by the attribute `JUDGES_PODS_ALONE`; one that says nothing may compare pods.
+    """
+    return bool(getattr(strategy, "JUDGES_PODS_ALONE", False))

@@ -131,6 +131,8 @@ def validate_args(args: PodLifeTimeArgs) -> list[ArgsProblem]:
 class PodLifeTime:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/podlifetime/pod_lifetime.go`."""
 
+    JUDGES_PODS_ALONE = True
+
     def __init__(self, args: PodLifeTimeArgs, handle: StrategyHandle) -> None:
         self._args = args
         self._now = handle.now

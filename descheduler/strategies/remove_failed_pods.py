@@ -70,6 +70,8 @@ def default_args(args: RemoveFailedPodsArgs) -> RemoveFailedPodsArgs:
 class RemoveFailedPods:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removefailedpods/failedpods.go`."""
 
+    JUDGES_PODS_ALONE = True
+
     def __init__(self, args: RemoveFailedPodsArgs, handle: StrategyHandle) -> None:
         self._args = args
         self._now = handle.now

@@ -62,6 +62,8 @@ def validate_args(args: RemovePodsHavingTooManyRestartsArgs) -> list[ArgsProblem
 class RemovePodsHavingTooManyRestarts:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodshavingtoomanyrestarts`."""
 
+    JUDGES_PODS_ALONE = True
+
     def __init__(self, args: RemovePodsHavingTooManyRestartsArgs, handle: StrategyHandle) -> None:
         self._args = args
         self._view = handle.view

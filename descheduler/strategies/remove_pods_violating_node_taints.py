@@ -51,6 +51,8 @@ def validate_args(args: RemovePodsViolatingNodeTaintsArgs) -> list[ArgsProblem]:
 class RemovePodsViolatingNodeTaints:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatingnodetaints/node_taint.go`."""
 
+    JUDGES_PODS_ALONE = True
+
     def __init__(self, args: RemovePodsViolatingNodeTaintsArgs, handle: StrategyHandle) -> None:
         self._args = args
         self._view = handle.view

@@ -115,6 +115,7 @@ def test_protections_and_limits_of_a_policy_hold_and_its_plugins_do_not_run(plan
     ("flags", "fault"),
     [
         pytest.param(["--for", "cpu=x"], "write it like nvidia.com/gpu=8,cpu=4", id="no quantity"),
+        pytest.param(["--for", "cpu=-1"], "'cpu=-1': -1 is not above 0", id="less than nothing"),
         pytest.param(["--for", "cpu=1,cpu=2"], "named twice", id="twice"),
         pytest.param(["--for", "nowhere.yaml"], "no such file", id="no file"),
         pytest.param(["--for", "pending", "--out", "x"], "cannot be used together", id="with --out"),

@@ -71,9 +71,11 @@ def _requested(text: str) -> Mapping[str, Any]:
     for entry in text.split(","):
         resource, _, amount = entry.partition("=")
         try:
-            parse_quantity(amount)
+            is_something = parse_quantity(amount) > 0
         except QuantityError as error:
             raise click.BadParameter(f"{entry!r}: {error}; write it like nvidia.com/gpu=8,cpu=4.") from error
+        if not is_something:
+            raise click.BadParameter(f"{entry!r}: {amount} is not above 0.")
         if not resource or resource in requests:
             fault = "is named twice" if resource else "has no name"
             raise click.BadParameter(f"{entry!r}: the resource {fault}.")

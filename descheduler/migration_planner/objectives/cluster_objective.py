@@ -90,10 +90,14 @@ class ClusterObjective(ABC):
         """What is said against pods once all moves of a plan are booked on trial: of what they lead to."""
         return {}
 
-    def bound_of(self, bound: Value) -> tuple[int, int]:
-        """(figure, cost) of which no plan has less, by the bound of the first plan."""
-        figure, cost = bound
+    def shown(self, value: Value) -> tuple[int, int]:
+        """(figure, cost) as reports have them, of a value of the engine."""
+        figure, cost = value
         return figure, cost
+
+    def bound_of(self, bound: Value) -> tuple[int, int]:
+        """(figure, cost) of which no plan has less, by the bound of the first plan; (0, 0) where nothing is proven."""
+        return self.shown(bound)
 
     @abstractmethod
     def shortfall(self) -> str:

@@ -123,10 +123,10 @@ class EmptiedNodes(ClusterObjective):
 
         return gain
 
-    def bound_of(self, bound: Value) -> tuple[int, int]:
+    def shown(self, value: Value) -> tuple[int, int]:
         """With what nodes cost that no plan empties."""
-        weight, evictions = bound
-        return weight + self._unplanned, evictions
+        weight, cost = value
+        return weight + self._unplanned, cost
 
     def text_of(self, number: int) -> str:
         """Nodes, or what they cost."""

@@ -57,9 +57,9 @@ class UsableSlots(ClusterObjective):
             raise AssertionError(f"no pod requests {self._resource}")
         return Defragment(self._sizes.resource, self._sizes.padded(len(cluster.resources)), self._sizes.weights)
 
-    def bound_of(self, bound: Value) -> tuple[int, int]:
-        """As if the cluster were one node."""
-        return self._mean(bound[0]), bound[1]
+    def shown(self, value: Value) -> tuple[int, int]:
+        """What is stranded, of a pod of the mean size."""
+        return self._mean(value[0]), value[1]
 
     def reason(self, pod: Pod) -> str:
         """Which sizes cannot use what is free of its node."""

@@ -71,8 +71,11 @@ class RepairedViolations(ClusterObjective):
         return Relocate(self._misplaced)
 
     def bound_of(self, bound: Value) -> tuple[int, int]:
-        """(pods that cannot be moved, by proof; cost of moving the others)."""
-        return self._num_stuck or 0, bound[1]
+        """(pods that cannot be moved, by proof; cost of moving the others), where each has to be moved by itself.
+
+        Where strategies compare pods with others, such as duplicates, one move may end several violations.
+        """
+        return (self._num_stuck or 0, bound[1]) if self._selections.judge_pods_alone else (0, 0)
 
     def reason(self, pod: Pod) -> str:
         """What the strategies say of it, or which pods it makes room for."""
