@@ -6,8 +6,8 @@ import numpy as np
 
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objective import Neighbourhood
+from descheduler.planner.objectives.likely_nodes import nearly_fitting, with_room
 from descheduler.planner.objectives.make_room.pending import PendingPods
-from descheduler.planner.objectives.weighted_sample import weighted_sample
 from descheduler.planner.placement import Placement
 
 __all__ = ["choose"]
@@ -29,27 +29,16 @@ def choose(pending: PendingPods, placement: Placement, rng: np.random.Generator,
     picked = rng.permutation(len(units))[: int(rng.integers(1, _MOST_UNITS + 1))]
     seeds = np.concatenate([units[number] for number in picked.tolist()])
     landings = _landings(placement, rng, seeds, max(2, num_pods // _PODS_PER_LANDING))
-    receivers = _receivers(placement, rng, max(3, num_pods // _PODS_PER_RECEIVER))
+    receivers = with_room(placement, rng, max(3, num_pods // _PODS_PER_RECEIVER))
     nodes = np.union1d(landings, receivers)
     return Neighbourhood(nodes, _pods(pending, placement, landings, nodes, seeds))
 
 
 def _landings(placement: Placement, rng: np.random.Generator, seeds: Ints, count: int) -> Ints:
     """Nodes allowed to the first seed, those that lack little for it more often, and what the seeds are on now."""
-    problem = placement.problem
-    allowed = np.flatnonzero(problem.allowed[problem.pod_class[seeds[0]]])
-    short = np.maximum(placement.need[:, seeds[:1]] - placement.free[:, allowed], 0.0)
-    lack = (short / np.maximum(problem.capacity.T[:, allowed], 1)).sum(axis=0)
-    near = weighted_sample(allowed, 1.0 / (lack + 0.01), rng, max(count, len(seeds)))
+    near = nearly_fitting(placement, int(seeds[0]), rng, max(count, len(seeds)))
     own = placement.at[seeds]
     return np.union1d(near, own[own != PENDING])
-
-
-def _receivers(placement: Placement, rng: np.random.Generator, count: int) -> Ints:
-    """Nodes with much room in their scarcest resource more often."""
-    capacity = np.maximum(placement.problem.capacity.T, 1)
-    room = np.maximum(placement.free / capacity, 0.0).min(axis=0)
-    return weighted_sample(np.arange(placement.problem.num_nodes), room + 1e-3, rng, count)
 
 
 def _pods(pending: PendingPods, placement: Placement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:
