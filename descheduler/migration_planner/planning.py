@@ -22,7 +22,7 @@ from descheduler.model.text.counted import counted
 from descheduler.plan.goals import Goal, Level
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import Ints
-from descheduler.planner.limits import Limits
+from descheduler.planner.limits import Budget, Limits
 from descheduler.planner.solving import Plan, Progress, solve
 
 __all__ = ["Planning"]
@@ -129,21 +129,30 @@ class Planning:
     def _solve(self, share: float, hint: Ints | None) -> Plan:
         """The best plan found in this share of the limits."""
         args, search = self._args, self._handle.search
-        most_seconds = search.most_seconds()
-        seconds = args.time_limit.total_seconds()
-        return solve(
+        share_of_schedule = share * self._objective.scheduled_share
+        plan = solve(
             self._objective.problem_over(self._cluster),
             self._objective.stated_over(self._cluster),
-            Limits(
-                share * (seconds if most_seconds is None else min(seconds, most_seconds)),
-                share * args.work_limit if args.work_limit else None,
-            ),
+            self._limits(share - share_of_schedule),
             seed=args.seed,
             num_workers=args.workers,
             hint=hint,
             may_bounce=False,
             is_cancelled=search.is_cancelled,
             on_progress=self._note,
+        )
+        if not share_of_schedule:
+            return plan
+        budget = Budget(self._limits(share_of_schedule), search.is_cancelled)
+        return self._objective.scheduled(plan, self._cluster, budget, args.seed)
+
+    def _limits(self, share: float) -> Limits:
+        """This share of the limits of the run."""
+        args, most_seconds = self._args, self._handle.search.most_seconds()
+        seconds = args.time_limit.total_seconds()
+        return Limits(
+            share * (seconds if most_seconds is None else min(seconds, most_seconds)),
+            share * args.work_limit if args.work_limit else None,
         )
 
     def _least_evictions(self) -> int:
