@@ -12,8 +12,8 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import ConsolidateNodes
 from descheduler.migration_planner.cluster_problem import ClusterProblem
-from descheduler.migration_planner.node_costs import NodeCosts, cost_text
 from descheduler.migration_planner.drain_plan import with_drains
+from descheduler.migration_planner.node_costs import NodeCosts, cost_text
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.targets import Targets
 from descheduler.migration_planner.usage import RequestedUsage
@@ -103,9 +103,7 @@ class EmptiedNodes(ClusterObjective):
         scored = np.array([weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
         goal = self.stated_over(cluster).prepare(cluster.problem)
         nodes = [group[0].source for group in self._fullest_first(plan.moves)]
-        drains = goal.scheduled(
-            nodes, MostAllocated(cluster.allocatable, scored), budget, np.random.default_rng(seed)
-        )
+        drains = goal.scheduled(nodes, MostAllocated(cluster.allocatable, scored), budget, np.random.default_rng(seed))
         return with_drains(plan, drains, goal, budget)
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:

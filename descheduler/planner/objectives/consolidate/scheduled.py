@@ -1,7 +1,7 @@
 """Consolidation where a scheduler that prefers full nodes chooses the targets: nodes one after the other, each whole.
 
 Targets are not free here, what is free is the order. A scheduler that prefers full nodes fills them up one by one, so
-that the pods that leave next decide how well the fullest node is filled: of a few nodes, and a few orders of their pods,
+that the pods that leave next decide how well the fullest node is filled: of a few nodes, each in two orders of its pods,
 that one leaves which leaves the most useful room. From then on the sequence is bettered by large-neighbourhood search
 (Shaw 1998): a piece is cut out, the rest played again, and the end built anew.
 """
@@ -161,7 +161,7 @@ class ScheduledDrains:
         return self._by_size[node][::-1], self._by_size[node]
 
     def _is_candidate(self) -> Bools:
-        return self._drains.can_empty & ~self._is_empty & (self._num_received == 0)
+        return np.asarray(self._drains.can_empty & ~self._is_empty & (self._num_received == 0))
 
     def _try(self, node: int, pods: Ints) -> bool:
         """Empties the node where the scheduler places its pods, in this order, where they do no harm; or nothing."""
