@@ -130,9 +130,11 @@ class Planning:
         """The best plan found in this share of the limits."""
         args, search = self._args, self._handle.search
         share_of_schedule = share * self._objective.scheduled_share
+        problem, objective = self._objective.problem_over(self._cluster), self._objective.stated_over(self._cluster)
+        promising = self._objective.promising(self._cluster, problem)
         plan = solve(
-            self._objective.problem_over(self._cluster),
-            self._objective.stated_over(self._cluster),
+            promising,
+            objective,
             self._limits(share - share_of_schedule),
             seed=args.seed,
             num_workers=args.workers,
@@ -141,6 +143,8 @@ class Planning:
             is_cancelled=search.is_cancelled,
             on_progress=self._note,
         )
+        if promising is not problem:
+            plan = dataclasses.replace(plan, bound=objective.prepare(problem).bound())
         if not share_of_schedule:
             return plan
         budget = Budget(self._limits(share_of_schedule), search.is_cancelled)

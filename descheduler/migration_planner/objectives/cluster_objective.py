@@ -79,6 +79,11 @@ class ClusterObjective(ABC):
         """The problem of `cluster`, with what the objective adds to it."""
         return cluster.problem
 
+    def promising(self, cluster: ClusterProblem, problem: Problem) -> Problem:
+        """`problem` over `cluster` without moves that the scheduler makes useless; as it is if not overridden."""
+        del cluster
+        return problem
+
     @abstractmethod
     def stated_over(self, cluster: ClusterProblem) -> Objective:
         """The objective over that problem."""

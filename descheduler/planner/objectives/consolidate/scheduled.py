@@ -1,9 +1,9 @@
 """Consolidation where a scheduler that prefers full nodes chooses the targets: nodes one after the other, each whole.
 
 Targets are not free here, what is free is the order. A scheduler that prefers full nodes fills them up one by one, so
-that the pods that leave next decide how well the fullest node is filled: of a few nodes, each in two orders of pods, that
-one leaves which leaves the most useful room. From then on the sequence is bettered by large-neighbourhood search
-(Shaw 1998): a piece is cut out, the rest played again, and the end built anew.
+that the pods that leave next decide how well the fullest node is filled. Of a few nodes, each with two orders of its
+pods, the one comes next that leaves the most useful room. From then on the sequence is bettered by large-neighbourhood
+search (Shaw 1998): a piece is cut out, the rest played again, and the end built anew.
 """
 
 from __future__ import annotations
