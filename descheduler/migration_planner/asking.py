@@ -20,6 +20,7 @@ from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING
 from descheduler.planner.limits import Budget
+from descheduler.planner.moves_left import MovesLeft
 from descheduler.planner.solving import Plan
 from descheduler.planner.waves import Move
 
@@ -127,13 +128,15 @@ class Asking:
         self, given_up: Sequence[Group], others: Sequence[Group], refused: Mapping[PodIdentity, str]
     ) -> list[Group]:
         """What is asked for instead of what was given up: neither pods of `others` nor such as were refused."""
+        pods, problem = self._cluster.pods, self._cluster.problem
         taken = {move.pod for group in others for move in group.moves}
-        pods, evictable = self._cluster.pods, self._cluster.problem.evictable
-        moves = self._objective.substitutes(
+        found = self._objective.substitutes(
             [move for group in given_up for move in group.moves],
-            lambda pod: bool(evictable[pod]) and pod not in taken and identity_of(pods[pod]) not in refused,
+            lambda pod: bool(problem.evictable[pod]) and pod not in taken and identity_of(pods[pod]) not in refused,
         )
-        return [Group([move], pods) for move in moves]
+        left = MovesLeft(problem, np.array(sorted(taken), dtype=np.int64))
+        allowed = (moves for moves in found if left.take(np.array([move.pod for move in moves])))
+        return [Group([move], pods) for moves in allowed for move in moves]
 
     def useful(self, groups: Sequence[Group]) -> Sequence[Group]:
         """`groups` without those that would leave in vain, for want of others or for what else takes the room."""

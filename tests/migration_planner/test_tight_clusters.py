@@ -38,3 +38,13 @@ def test_the_largest_pod_is_placed_first() -> None:
 
     assert evicted(decisions) == ["large", "small"]
     assert goal_of(decisions).sentence == "2 nodes over target → 0, 2 evictions (at least 2 are needed)"
+
+
+def test_no_more_pods_leave_instead_than_the_plan_may_evict() -> None:
+    nodes = [make_node(name, cpu="10") for name in "abc"]
+    pods = [agent("a", "4"), agent("b", "5"), agent("c", "5"), *pods_on("a", big="3", small="1500m", other="1500m")]
+
+    decisions = run_objective("balanceUtilization", nodes, pods, args=_TARGET, planner={"maxEvictions": 1}, packs=False)
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels[0].after == 1

@@ -139,10 +139,11 @@ class BalancedNodes(ClusterObjective):
     def _only_makes_room(self, move: Move) -> bool:
         return self._cluster.nodes[move.source] not in self._over_before
 
-    def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Move]:
+    def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Sequence[Move]]:
         """The cheapest pods whose removal brings the nodes under their targets that `moves` leave."""
         sources = dict.fromkeys(move.source for move in moves if not self._only_makes_room(move))
-        return [Move(pod, node, PENDING) for node in sources for pod in self._cover(node, may_leave)]
+        covers = [[Move(pod, node, PENDING) for pod in self._cover(node, may_leave)] for node in sources]
+        return [cover for cover in covers if cover]
 
     def _cover(self, node: int, may_leave: Callable[[int], bool]) -> list[int]:
         """Pods that bring a node under its target as things are booked; none where no pods do."""

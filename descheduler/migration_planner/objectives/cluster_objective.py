@@ -141,10 +141,11 @@ class ClusterObjective(ABC):
         del groups
         return None
 
-    def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Move]:
+    def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Sequence[Move]]:
         """Other moves that do, as things are booked, what `moves` would have done, which are refused; none by default.
 
-        Of pods of the problem that `may_leave`, whose target is PENDING: the scheduler chooses it.
+        Of pods of the problem that `may_leave`, with those together that are of use only together. Their target is
+        PENDING: the scheduler chooses it.
         """
         del moves, may_leave
         return ()
