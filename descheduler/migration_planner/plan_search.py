@@ -35,7 +35,7 @@ class PlanSearch:
     """The plans that were found and what came of trying them out.
 
     `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
-    of better plans on the way.
+    the figure and the cost of the best plan so far, and the seconds since the start.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class PlanSearch:
         nodes: Sequence[Node],
         *,
         poor: Callable[[Trial], Mapping[PodIdentity, str]],
-        on_progress: Callable[[Progress], None],
+        on_progress: Callable[[int, int, float], None],
     ) -> None:
         self._objective = objective
         self._args = args
@@ -55,6 +55,7 @@ class PlanSearch:
         self._poor = poor
         self._on_progress = on_progress
         self._budget = Budget(self._limits(), handle.search.is_cancelled)
+        self._kept: set[PodIdentity] = set()
         self.against: dict[PodIdentity, str] = {}
         self.plans: list[Plan] = []
         self.trials: list[Trial] = []
@@ -68,11 +69,21 @@ class PlanSearch:
         relaxed = self._objective.relaxed_over(self.cluster)
         if relaxed is not None:
             self._search(lambda: self._objective.relaxed_over(self.cluster) or relaxed, None, _LATER_SHARE)
-            if (self.best.figure, self.best.cost) <= self._bound:
+            if self._budget.is_over or (self.best.figure, self.best.cost) <= self.bound:
                 return
-            self.against.clear()
+            self._kept.clear()
             self.cluster = self._stated()
         self._search(self._whole, self.cluster.assignment_with(last), _FIRST_SHARE)
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return self._budget.seconds
+
+    @property
+    def work(self) -> float:
+        """Of all plans, and of trying them out."""
+        return self._budget.spent
 
     @property
     def best(self) -> Trial:
@@ -80,14 +91,15 @@ class PlanSearch:
         return min(self.trials, key=lambda trial: (trial.figure, trial.cost))
 
     @property
-    def _bound(self) -> tuple[int, int]:
+    def bound(self) -> tuple[int, int]:
+        """(figure, cost) of which no plan has less; the first plan may move every pod that the filters let go."""
         return self._objective.bound_of(self.plans[0].bound)
 
     def least_evictions(self) -> int:
-        """How many evictions are needed at least, whatever each of them costs."""
+        """How many evictions are needed at least, whatever each of them costs; 0 where nothing is proven."""
         problem, objective = self._whole()
         equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
-        return objective.prepare(equal).bound()[-1]
+        return self._objective.bound_of(objective.prepare(equal).bound())[1]
 
     def _whole(self) -> tuple[Problem, Objective]:
         return self._objective.problem_over(self.cluster), self._objective.stated_over(self.cluster)
@@ -103,13 +115,15 @@ class PlanSearch:
             trial, refused = Asking(self._objective, self._handle.evictor, self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self.trials.append(trial)
+            self._on_progress(self.best.figure, self.best.cost, self.seconds)
             refused = refused or self._poor(trial)
             self.against.update(refused)
+            self._kept.update(refused)
 
     def _is_settled(self, first: int, refused: Mapping[PodIdentity, str]) -> bool:
         """Whether all is granted that it takes, or plan after plan since the `first` was no better."""
         plan, trial = self.plans[-1], self.trials[-1]
-        if not refused and (plan.is_optimal or trial.figure <= self._bound[0]):
+        if not refused and (plan.is_optimal or trial.figure <= self.bound[0]):
             return True
         values = [(each.figure, each.cost) for each in self.trials[first:]]
         earlier, latest = values[:-_MOST_PLANS_IN_VAIN], values[-_MOST_PLANS_IN_VAIN:]
@@ -124,7 +138,7 @@ class PlanSearch:
             self._nodes,
             counts=self._objective.counts_pod,
             pending=self._objective.pending(),
-            kept=self.against,
+            kept=self._kept,
             most=args.max_evictions,
             cost_of=partial(disruption_costs, weights=args.disruption_cost, view=handle.view, now=handle.now),
         )
@@ -133,6 +147,11 @@ class PlanSearch:
         """Of all plans together, and of trying them out."""
         most_seconds, seconds = self._handle.search.most_seconds(), self._args.time_limit.total_seconds()
         return Limits(seconds if most_seconds is None else min(seconds, most_seconds), self._args.work_limit or None)
+
+    def _note(self, progress: Progress) -> None:
+        """Of plans that are not tried out, before any other is."""
+        if not self.trials:
+            self._on_progress(*self._objective.shown(progress.value), self.seconds)
 
     def _solve(self, problem: Problem, objective: Objective, share: float, hint: Ints | None) -> Plan:
         """The best plan found in that share of the limits, each of another seed."""
@@ -146,7 +165,7 @@ class PlanSearch:
             hint=hint,
             may_bounce=False,
             is_cancelled=self._handle.search.is_cancelled,
-            on_progress=self._on_progress,
+            on_progress=self._note,
         )
         self._budget.spend(plan.work)
         return plan

@@ -18,7 +18,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.goals import Goal, Level
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.solving import Plan, Progress
 
 __all__ = ["Planning"]
 
@@ -42,6 +41,7 @@ class Planning:
         self._last = last
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
+        self._least_evictions = 0
         self._asked: set[PodIdentity] = set()
         self._against: dict[PodIdentity, str] = {}
         self._before = objective.figure()
@@ -63,7 +63,7 @@ class Planning:
         search = PlanSearch(
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
-        least_evictions = search.least_evictions()
+        self._least_evictions = search.least_evictions()
         search.run(self._last)
         self._against = search.against
         self._handle.search.note("")
@@ -73,7 +73,7 @@ class Planning:
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
         granted = [pod for group in good for pod in self._asking.ask_whole(group, waves)]
         self.targets = waves.targets
-        self.goal = self._reached(search.plans, granted, least_evictions)
+        self.goal = self._reached(search, granted)
 
     def _chosen(self, best: Trial) -> Sequence[Group]:
         """The groups whose moves gain enough for what they disrupt."""
@@ -94,15 +94,11 @@ class Planning:
             return ""
         return self._against.get(identity_of(pod)) or self._objective.why_not(pod)
 
-    def _note(self, progress: Progress) -> None:
+    def _note(self, figure: int, cost: int, seconds: float) -> None:
         """Tells whoever looks on of the best plan so far."""
-        figure, cost = self._objective.shown(progress.value)
-        _, least_cost = self._objective.bound_of(progress.bound)
-        least = f" (at least {_evictions_worth(least_cost)})" if least_cost else ""
-        self._handle.search.note(
-            f"{self._objective.name}: {self._objective.text_of(figure)}, {_evictions_worth(cost)}{least},"
-            f" {progress.seconds:.0f} s"
-        )
+        least = f" (at least {self._least_evictions})" if self._least_evictions else ""
+        text = f"{self._objective.text_of(figure)}, {_evictions_worth(cost)}{least}"
+        self._handle.search.note(f"{self._objective.name}: {text}, {seconds:.0f} s")
 
     def _poor(self, trial: Trial) -> dict[PodIdentity, str]:
         """What is said against pods, whose moves gain too little for what they disrupt."""
@@ -124,11 +120,11 @@ class Planning:
         level = Level(self._objective.counts, self._before, self._before, self._before)
         return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
 
-    def _reached(self, plans: Sequence[Plan], granted: Sequence[Pod], least_evictions: int) -> Goal:
-        """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
+    def _reached(self, search: PlanSearch, granted: Sequence[Pod]) -> Goal:
+        """What came of it, beside the bounds."""
         after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
-        figure_bound, cost_bound = bound = self._objective.bound_of(plans[0].bound)
-        evictions_bound = least_evictions if cost_bound else 0
+        figure_bound, cost_bound = bound = search.bound
+        evictions_bound = self._least_evictions
         sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"
@@ -144,8 +140,8 @@ class Planning:
             cost,
             cost_bound,
             "optimal" if (after, cost) <= bound else "feasible",
-            sum(plan.seconds for plan in plans),
-            sum(plan.work for plan in plans),
+            search.seconds,
+            search.work,
             sentence,
         )
 
