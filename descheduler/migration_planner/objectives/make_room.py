@@ -42,7 +42,7 @@ class RoomForPods(ClusterObjective):
         self._selected = {identity_of(pod): pod for pod in _selected(args, handle.view.snapshot.pods)}
         self._is_narrowed = args != MakeRoom()
         self._cluster: ClusterProblem
-        self._elsewhere: dict[PodIdentity, bool] = {}
+        self._returning: dict[PodIdentity, bool] = {}
         self._served_by: dict[PodIdentity, Sequence[Pod]] = {}
         """By pod that the plan evicts, the pods that it makes room for."""
 
@@ -77,18 +77,19 @@ class RoomForPods(ClusterObjective):
         return PlacedPods(gang=gang)
 
     def promising(self, cluster: ClusterProblem, problem: Problem) -> Problem:
-        """Without pods whose replacement would be scheduled onto the same node again, or nowhere, as things are."""
+        """Without pods whose nodes the scheduler prefers for their replacements to others that have room."""
         found = problem.evictable.copy()
         for number in np.flatnonzero(found & (problem.assignment != PENDING)).tolist():
-            found[number] = self._goes_elsewhere(cluster.pods[number])
+            found[number] = not self._returns(cluster.pods[number])
         return dataclasses.replace(problem, evictable=found)
 
-    def _goes_elsewhere(self, pod: Pod) -> bool:
-        """As it was when first asked; a third of a millisecond a pod."""
+    def _returns(self, pod: Pod) -> bool:
+        """As it was when first asked, which takes a third of a millisecond."""
         key = identity_of(pod)
-        if key not in self._elsewhere:
-            self._elsewhere[key] = self._evictor.predicted(pod).node not in (None, pod.node_name)
-        return self._elsewhere[key]
+        if key not in self._returning:
+            landing = self._evictor.predicted(pod)
+            self._returning[key] = landing.returns_to_source and landing.margin is not None
+        return self._returning[key]
 
     def change(self, before: int, after: int) -> str:
         """With the pods that need no room."""
