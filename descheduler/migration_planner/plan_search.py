@@ -68,12 +68,13 @@ class PlanSearch:
         """
         relaxed = self._objective.relaxed_over(self.cluster)
         if relaxed is not None:
-            self._search(lambda: self._objective.relaxed_over(self.cluster) or relaxed, None, _LATER_SHARE)
+            # Which is done before other processes have started.
+            self._search(lambda: self._objective.relaxed_over(self.cluster) or relaxed, None, _LATER_SHARE, 1)
             if self._budget.is_over or (self.best.figure, self.best.cost) <= self.bound:
                 return
             self._kept.clear()
             self.cluster = self._stated()
-        self._search(self._whole, self.cluster.assignment_with(last), _FIRST_SHARE)
+        self._search(self._whole, self.cluster.assignment_with(last), _FIRST_SHARE, self._args.workers)
 
     @property
     def seconds(self) -> float:
@@ -104,14 +105,16 @@ class PlanSearch:
     def _whole(self) -> tuple[Problem, Objective]:
         return self._objective.problem_over(self.cluster), self._objective.stated_over(self.cluster)
 
-    def _search(self, stated: Callable[[], tuple[Problem, Objective]], hint: Ints | None, share: float) -> None:
+    def _search(
+        self, stated: Callable[[], tuple[Problem, Objective]], hint: Ints | None, share: float, num_workers: int
+    ) -> None:
         """Plans and tries out; after the first plan, which has `share` of the limits, without what was refused."""
         first = len(self.trials)
         refused: Mapping[PodIdentity, str] = {}
         while len(self.trials) == first or not (self._budget.is_over or self._is_settled(first, refused)):
             if len(self.trials) > first:
                 self.cluster, hint, share = self._stated(), self.plans[-1].assignment, _LATER_SHARE
-            plan = self._solve(*stated(), share, hint)
+            plan = self._solve(*stated(), share, hint, num_workers)
             trial, refused = Asking(self._objective, self._handle.evictor, self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self.trials.append(trial)
@@ -153,15 +156,14 @@ class PlanSearch:
         if not self.trials:
             self._on_progress(*self._objective.shown(progress.value), self.seconds)
 
-    def _solve(self, problem: Problem, objective: Objective, share: float, hint: Ints | None) -> Plan:
+    def _solve(self, problem: Problem, objective: Objective, share: float, hint: Ints | None, num_workers: int) -> Plan:
         """The best plan found in that share of the limits, each of another seed."""
-        args = self._args
         plan = solve(
             problem,
             objective,
             self._budget.share(share),
-            seed=args.seed + len(self.plans),
-            num_workers=args.workers,
+            seed=self._args.seed + len(self.plans),
+            num_workers=num_workers,
             hint=hint,
             may_bounce=False,
             is_cancelled=self._handle.search.is_cancelled,
