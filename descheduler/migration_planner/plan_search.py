@@ -68,12 +68,13 @@ class PlanSearch:
         """
         relaxed = self._objective.relaxed_over(self.cluster)
         if relaxed is not None:
-            self._search(lambda: self._objective.relaxed_over(self.cluster) or relaxed, None, _LATER_SHARE)
+            # Which is done before other processes have started.
+            self._search(lambda: self._objective.relaxed_over(self.cluster) or relaxed, None, _LATER_SHARE, 1)
             if self._budget.is_over or (self.best.figure, self.best.cost) <= self.bound:
                 return
             self._kept.clear()
             self.cluster = self._stated()
-        self._search(self._whole, self.cluster.assignment_with(last), _FIRST_SHARE)
+        self._search(self._whole, self.cluster.assignment_with(last), _FIRST_SHARE, self._args.workers)
 
     @property
     def seconds(self) -> float:
@@ -104,14 +105,16 @@ class PlanSearch:
     def _whole(self) -> tuple[Problem, Objective]:
         return self._objective.problem_over(self.cluster), self._objective.stated_over(self.cluster)
 
-    def _search(self, stated: Callable[[], tuple[Problem, Objective]], hint: Ints | None, share: float) -> None:
+    def _search(
+        self, stated: Callable[[], tuple[Problem, Objective]], hint: Ints | None, share: float, num_workers: int
+    ) -> None:
         """Plans and tries out; after the first plan, which has `share` of the limits, without what was refused."""
         first = len(self.trials)
         refused: Mapping[PodIdentity, str] = {}
         while len(self.trials) == first or not (self._budget.is_over or self._is_settled(first, refused)):
             if len(self.trials) > first:
                 self.cluster, hint, share = self._stated(), self.plans[-1].assignment, _LATER_SHARE
-            plan = self._solve(*stated(), share, hint)
+            plan = self._solve(*stated(), share, hint, num_workers)
             trial, refused = Asking(self._objective, self._handle.evictor, self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self.trials.append(trial)
@@ -153,9 +156,9 @@ class PlanSearch:
         if not self.trials:
             self._on_progress(*self._objective.shown(progress.value), self.seconds)
 
-    def _solve(self, problem: Problem, objective: Objective, share: float, hint: Ints | None) -> Plan:
+    def _solve(self, problem: Problem, objective: Objective, share: float, hint: Ints | None, num_workers: int) -> Plan:
         """The best plan found in that share of the limits, each of another seed."""
-        args, seed = self._args, self._args.seed + len(self.plans)
+        seed, is_cancelled = self._args.seed + len(self.plans), self._handle.search.is_cancelled
         promising = self._objective.promising(self.cluster, problem)
         share_of_schedule = share * self._objective.scheduled_share
         plan = solve(
@@ -163,10 +166,10 @@ class PlanSearch:
             objective,
             self._budget.share(share - share_of_schedule),
             seed=seed,
-            num_workers=args.workers,
+            num_workers=num_workers,
             hint=hint,
             may_bounce=False,
-            is_cancelled=self._handle.search.is_cancelled,
+            is_cancelled=is_cancelled,
             on_progress=self._note,
         )
         self._budget.spend(plan.work)
@@ -174,5 +177,5 @@ class PlanSearch:
             plan = dataclasses.replace(plan, bound=objective.prepare(problem).bound())
         if not share_of_schedule:
             return plan
-        part = self._budget.part(self._budget.share(share_of_schedule), self._handle.search.is_cancelled)
-        return self._objective.scheduled(plan, self.cluster, part, seed)
+        budget = self._budget.part(self._budget.share(share_of_schedule), is_cancelled)
+        return self._objective.scheduled(plan, self.cluster, budget, seed)
