@@ -158,16 +158,24 @@ class PlanSearch:
 
     def _solve(self, problem: Problem, objective: Objective, share: float, hint: Ints | None, num_workers: int) -> Plan:
         """The best plan found in that share of the limits, each of another seed."""
+        seed, is_cancelled = self._args.seed + len(self.plans), self._handle.search.is_cancelled
+        promising = self._objective.promising(self.cluster, problem)
+        share_of_schedule = share * self._objective.scheduled_share
         plan = solve(
-            problem,
+            promising,
             objective,
-            self._budget.share(share),
-            seed=self._args.seed + len(self.plans),
+            self._budget.share(share - share_of_schedule),
+            seed=seed,
             num_workers=num_workers,
             hint=hint,
             may_bounce=False,
-            is_cancelled=self._handle.search.is_cancelled,
+            is_cancelled=is_cancelled,
             on_progress=self._note,
         )
         self._budget.spend(plan.work)
-        return plan
+        if promising is not problem:
+            plan = dataclasses.replace(plan, bound=objective.prepare(problem).bound())
+        if not share_of_schedule:
+            return plan
+        budget = self._budget.part(self._budget.share(share_of_schedule), is_cancelled)
+        return self._objective.scheduled(plan, self.cluster, budget, seed)

@@ -90,6 +90,15 @@ class LandingProver:
         return self._first_profile.args.of(NodeResourcesFitArgs).strategy == "LeastAllocated"
 
     @property
+    def packing_weights(self) -> Mapping[str, int]:
+        """What resources weigh in the score by which the scheduler of the first profile prefers full nodes.
+
+        Empty with another strategy than MostAllocated.
+        """
+        args = self._first_profile.args.of(NodeResourcesFitArgs)
+        return {each.name: each.weight for each in args.resources} if args.strategy == "MostAllocated" else {}
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the answers leave out, each a sentence."""
         found = []

@@ -28,16 +28,16 @@ class Placement:
         self._room = Room(problem, np.ascontiguousarray(problem.usage(self.at).T, dtype=np.float64))
         self.usage, self.free = self._room.usage, self._room.free
         self._both_ends = np.flatnonzero(problem.both_ends)
-        self._room_held = Room(problem, self.usage + self._left_behind()) if len(self._both_ends) else None
+        self._room_held = Room(problem, self._held()) if len(self._both_ends) else None
         self._counts = [count_rule(rule, self.origins, self.at) for rule in problem.rules]
         self._pods_on: list[list[int]] = [[] for _ in range(problem.num_nodes + 1)]
         for pod, node in enumerate(self.at.tolist()):
             if problem.evictable[pod]:
                 self._pods_on[node].append(pod)
 
-    def _left_behind(self) -> Floats:
-        """float64[R, C]: what moved pods still hold on their old nodes, if that is held there."""
-        held = np.zeros_like(self.problem.part_capacity)
+    def _held(self) -> Floats:
+        """float64[R, C]: what pods that had a node hold there and where they are, if that is held at both ends."""
+        held = self.problem.usage(np.where(self.origins == PENDING, PENDING, self.at))
         moved = self.problem.moved(self.at)
         self.problem.add_needs(held, moved, self.origins[moved])
         return np.ascontiguousarray(held.T, dtype=np.float64)
@@ -92,15 +92,23 @@ class Placement:
         return elsewhere
 
     def _held_moves(self, pods: Ints, nodes: Ints) -> Bools:
-        """Whether nodes have room beside what moved pods still hold there; a pod's old node always has, for itself."""
+        """Whether nodes have room beside what moved pods still hold there; a pod's old node always has, for itself.
+
+        So has every node for a pod that was pending, which waits until all others have moved.
+        """
         if self._room_held is None:
             return np.ones((1, 1), bool)
         is_open = np.ones((len(pods), len(nodes)), bool)
         for resource in self._both_ends.tolist():
             need, room = self.need[resource, pods], self._room_held.free[resource, nodes]
             is_open &= need[:, None] <= np.maximum(room, 0.0)
-        is_open |= self.origins[pods][:, None] == nodes
+        is_open |= self._holds_nothing(pods, nodes)
         return is_open
+
+    def _holds_nothing(self, pods: Ints, nodes: Ints) -> Bools:
+        """bool[k, n]: whether each pod takes nothing more there of what is held at both ends."""
+        origins = self.origins[pods][:, None]
+        return np.asarray((origins == nodes) | (origins == PENDING))
 
     def open_swaps(self, pods: Ints, others: Ints) -> Bools:
         """bool[k, m]: whether each of `pods`, all on one node, may change places with each of `others`, all on another.
@@ -115,11 +123,12 @@ class Placement:
             is_open &= change <= max(self.free[resource, there], 0.0)
             is_open &= -change <= max(self.free[resource, here], 0.0)
         for resource, held in self._held_rooms():
-            arriving = np.where(self.origins[pods] == there, 0.0, need[resource])[:, None]
-            leaving = np.where(self.origins[others] == there, 0.0, back[resource])
+            mine, theirs = need[resource][:, None], back[resource][:, None]
+            arriving = np.where(self._holds_nothing(pods, np.array([there])), 0.0, mine)
+            leaving = np.where(self._holds_nothing(others, np.array([there])), 0.0, theirs).T
             is_open &= arriving - leaving <= max(held[there], 0.0)
-            arriving_back = np.where(self.origins[others] == here, 0.0, back[resource])
-            leaving_here = np.where(self.origins[pods] == here, 0.0, need[resource])[:, None]
+            arriving_back = np.where(self._holds_nothing(others, np.array([here])), 0.0, theirs).T
+            leaving_here = np.where(self._holds_nothing(pods, np.array([here])), 0.0, mine)
             is_open &= arriving_back - leaving_here <= max(held[here], 0.0)
         return is_open
 
@@ -154,7 +163,7 @@ class Placement:
             return
         need = sign * self.need[:, pod]
         self._room.take(node, need)
-        if self._room_held is not None and node != self.origins[pod]:
+        if self._room_held is not None and self.origins[pod] not in (node, PENDING):
             self._room_held.take(node, need)
 
     def reset(self, assignment: Ints) -> None:

@@ -35,7 +35,8 @@ class Problem:
     rules:       constraints between pods.
     both_ends:   bool[R], the resources of which a moved pod holds its need on its old node too, to the end of the
                  plan (ROADEF/EURO 2012's transient resources). A plan that respects this for all resources can be
-                 carried out in any order; for the others the order is found afterwards.
+                 carried out in any order, pods that were pending last: they take what others leave. For the other
+                 resources the order is found afterwards.
     parts:       what nodes share, where they are choices of devices or NUMA nodes; None: each has its own capacity.
     """
 

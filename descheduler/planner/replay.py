@@ -120,14 +120,18 @@ class _Replay:
                     self._faults.append(f"wave {number}: group {group} has too many pods in domain {domain} meanwhile")
 
     def _check_both_ends(self) -> None:
-        """Of resources that are held at both ends to the end of the plan."""
+        """Of resources that are held at both ends to the end of the plan; pods that were pending come after it."""
         for resource in self._problem.both_ends.nonzero()[0].tolist():
             held = [row[resource] for row in self._used]
             arrived: set[int] = set()
             for pod, (node, home) in enumerate(zip(self._at, self._problem.assignment.tolist(), strict=True)):
                 if node == home or not self._need[pod][resource]:
                     continue
-                for part in self._parts[home] if home >= 0 else []:
+                if home < 0:
+                    for part in self._parts[node]:
+                        held[part] -= self._need[pod][resource]
+                    continue
+                for part in self._parts[home]:
                     held[part] += self._need[pod][resource]
                 arrived.update(self._parts[node] if node >= 0 else [])
             for part in sorted(arrived):

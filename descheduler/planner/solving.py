@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from descheduler.planner.objective import Objective, Value
 from descheduler.planner.ordering import Ordered, order_moves
 from descheduler.planner.problem import Problem
 from descheduler.planner.replay import replay
+from descheduler.planner.rules import MoveLimit
 from descheduler.planner.search import Incumbent, Search
 from descheduler.planner.waves import Move
 from descheduler.planner.workers import search_in_processes
@@ -115,12 +117,17 @@ def solve(
     """
     run = _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress)
     found = run.search(problem, _share(limits, _SHARE_BEFORE_ORDER), hint)
-    ordered, reached = _order(problem, found, max_per_wave, may_bounce=may_bounce)
+    ordered, reached = _order(problem, found, max_per_wave=max_per_wave, may_bounce=may_bounce)
     if ordered.blocked:
+        share = _share(limits, (1.0 - _SHARE_BEFORE_ORDER) / 2)
+        order = partial(_order, max_per_wave=max_per_wave, may_bounce=may_bounce)
         # With all resources held at both ends a plan can be carried out in any order.
         careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
-        again = run.search(careful, _share(limits, 1.0 - _SHARE_BEFORE_ORDER), reached)
-        ordered, reached = _better(run, (ordered, reached), _order(problem, again, max_per_wave, may_bounce=may_bounce))
+        plans = [(ordered, reached), order(problem, run.search(careful, share, reached))]
+        if not problem.both_ends.any():
+            after = _problem_after(problem, reached)
+            plans.append(_joined(ordered, *order(after, run.search(after, share, None))))
+        ordered, reached = min(plans, key=lambda each: run.value(each[1]))
     faults = replay(problem, ordered.waves, reached)
     if faults:
         raise ReplayError("; ".join(faults[:5]))
@@ -147,7 +154,7 @@ def _share(limits: Limits, ratio: float) -> Limits:
     )
 
 
-def _order(problem: Problem, assignment: Ints, max_per_wave: int | None, *, may_bounce: bool) -> tuple[Ordered, Ints]:
+def _order(problem: Problem, assignment: Ints, *, max_per_wave: int | None, may_bounce: bool) -> tuple[Ordered, Ints]:
     """The order, and where it leads: moves that no order allows are left out."""
     ordered = order_moves(problem, assignment, max_per_wave=max_per_wave, may_bounce=may_bounce)
     reached = problem.assignment.copy()
@@ -157,8 +164,26 @@ def _order(problem: Problem, assignment: Ints, max_per_wave: int | None, *, may_
     return ordered, reached
 
 
-def _better(run: _Run, first: tuple[Ordered, Ints], second: tuple[Ordered, Ints]) -> tuple[Ordered, Ints]:
-    return second if run.value(second[1]) < run.value(first[1]) else first
+def _problem_after(problem: Problem, reached: Ints) -> Problem:
+    """What is left to plan once the moves to `reached` are made, which stand: no pod is moved a second time."""
+    done = reached != problem.assignment
+    moved = problem.moved(reached)
+    return dataclasses.replace(
+        problem,
+        assignment=reached,
+        evictable=problem.evictable & ~done,
+        rules=tuple(_less(rule, moved) if isinstance(rule, MoveLimit) else rule for rule in problem.rules),
+    )
+
+
+def _less(rule: MoveLimit, moved: Ints) -> MoveLimit:
+    """What the pods `moved` leave of the limit."""
+    groups = rule.group[moved]
+    return MoveLimit(rule.group, rule.limit - np.bincount(groups[groups >= 0], minlength=len(rule.limit)))
+
+
+def _joined(first: Ordered, then: Ordered, reached: Ints) -> tuple[Ordered, Ints]:
+    return Ordered((*first.waves, *then.waves), first.num_bounces + then.num_bounces, then.blocked), reached
 
 
 class _Run:

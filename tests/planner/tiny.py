@@ -91,8 +91,10 @@ def is_feasible(problem: Problem, assignment: Ints) -> bool:
         there = problem.need[is_there].sum(axis=0)
         left = problem.need[was_there & (assignment != problem.assignment)].sum(axis=0)
         needed = problem.need[is_there & (assignment != problem.assignment)].any(axis=0)
-        held = there + np.where(problem.both_ends, left, 0)
-        if (needed & (held > capacity)).any():
+        had_node = is_there & (problem.assignment >= 0)
+        arrives = problem.need[had_node & (assignment != problem.assignment)].any(axis=0)
+        held = problem.need[had_node].sum(axis=0) + left
+        if (needed & (there > capacity)).any() or (problem.both_ends & arrives & (held > capacity)).any():
             return False
     return all(_keeps(rule, problem.assignment, assignment) for rule in problem.rules)
 

@@ -20,6 +20,7 @@ __all__ = [
     "make_crowded_world",
     "make_full_world",
     "make_numa_world",
+    "make_stranded_world",
 ]
 
 TARGET_RATIO = 0.7
@@ -27,6 +28,18 @@ NODE_SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
 """CPU in milli and memory in MiB of the three shapes of nodes."""
 _STEP = np.array([50, 64])
 """Requests are multiples of it."""
+_LEANINGS = np.array([[0.75, 0.05, 0.2], [0.05, 0.75, 0.2], [0.25, 0.25, 0.5]])
+"""How many of a node's pods are heavy on CPU, heavy on memory and balanced, for three kinds of nodes."""
+_USUAL_SIZES = np.array(
+    [
+        [[250, 256], [500, 512], [1000, 512], [2000, 1024], [4000, 2048], [8000, 4096]],
+        [[100, 512], [250, 2048], [500, 4096], [1000, 8192], [2000, 16384], [2000, 32768]],
+        [[100, 256], [250, 1024], [500, 2048], [1000, 4096], [2000, 8192], [4000, 16384]],
+    ]
+)
+"""CPU in milli and memory in MiB of pods of the three kinds."""
+_USUAL_SHARES = np.array([0.28, 0.26, 0.2, 0.14, 0.08, 0.04])
+_LARGE_SIZES = np.array([[8000, 32768], [6000, 24576], [4000, 16384], [4000, 8192], [2000, 8192]])
 _HOT_SHARE, _PINNED_SHARE, _ANTI_AFFINE_SHARE = 0.15, 0.2, 0.4
 
 
@@ -132,6 +145,52 @@ def make_crowded_world(*, nodes: int, seed: int) -> Problem:
         np.concatenate((assignment, np.full(len(pending), -1))),
         evictable=rng.random(len(all_needs)) >= _PINNED_SHARE,
     )
+
+
+def make_stranded_world(*, nodes: int, seed: int, pending_ratio: float) -> Problem:
+    """A cluster as operators meet it: CPU is used up on some nodes, memory on others, and large pods are pending.
+
+    Nodes have 16 cores and 64 GiB, or twice of it; pods are of the usual sizes, most of them small. Large pods have
+    arrived for as long as some node took them. Those that are pending fit on none, and need `pending_ratio` of all free
+    CPU or memory, of which they need more.
+    """
+    rng = np.random.default_rng(seed)
+    capacity = np.tile([[16_000, 65_536]], (nodes, 1)) * (1 + (rng.random((nodes, 1)) < 0.3))
+    placed = [(size, node) for node in range(nodes) for size in _usual_pods(rng, capacity[node])]
+    placed = [pod for pod in placed if rng.random() >= 0.05]
+    free = capacity.copy()
+    for size, node in placed:
+        free[node] -= size
+    for size in _LARGE_SIZES:
+        while (fits := (size <= free).all(axis=1)).any():
+            node = int(np.argmax(np.where(fits, (free / capacity).mean(axis=1), -1.0)))
+            placed.append((size, node))
+            free[node] -= size
+    pending: list[Ints] = []
+    left = free.sum(axis=0) * pending_ratio
+    while (left >= (size := _LARGE_SIZES[rng.integers(len(_LARGE_SIZES))])).all():
+        pending.append(size)
+        left -= size
+    need = np.array([*(size for size, _ in placed), *pending])
+    return make_problem(
+        need,
+        capacity,
+        [*(node for _, node in placed), *[-1] * len(pending)],
+        evictable=rng.random(len(need)) >= _PINNED_SHARE,
+    )
+
+
+def _usual_pods(rng: np.random.Generator, capacity: Ints) -> list[Ints]:
+    """Pods until a dozen in a row do not fit the node any more."""
+    leaning, left, found, misses = _LEANINGS[rng.choice(3, p=[0.4, 0.4, 0.2])], capacity.copy(), list[Ints](), 0
+    while misses < 12:
+        size = _USUAL_SIZES[rng.choice(3, p=leaning), rng.choice(len(_USUAL_SHARES), p=_USUAL_SHARES)]
+        if (size > left).any():
+            misses += 1
+            continue
+        found.append(size)
+        left -= size
+    return found
 
 
 def make_numa_world(*, hosts: int = 280, pods: int = 2089, seed: int, most_moves: int = 50) -> Problem:

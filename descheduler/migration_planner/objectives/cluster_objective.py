@@ -12,8 +12,10 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.moves import PodIdentity
+from descheduler.planner.limits import Budget
 from descheduler.planner.objective import Objective, Value
 from descheduler.planner.problem import Problem
+from descheduler.planner.solving import Plan
 from descheduler.planner.waves import Move
 
 __all__ = ["ClusterObjective", "Part"]
@@ -40,6 +42,9 @@ class ClusterObjective(ABC):
     """What helps where replacements would be scheduled onto the wrong nodes; empty where nothing is known to help."""
     is_in_bundles = False
     """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
+
+    scheduled_share = 0.0
+    """Of the limits of a plan, what `scheduled` takes."""
 
     @property
     def counts(self) -> str:
@@ -74,9 +79,22 @@ class ClusterObjective(ABC):
         """The problem of `cluster`, with what the objective adds to it."""
         return cluster.problem
 
+    def promising(self, cluster: ClusterProblem, problem: Problem) -> Problem:
+        """`problem` over `cluster` without moves that the scheduler makes useless; as it is if not overridden."""
+        del cluster
+        return problem
+
     @abstractmethod
     def stated_over(self, cluster: ClusterProblem) -> Objective:
         """The objective over that problem."""
+
+    def scheduled(self, plan: Plan, cluster: ClusterProblem, budget: Budget, seed: int) -> Plan:
+        """`plan` over `cluster`, or a better one that counts with what the scheduler does; as it is if not overridden.
+
+        The moves of such a plan are in the order in which they are to be asked for.
+        """
+        del cluster, budget, seed
+        return plan
 
     def relaxed_over(self, cluster: ClusterProblem) -> tuple[Problem, Objective] | None:
         """Problem and objective as if every node had room for whatever comes: what has to leave at least.

@@ -12,6 +12,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import ConsolidateNodes
 from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.drain_plan import with_drains
 from descheduler.migration_planner.node_costs import NodeCosts, cost_text
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.targets import Targets
@@ -21,12 +22,17 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.shadow.node_table import PODS_ROW
+from descheduler.planner.limits import Budget
 from descheduler.planner.objective import Value
-from descheduler.planner.objectives.consolidate import Consolidate
+from descheduler.planner.objectives.consolidate import Consolidate, MostAllocated
+from descheduler.planner.solving import Plan
 from descheduler.planner.waves import Move
 from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["EmptiedNodes"]
+
+_SCHEDULED_SHARE = 0.8
+"""Of the limits, where the scheduler's choice is known: targets of other plans are only wishes then."""
 
 
 class EmptiedNodes(ClusterObjective):
@@ -41,6 +47,7 @@ class EmptiedNodes(ClusterObjective):
         self._in_use = _NodesInUse(handle.view, handle.evictor)
         self._evictor, self._view = handle.evictor, handle.view
         self.hint = self.packing_hint(handle.evictor)
+        self.scheduled_share = _SCHEDULED_SHARE if handle.evictor.prover().packing_weights else 0.0
         selector = compile_selector(args.protected_nodes)
         self._nodes = {node.name: node for node in nodes}
         self._protected = {node.name for node in nodes if selector is not None and selector.matches(node.labels)}
@@ -90,15 +97,38 @@ class EmptiedNodes(ClusterObjective):
             protected=others | np.array([name in self._protected for name in names], dtype=bool),
         )
 
+    def scheduled(self, plan: Plan, cluster: ClusterProblem, budget: Budget, seed: int) -> Plan:
+        """The nodes that can be emptied where the scheduler chooses the targets, first of all those of `plan`."""
+        weights = self._evictor.prover().packing_weights
+        scored = np.array([weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
+        goal = self.stated_over(cluster).prepare(cluster.problem)
+        nodes = [group[0].source for group in self._fullest_first(plan.moves)]
+        drains = goal.scheduled(nodes, MostAllocated(cluster.allocatable, scored), budget, np.random.default_rng(seed))
+        return with_drains(plan, drains, goal, budget)
+
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
-        """The moves of each node, the fullest node first: of nodes that are emptied later it attracts nothing."""
+        """The moves of each node: in their own order where the plan counts with the scheduler, else the fullest first.
+
+        Of nodes that are emptied later the fullest would attract replacements.
+        """
+        found = self._of_each_node(moves) if self.scheduled_share else self._fullest_first(moves)
+        self._emptied = frozenset(list(self._nodes)[group[0].source] for group in found)
+        self._attracted.clear()
+        return found
+
+    def _fullest_first(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         names = list(self._nodes)
+        return sorted(
+            self._of_each_node(moves),
+            key=lambda group: (-self._fullness(names[group[0].source]), group[0].source),
+        )
+
+    @staticmethod
+    def _of_each_node(moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         by_node: dict[int, list[Move]] = {}
         for move in moves:
             by_node.setdefault(move.source, []).append(move)
-        self._emptied = frozenset(names[node] for node in by_node)
-        self._attracted.clear()
-        return sorted(by_node.values(), key=lambda group: (-self._fullness(names[group[0].source]), group[0].source))
+        return list(by_node.values())
 
     def give_up(self, groups: Sequence[Sequence[Move]]) -> int | None:
         """The node onto which most replacements of others would be scheduled, which stays in use."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -20,6 +21,7 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objectives.make_room import MakeRoom as PlacedPods
+from descheduler.planner.problem import Problem
 from descheduler.planner.waves import Move
 from descheduler.policy.shared_args import compile_selector
 
@@ -40,6 +42,7 @@ class RoomForPods(ClusterObjective):
         self._selected = {identity_of(pod): pod for pod in _selected(args, handle.view.snapshot.pods)}
         self._is_narrowed = args != MakeRoom()
         self._cluster: ClusterProblem
+        self._returning: dict[PodIdentity, bool] = {}
         self._served_by: dict[PodIdentity, Sequence[Pod]] = {}
         """By pod that the plan evicts, the pods that it makes room for."""
 
@@ -72,6 +75,21 @@ class RoomForPods(ClusterObjective):
             if gang_id := gang_id_of(cluster.pods[number]):
                 gang[number] = known.setdefault(gang_id, len(known))
         return PlacedPods(gang=gang)
+
+    def promising(self, cluster: ClusterProblem, problem: Problem) -> Problem:
+        """Without pods whose nodes the scheduler prefers for their replacements to others that have room."""
+        found = problem.evictable.copy()
+        for number in np.flatnonzero(found & (problem.assignment != PENDING)).tolist():
+            found[number] = not self._returns(cluster.pods[number])
+        return dataclasses.replace(problem, evictable=found)
+
+    def _returns(self, pod: Pod) -> bool:
+        """As it was when first asked, which takes a third of a millisecond."""
+        key = identity_of(pod)
+        if key not in self._returning:
+            landing = self._evictor.predicted(pod)
+            self._returning[key] = landing.returns_to_source and landing.margin is not None
+        return self._returning[key]
 
     def change(self, before: int, after: int) -> str:
         """With the pods that need no room."""

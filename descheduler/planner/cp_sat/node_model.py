@@ -99,17 +99,21 @@ class NodeModel:
                 self._limit_held(part, resource, limit)
 
     def _limit_held(self, part: int, resource: int, limit: int) -> None:
-        """As capacity, with every pod that was there before the plan, wherever it is now."""
-        need = self._problem.need[:, resource]
-        was_there = self._problem.takes(self._placement.origins, part)
-        left = was_there & (self._placement.at != self._placement.origins)
+        """As capacity, with every pod that was there before the plan, wherever it is now, and none that was pending."""
+        need, origins = self._problem.need[:, resource], self._placement.origins
+        was_there = self._problem.takes(origins, part)
+        left = was_there & (self._placement.at != origins)
         gone = int(need[left].sum())
         own = [pod for pod in self.pods if was_there[pod]]
         stayed = sum(int(need[pod]) for pod in own if not left[pod])
-        limit = max(limit, int(self._placement.usage[resource, part]) + gone)
-        room = limit - int(self._fixed[part, resource]) - gone - stayed
+        was_pending = (origins == PENDING) & self._problem.takes(self._placement.at, part)
+        waits = int(need[was_pending].sum())
+        waits_outside = waits - sum(int(need[pod]) for pod in self.pods if was_pending[pod])
+        limit = max(limit, int(self._placement.usage[resource, part]) + gone - waits)
+        room = limit - int(self._fixed[part, resource]) - gone - stayed + waits_outside
         inside = set(own)
-        self._add_limit([at for at in self._on[part] if at[0] not in inside], resource, room, None)
+        places = [at for at in self._on[part] if at[0] not in inside and origins[at[0]] != PENDING]
+        self._add_limit(places, resource, room, None)
 
     def limit_load(self, node: int, resource: int, limit: float, unless: Term | None = None) -> None:
         """See `objective.Model`."""

@@ -7,23 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from descheduler.planner import Consolidate, Limits, Plan, solve
+from descheduler.planner.arrays import Ints
 from descheduler.planner.objectives.consolidate.drains import Drains
 from descheduler.planner.objectives.consolidate.greedy import ORDERS, drain_greedily
 from descheduler.planner.placement import Placement
 from tests.bench.planner.scheduling import evict_one_by_one
 from tests.worlds.arrays import ArrayWorld, make_consolidation_world
 
-__all__ = ["report"]
+__all__ = ["MEAN_RATIO", "emptied_by_greedy", "report"]
 
-_MEAN_RATIO = 0.45
+MEAN_RATIO = 0.45
 
 
 def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
     """Prints one line a snapshot and the sums."""
     totals = np.zeros(3, np.int64)
     for seed in seeds:
-        world = make_consolidation_world(nodes=nodes, seed=seed, mean_ratio=_MEAN_RATIO)
-        greedy = max(_emptied_by_greedy(world))
+        world = make_consolidation_world(nodes=nodes, seed=seed, mean_ratio=MEAN_RATIO)
+        greedy = max(emptied_by_greedy(world, world.ceiling))
         plan = solve(world.problem, Consolidate(world.ceiling), limits, seed=seed, num_workers=num_workers)
         emptied, most = plan.value_before[0] - plan.value[0], plan.value_before[0] - plan.bound[0]
         print(
@@ -38,9 +39,10 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
     print(f"{nodes}: {ours / max(greedy, 1):.3f} of the best greedy order, {closed:.0%} of its gap to the bound closed")
 
 
-def _emptied_by_greedy(world: ArrayWorld) -> list[int]:
+def emptied_by_greedy(world: ArrayWorld, ceiling: Ints) -> list[int]:
+    """Nodes emptied by each of the greedy orders, which choose targets within `ceiling` (int64[N, R])."""
     problem = world.problem
-    drains = Drains(problem, world.ceiling, np.zeros(problem.num_nodes, bool))
+    drains = Drains(problem, ceiling, np.zeros(problem.num_nodes, bool))
     found = []
     for order in ORDERS:
         placement = Placement(problem)

@@ -24,9 +24,9 @@ from tests.bench.planner.balance import MEAN_RATIOS
 from tests.e2e.kube_api import Object
 from tests.worlds.uneven import make_uneven_cluster
 
-__all__ = ["report"]
+__all__ = ["dry_run", "report"]
 
-_PROFILE = Path(__file__).resolve().parents[3] / "config" / "profiles" / "plan-balance.yaml"
+_PROFILES = Path(__file__).resolve().parents[3] / "config" / "profiles"
 _TARGET = 0.7
 
 
@@ -37,7 +37,7 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
         for seed in seeds:
             objects = list(_with_uids(make_uneven_cluster(nodes=nodes, seed=seed, mean_ratio=mean_ratio)))
             started = time.monotonic()
-            document = _dry_run(objects, limits, num_workers)
+            document = dry_run("plan-balance", objects, limits, num_workers)
             seconds = time.monotonic() - started
             goal, left = document["goal"], _num_over(objects, document["moves"])
             print(
@@ -55,10 +55,14 @@ def _with_uids(objects: Iterator[Object]) -> Iterator[Object]:
         yield {**found, "metadata": {"uid": f"uid-{number}", **found["metadata"]}}
 
 
-def _dry_run(objects: Sequence[Object], limits: Limits, num_workers: int) -> Mapping[str, Any]:
-    policy = yaml.safe_load(_PROFILE.read_text())
+def dry_run(profile: str, objects: Sequence[Object], limits: Limits, num_workers: int) -> Mapping[str, Any]:
+    """The plan as JSON, without the limits on evictions that `profile` of `config/profiles` has."""
+    policy = yaml.safe_load((_PROFILES / f"{profile}.yaml").read_text())
     del policy["maxNoOfPodsToEvictTotal"]
-    (args,) = (entry["args"] for entry in policy["profiles"][0]["pluginConfig"] if entry["name"] == "MigrationPlanner")
+    configs = {entry["name"]: entry["args"] for entry in policy["profiles"][0]["pluginConfig"]}
+    args, verification = configs["MigrationPlanner"], configs["PlacementVerification"]
+    if scheduler := verification.get("schedulerConfigFile"):
+        verification["schedulerConfigFile"] = str((_PROFILES / scheduler).resolve())
     args |= {"timeLimit": f"{limits.seconds:g}s", "workers": num_workers}
     del args["workLimit"]
     with tempfile.TemporaryDirectory() as folder:

@@ -10,13 +10,15 @@ from descheduler.planner import Limits, MakeRoom, Problem, solve
 from descheduler.planner.arrays import Ints
 from descheduler.planner.objectives.make_room.greedy import make_room_for
 from descheduler.planner.placement import Placement
-from tests.worlds.arrays import make_crowded_world, make_full_world
+from tests.worlds.arrays import make_crowded_world, make_full_world, make_stranded_world
 
 __all__ = ["report"]
 
 _WORLDS: dict[str, Callable[[int, int], Problem]] = {
     "few pending": lambda nodes, seed: make_full_world(nodes=nodes, seed=seed),
     "many pending": lambda nodes, seed: make_crowded_world(nodes=nodes, seed=seed),
+    "stranded, few pending": lambda nodes, seed: make_stranded_world(nodes=nodes, seed=seed, pending_ratio=0.3),
+    "stranded, many pending": lambda nodes, seed: make_stranded_world(nodes=nodes, seed=seed, pending_ratio=0.6),
 }
 
 

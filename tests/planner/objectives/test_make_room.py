@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from descheduler.planner import MakeRoom, make_problem
+from descheduler.planner import Limits, MakeRoom, make_problem, solve
 from descheduler.planner.placement import Placement
 from tests.bench.planner.make_room import land_greedily
-from tests.worlds.arrays import make_crowded_world
+from tests.worlds.arrays import make_crowded_world, make_stranded_world
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -44,3 +44,21 @@ def test_resource_that_no_pod_needs_makes_no_pod_leave() -> None:
     )
 
     assert MakeRoom().prepare(problem).bound() == (0, 1)
+
+
+def test_a_pending_pod_takes_what_an_evicted_one_leaves_where_both_ends_are_held() -> None:
+    """It waits until the others have moved, so that nothing is held against it."""
+    problem = make_problem(need=[[3], [4]], capacity=[[4], [3]], assignment=[0, -1], both_ends=[True])
+
+    plan = solve(problem, MakeRoom(), Limits(work=0.1))
+
+    assert plan.value == (0, 1)
+
+
+def test_moves_that_wait_for_each_other_do_not_cost_all_the_rest() -> None:
+    """Of the best assignment found nothing can be put in order: its pods go in circles."""
+    problem = make_stranded_world(nodes=20, seed=10, pending_ratio=0.4)
+
+    plan = solve(problem, MakeRoom(), Limits(work=0.5), may_bounce=False)
+
+    assert plan.value_before[0] - plan.value[0] >= land_greedily(problem)[0]

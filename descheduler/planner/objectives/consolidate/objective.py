@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from descheduler.planner.arrays import Bools, Floats, Ints
+from descheduler.planner.limits import Budget
 from descheduler.planner.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.planner.objectives.consolidate import neighbourhoods
 from descheduler.planner.objectives.consolidate.bound import most_weight_emptied
 from descheduler.planner.objectives.consolidate.drains import Drains
 from descheduler.planner.objectives.consolidate.greedy import ORDERS, drain_greedily
+from descheduler.planner.objectives.consolidate.most_allocated import MostAllocated
+from descheduler.planner.objectives.consolidate.scheduled import Drain, ScheduledDrains
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
@@ -91,6 +95,13 @@ class ConsolidateGoal:
         used = np.zeros(self._problem.num_nodes, bool)
         used[assignment[assignment >= 0]] = True
         return dataclasses.replace(self._problem, capacity=np.where(used[:, None], self._problem.capacity, 0))
+
+    def scheduled(
+        self, first: Iterable[int], scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
+    ) -> list[Drain]:
+        """The best sequence of drains found where `scheduler` chooses the targets, from one of the nodes `first` on."""
+        enough = most_weight_emptied(self._drains, self._weight)
+        return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, enough)
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Nothing: single moves never empty a node."""

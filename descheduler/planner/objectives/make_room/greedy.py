@@ -24,12 +24,11 @@ def _try_node(placement: Placement, pod: int, node: int, limit: int) -> bool:
     """Moves up to `limit` pods off the node, each the smallest that suffices, else the largest; False: undone."""
     done: list[int] = []
     while (placement.need[:, pod] > placement.free[:, node]).any() and len(done) < limit:
-        victim = _victim(placement, pod, node)
-        targets = _targets(placement, victim, node) if victim >= 0 else np.array([], np.int64)
-        if not len(targets):
+        move = _move(placement, pod, node)
+        if move is None:
             break
-        placement.move(victim, int(targets[0]))
-        done.append(victim)
+        placement.move(*move)
+        done.append(move[0])
     if placement.open_moves(np.array([pod]), np.array([node]))[0, 0]:
         placement.move(pod, node)
         return True
@@ -38,24 +37,24 @@ def _try_node(placement: Placement, pod: int, node: int, limit: int) -> bool:
     return False
 
 
-def _victim(placement: Placement, pod: int, node: int) -> int:
-    """-1: no pod of the node has not been moved yet."""
+def _move(placement: Placement, pod: int, node: int) -> tuple[int, int] | None:
+    """A pod that leaves the node and the fullest node that it may go to; None: none of those there before may go."""
     pods = placement.evictable_on(node)
     pods = pods[placement.origins[pods] == node]
-    if not len(pods):
-        return -1
+    nodes = np.delete(np.arange(placement.problem.num_nodes), node)
+    is_open = placement.open_moves(pods, nodes)
+    may_go = is_open.any(axis=1)
+    if not may_go.any():
+        return None
+    victim = int(np.flatnonzero(may_go)[_most_fitting(placement, pod, node, pods[may_go])])
+    share = placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)
+    fullness = np.where(is_open[victim], share.sum(axis=0), np.inf)
+    return int(pods[victim]), int(nodes[np.argmin(fullness)])
+
+
+def _most_fitting(placement: Placement, pod: int, node: int, pods: Ints) -> int:
+    """The place among `pods` of the smallest that suffices, else of the largest."""
     short = placement.need[:, pod] - placement.free[:, node]
     size = (placement.need[:, pods] / np.maximum(placement.problem.capacity[node], 1)[:, None]).sum(axis=0)
     enough = (placement.need[:, pods] >= short[:, None]).all(axis=0)
-    if enough.any():
-        return int(pods[enough][np.argmin(size[enough])])
-    return int(pods[np.argmax(size)])
-
-
-def _targets(placement: Placement, victim: int, node: int) -> Ints:
-    """Nodes that the victim may go to, the fullest first."""
-    nodes = np.delete(np.arange(placement.problem.num_nodes), node)
-    nodes = nodes[placement.open_moves(np.array([victim]), nodes)[0]]
-    share = placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)
-    order = np.argsort(share.sum(axis=0), kind="stable")
-    return np.asarray(nodes[order])
+    return int(np.argmin(np.where(enough, size, np.inf)) if enough.any() else np.argmax(size))

@@ -69,7 +69,8 @@ class MakeRoomGoal:
         able = np.array([self._fits_somewhere(pod) for pod in pods.tolist()], bool)
         room = np.maximum(problem.part_capacity - problem.usage(problem.assignment), 0)
         weight = np.where(able, pending.weight[pods], 0)
-        most = most_weight(self._volume(pods), weight, room.sum(axis=0, where=self._is_limited()).astype(np.float64))
+        free = room.sum(axis=0, where=self._is_limited()) + self._most_released()
+        most = most_weight(self._volume(pods), weight, free.astype(np.float64))
         left = int(pending.weight[pods].sum()) - most
         if problem.parts is not None:
             return left, 0
@@ -91,6 +92,17 @@ class MakeRoomGoal:
         for pod, column in zip(pods.tolist(), need.T, strict=True):
             column *= times[problem.allowed[problem.pod_class[pod]]].min(axis=0, initial=problem.parts.taken.shape[1])
         return need
+
+    def _most_released(self) -> Floats:
+        """float64[R]: what placed pods would take less in total, each on a node of which it takes from fewest parts."""
+        problem = self._problem
+        placed = np.flatnonzero(problem.evictable & (problem.assignment != PENDING))
+        if problem.parts is None:
+            return np.zeros(problem.num_resources)
+        is_limited = np.vstack((self._is_limited(), np.zeros((1, problem.num_resources), bool)))
+        times = is_limited[problem.parts.taken[problem.assignment[placed]]].sum(axis=1)
+        released: Floats = np.maximum(problem.need[placed] * times - self._volume(placed).T, 0.0).sum(axis=0)
+        return released
 
     def _fits_somewhere(self, pod: int) -> bool:
         fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)

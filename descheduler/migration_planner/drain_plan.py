@@ -1,0 +1,37 @@
+"""A plan of which the moves are those of a sequence of drains, a wave each."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from descheduler.planner.limits import Budget
+from descheduler.planner.objectives.consolidate import ConsolidateGoal, Drain
+from descheduler.planner.solving import Plan
+from descheduler.planner.waves import Move
+
+__all__ = ["with_drains"]
+
+
+def with_drains(plan: Plan, drains: Sequence[Drain], goal: ConsolidateGoal, budget: Budget) -> Plan:
+    """`plan` with `drains` in place of its own moves; what these took of `budget` is added to what it took."""
+    moved = {move.pod: move.source for move in plan.moves}
+    assignment = plan.assignment.copy()
+    for pod, source in moved.items():
+        assignment[pod] = source
+    for drain in drains:
+        assignment[drain.pods] = drain.targets
+    return dataclasses.replace(
+        plan,
+        assignment=assignment,
+        waves=tuple(map(_wave, drains)),
+        num_bounces=0,
+        value=goal.value(assignment),
+        seconds=plan.seconds + budget.seconds,
+        work=plan.work + budget.spent,
+    )
+
+
+def _wave(drain: Drain) -> tuple[Move, ...]:
+    pairs = zip(drain.pods.tolist(), drain.targets.tolist(), strict=True)
+    return tuple(Move(pod, drain.node, target) for pod, target in pairs)

@@ -1,0 +1,49 @@
+"""Plans for full nodes over objects of a cluster: its moves, replayed by themselves, keep what they promise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descheduler import evaluate
+from descheduler.planner.problem import Problem
+from tests.bench.planner.packing_dry_run import faults_of
+from tests.builders import NOW
+from tests.migration_planner.runs import verified
+from tests.worlds.arrays import make_consolidation_world, make_stranded_world
+from tests.worlds.stored_arrays import objects_of, pod_number
+
+
+def planned(problem: Problem, objective: str, work: float, workload: Any = None) -> Any:
+    planner = {"objectives": [{objective: {}}], "timeLimit": "600s", "workLimit": work}
+    return evaluate(verified(planner), objects_of(problem, workload), now=NOW)
+
+
+def after(problem: Problem, result: Any) -> Any:
+    at = problem.assignment.copy()
+    for eviction in result.evictions:
+        at[pod_number(eviction.name)] = pod_number(eviction.target_node)
+    return at
+
+
+def test_nodes_of_a_plan_are_empty_where_the_scheduler_chooses_the_nodes() -> None:
+    world = make_consolidation_world(nodes=50, seed=1, mean_ratio=0.45)
+
+    result = planned(world.problem, "consolidateNodes", 1.0, world.workload)
+
+    at = after(world.problem, result)
+    left = set(world.problem.assignment[at != world.problem.assignment].tolist())
+    assert len(left) > 10
+    assert left.isdisjoint(at.tolist())
+    assert faults_of(world.problem, at) == []
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_room_for_pending_pods_breaks_no_rule(seed: int) -> None:
+    problem = make_stranded_world(nodes=30, seed=seed, pending_ratio=0.3)
+
+    result = planned(problem, "makeRoom", 1.0)
+
+    assert result.evictions
+    assert faults_of(problem, after(problem, result)) == []

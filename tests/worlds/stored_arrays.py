@@ -1,0 +1,63 @@
+"""The worlds of `arrays` as objects: pods with owners, on nodes and pending, for programs that read a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from descheduler.planner.arrays import PENDING, Ints
+from descheduler.planner.problem import Problem
+from descheduler.planner.rules import AtMost
+from tests.e2e.kube_api import Object
+from tests.e2e.objects import pod
+from tests.e2e.stored_workloads import ready_node, stored_uid
+
+__all__ = ["NAMESPACE", "node_name", "objects_of", "pod_number"]
+
+NAMESPACE = "shop"
+_PODS_A_WORKLOAD = 8
+_SINCE = "2026-01-01T00:00:00Z"
+
+
+def objects_of(problem: Problem, workload: Ints | None = None) -> Iterator[Object]:
+    """Nodes and pods that request CPU in milli and memory in MiB; a rule keeps the pods of a workload apart by node.
+
+    `workload` is int64[P]; None: eight pods each, in their order. Pods that are not evictable have local storage. The
+    pods of a workload differ in size, as after a resize in place, and the ReplicaSets are left out: a replacement is
+    then taken to be like its predecessor.
+    """
+    for number, (cpu, memory) in enumerate(problem.capacity.tolist()):
+        yield ready_node(node_name(number), cpu=f"{cpu}m", memory=f"{memory}Mi", pods=250)
+    apart = [rule.group for rule in problem.rules if isinstance(rule, AtMost)]
+    for number in range(problem.num_pods):
+        owner = number // _PODS_A_WORKLOAD if workload is None else int(workload[number])
+        is_apart = any(group[number] >= 0 for group in apart)
+        yield _pod(problem, number, f"web-{owner:04}", is_apart=is_apart)
+
+
+def node_name(number: int) -> str:
+    """Of the node at that place of the problem; names are in the order of the numbers."""
+    return f"node-{number:05}"
+
+
+def pod_number(name: str) -> int:
+    """The place in the problem of the pod of that name."""
+    return int(name.rsplit("-", 1)[1])
+
+
+def _pod(problem: Problem, number: int, owner: str, *, is_apart: bool) -> Object:
+    cpu, memory = problem.need[number].tolist()
+    spec: dict[str, Any] = {}
+    if is_apart:
+        term = {"labelSelector": {"matchLabels": {"app": owner}}, "topologyKey": "kubernetes.io/hostname"}
+        spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    if not problem.evictable[number]:
+        spec["volumes"] = [{"name": "scratch", "emptyDir": {}}]
+    if problem.assignment[number] != PENDING:
+        spec["nodeName"] = node_name(int(problem.assignment[number]))
+    made = pod(f"{owner}-{number}", NAMESPACE, labels={"app": owner}, cpu=f"{cpu}m", memory=f"{memory}Mi", **spec)
+    reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": stored_uid("replicaset", owner)}
+    made["metadata"] |= {"uid": stored_uid("pod", f"{number}"), "ownerReferences": [{**reference, "controller": True}]}
+    is_placed = "nodeName" in spec
+    made["status"] = {"phase": "Running", "startTime": _SINCE} if is_placed else {"phase": "Pending"}
+    return made
