@@ -1,4 +1,4 @@
-"""Annealing by the compiled kernel: about a million proposals a second, each of one move or swap."""
+"""Annealing by the compiled kernel: some millions of proposals a second, each of one move or swap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from descheduler.planner.placement import Placement
 
 __all__ = ["CompiledAnnealing", "has_compiler"]
 
-_STEPS, _WORK_OF_STEPS = 50_000, 0.05
+_STEPS, _WORK_OF_STEPS = 50_000, 0.01
 _COOLING = 1e-3
 _COLD = 1e-9
 """Below every change of whole numbers: only moves that cost nothing are made."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from types import FunctionType
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from descheduler.planner.arrays import Bools, Floats, Ints
 
@@ -311,7 +311,10 @@ def compile_kernel() -> Kernel:
 def _compiled(function: FunctionType) -> object:
     import numba
 
+    # Each call that is not inlined passes on some 300 values, which is what all of the state's arrays are made of; and
+    # each array that is looked at is counted as used, atomically, unless told that nothing here needs memory (`_nrt`).
+    options: dict[str, Any] = {"forceinline": True, "_nrt": False}
     try:
-        return numba.njit(function, cache=True)
+        return numba.njit(function, cache=True, **options)
     except RuntimeError:  # there is no folder that the cache can be written to
-        return numba.njit(function)
+        return numba.njit(function, **options)
