@@ -32,10 +32,10 @@ class CompiledAnnealing:
 
     def __init__(self, placement: Placement, state: State, start: float, rng: np.random.Generator) -> None:
         self._placement, self._state, self._start = placement, state, start
-        is_crowded = len(state.at) > _MOST_PODS_A_NODE * len(state.capacity)
+        is_crowded = len(state.at) > _MOST_PODS_A_NODE * len(state.free)
         self.share = _SHARE_IF_CROWDED if is_crowded else _SHARE
         self._kernel = compile_kernel()
-        self._random = rng.integers(1, 2**31 - 2, size=1)
+        self._random = rng.integers(1, 2**64, size=1, dtype=np.uint64)
         self._begun: float | None = None
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
