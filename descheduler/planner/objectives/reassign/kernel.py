@@ -29,6 +29,7 @@ class State(NamedTuple):
 
     shares: float64[2], how many of the proposals are swaps, and how many of the single moves that are proposed for a
     pod that is away from home lead back there.
+    is_lenient: bool[1], whether nodes may be overloaded, at the `price` (float64[N, R]) for each unit that is short.
     """
 
     at: Ints
@@ -64,6 +65,8 @@ class State(NamedTuple):
     needed_by_start: Ints
     needed_by: Ints
     shares: Floats
+    is_lenient: Bools
+    price: Floats
 
 
 def _draw(random: Random) -> float:
@@ -169,6 +172,20 @@ def _node_change(s: State, node: int, arriving: int, leaving: int) -> float:
     return change
 
 
+def _overload_change(s: State, node: int, arriving: int, leaving: int) -> float:
+    """What the price of the node's overload changes by, with what is held there for moved pods; either may be -1."""
+    change = 0.0
+    for r in range(s.need.shape[1]):
+        before = -s.free_while_moving[node, r]
+        after = before
+        if arriving >= 0 and not (s.both_ends[r] and s.origin[arriving] == node):
+            after += s.need[arriving, r]
+        if leaving >= 0 and not (s.both_ends[r] and s.origin[leaving] == node):
+            after -= s.need[leaving, r]
+        change += s.price[node, r] * (max(after, 0.0) - max(before, 0.0))
+    return change
+
+
 def _move_change(s: State, pod: int, node: int) -> float:
     origin = s.origin[pod]
     before = s.between[origin, s.at[pod]]
@@ -239,19 +256,24 @@ def _some_node(s: State, random: Random, pod: int) -> int:
 def shift_change(s: State, pod: int, node: int) -> float:
     """What the sum changes by where the pod goes to the node; infinity where it may not. As numpy's `shift_changes`."""
     here = s.at[pod]
-    if node == here or not _fits(s, pod, node) or not _may_go(s, pod, node):
+    if node == here or not (s.is_lenient[0] or _fits(s, pod, node)) or not _may_go(s, pod, node):
         return math.inf
-    return _node_change(s, here, -1, pod) + _node_change(s, node, pod, -1) + _move_change(s, pod, node)
+    change = _node_change(s, here, -1, pod) + _node_change(s, node, pod, -1) + _move_change(s, pod, node)
+    if s.is_lenient[0]:
+        change += _overload_change(s, here, -1, pod) + _overload_change(s, node, pod, -1)
+    return change
 
 
 def swap_change(s: State, pod: int, other: int) -> float:
     """What the sum changes by where two pods change places; infinity where they may not. As numpy's `swap_changes`."""
     here, there = s.at[pod], s.at[other]
-    if here == there or not _fit_swapped(s, pod, other):
+    if here == there or not (s.is_lenient[0] or _fit_swapped(s, pod, other)):
         return math.inf
     if not _may_go(s, pod, there) or not _may_go(s, other, here):
         return math.inf
     change = _node_change(s, here, other, pod) + _node_change(s, there, pod, other)
+    if s.is_lenient[0]:
+        change += _overload_change(s, here, other, pod) + _overload_change(s, there, pod, other)
     return change + _move_change(s, pod, there) + _move_change(s, other, here)
 
 
@@ -302,6 +324,7 @@ _PARTS = (
     _fits_while_moving,
     _fit_swapped,
     _node_change,
+    _overload_change,
     _move_change,
     _flip,
     _go,

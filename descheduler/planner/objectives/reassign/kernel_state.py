@@ -65,6 +65,8 @@ def make_state(placement: Placement, *, safety: Ints, weight: Ints, proportions:
         needed_by_start=_starts(company.needed_by),
         needed_by=np.concatenate(company.needed_by),
         shares=_shares(problem),
+        is_lenient=np.zeros(1, bool),
+        price=np.zeros(problem.capacity.shape),
     )
 
 
