@@ -71,15 +71,30 @@ def test_prices_rise_where_overload_lasts_and_fall_back_to_the_first_price_elsew
     state.free_while_moving[:] = 1.0
     state.free_while_moving[0, 0] = -1e6
 
-    prices.adapt(50.0)
+    prices.adapt(0.01, 50.0)
     raised = state.price.copy()
     state.free_while_moving[0, 0] = 1.0
-    for _ in range(20):
-        prices.adapt(50.0)
+    prices.adapt(0.3, 50.0)
 
     assert raised[0, 0] > first
     assert (np.delete(raised.ravel(), 0) == first).all()
     assert (state.price == first).all()
+
+
+def test_overload_that_the_temperature_explains_is_put_up_with_at_first_alone() -> None:
+    state = _state(1)
+    prices = OverloadPrices(state)
+    first = state.price[0, 0]
+    state.free_while_moving[:] = 1.0
+    state.free_while_moving[0, 0] = -1.0
+
+    prices.adapt(0.01, 1e6)
+    early = state.price[0, 0]
+    prices.adapt(0.8, 1e6)
+    prices.adapt(0.81, 1e6)
+
+    assert early == first
+    assert state.price[0, 0] > first
 
 
 def test_annealing_that_ends_overloaded_leaves_the_placement_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

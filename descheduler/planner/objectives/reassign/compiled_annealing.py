@@ -72,7 +72,7 @@ class CompiledAnnealing:
     def _govern(self, prices: OverloadPrices, part: float, temperature: float) -> OverloadPrices | None:
         """The prices for the next steps; None from when on overload is forbidden."""
         if part < 1.0 - _STRICT_SHARE:
-            prices.adapt(temperature)
+            prices.adapt(part, temperature)
             return prices
         prices.forbid()
         is_last_chance = part >= 1.0 - _COLD_SHARE

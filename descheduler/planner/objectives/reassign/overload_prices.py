@@ -15,7 +15,10 @@ __all__ = ["OverloadPrices", "is_overloaded"]
 
 _WEIGHTS_AT_FIRST = 5.0
 """The first price, in weights of the load's cost."""
-_UP, _DOWN = 1.1, 0.99
+_RISE, _FALL = 100.0, 10.0
+"""How many times a price is multiplied, or divided, by e in the whole of an annealing."""
+_SLACK_UNTIL = 0.7
+"""The part of the annealing in which more and more of the overload that its temperature makes likely is put up with."""
 _PROHIBITIVE = 1e9
 
 
@@ -32,13 +35,16 @@ class OverloadPrices:
         self._least = _WEIGHTS_AT_FIRST * float(state.weight.max(initial=1.0))
         state.price[:] = self._least
         state.is_lenient[0] = True
+        self._part = 0.0
 
-    def adapt(self, temperature: float) -> None:
-        """Raises the price of what overload costs more than the temperature makes likely, and lowers all others."""
-        price = self._state.price
-        lasts = price * np.maximum(-self._state.free_while_moving, 0.0) > temperature
-        price[lasts] *= _UP
-        price[~lasts] = np.maximum(price[~lasts] * _DOWN, self._least)
+    def adapt(self, part: float, temperature: float) -> None:
+        """Raises the price of what overload costs more than is put up with in this part of the annealing (0 to 1)."""
+        price, step = self._state.price, part - self._part
+        slack = max(1.0 - part / _SLACK_UNTIL, 0.0)
+        lasts = price * np.maximum(-self._state.free_while_moving, 0.0) > slack * temperature
+        price[lasts] *= np.exp(_RISE * step)
+        price[~lasts] = np.maximum(price[~lasts] * np.exp(-_FALL * slack * step), self._least)
+        self._part = part
 
     def forbid(self) -> None:
         """Has every move refused that adds to the overload there is."""
