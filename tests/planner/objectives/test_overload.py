@@ -66,7 +66,7 @@ def test_moves_and_swaps_are_open_to_full_nodes_only_while_overload_is_paid_for(
 
 def test_prices_rise_where_overload_lasts_and_fall_back_to_the_first_price_elsewhere() -> None:
     state = _state(1)
-    prices = OverloadPrices(state)
+    prices = OverloadPrices(state, 0.5)
     first = state.price[0, 0]
     state.free_while_moving[:] = 1.0
     state.free_while_moving[0, 0] = -1e6
@@ -83,7 +83,7 @@ def test_prices_rise_where_overload_lasts_and_fall_back_to_the_first_price_elsew
 
 def test_overload_that_the_temperature_explains_is_put_up_with_at_first_alone() -> None:
     state = _state(1)
-    prices = OverloadPrices(state)
+    prices = OverloadPrices(state, 0.5)
     first = state.price[0, 0]
     state.free_while_moving[:] = 1.0
     state.free_while_moving[0, 0] = -1.0

@@ -19,11 +19,10 @@ _COOLING = 1e-3
 _COLD = 1e-9
 """Below every change of whole numbers: only moves that cost nothing are made."""
 _COLD_SHARE = 0.05
-_STRICT_SHARE = 0.1
-"""Of the annealing, at its end, in which overload is first undone and then forbidden."""
-_SHARE, _SHARE_IF_CROWDED = 0.6, 0.95
+_PATIENT_UNTIL, _LENIENT_UNTIL = 0.6, 0.9
+"""Parts of the annealing: until when overload is put up with, and when what is left of it is undone at any cost."""
 _MOST_PODS_A_NODE = 30
-"""Up to which the solver's neighbourhoods hold a few nodes with all their pods, and so gain more than single moves."""
+"""Up to which pods are so large that overload helps; strict proposals are twice as fast."""
 
 
 def has_compiler() -> bool:
@@ -37,15 +36,16 @@ class CompiledAnnealing:
     make_state: the state of the placement as it is when called.
     """
 
+    share = 0.95
+
     def __init__(
         self, placement: Placement, make_state: Callable[[], State], start: float, rng: np.random.Generator
     ) -> None:
         self._placement, self._make_state, self._start = placement, make_state, start
         self._state = make_state()
         is_crowded = len(self._state.at) > _MOST_PODS_A_NODE * len(self._state.free)
-        self.share = _SHARE_IF_CROWDED if is_crowded else _SHARE
         may_overload = not is_crowded and not is_overloaded(self._state)
-        self._prices = OverloadPrices(self._state) if may_overload else None
+        self._prices = OverloadPrices(self._state, _PATIENT_UNTIL) if may_overload else None
         self._kernel = compile_kernel()
         self._random = rng.integers(1, 2**64, size=1, dtype=np.uint64)
         self._begun: float | None = None
@@ -71,14 +71,14 @@ class CompiledAnnealing:
 
     def _govern(self, prices: OverloadPrices, part: float, temperature: float) -> OverloadPrices | None:
         """The prices for the next steps; None from when on overload is forbidden."""
-        if part < 1.0 - _STRICT_SHARE:
-            prices.adapt(part, temperature)
-            return prices
-        prices.forbid()
-        is_last_chance = part >= 1.0 - _COLD_SHARE
-        if is_overloaded(self._state) and not is_last_chance:
-            return prices
-        prices.close()
-        if is_overloaded(self._state):
+        if part >= _PATIENT_UNTIL and not is_overloaded(self._state):
+            prices.close()
+            return None
+        if part >= 1.0 - _COLD_SHARE:
             self._state = self._make_state()
-        return None
+            return None
+        if part < _LENIENT_UNTIL:
+            prices.adapt(part, temperature)
+        else:
+            prices.forbid()
+        return prices

@@ -17,8 +17,6 @@ _WEIGHTS_AT_FIRST = 5.0
 """The first price, in weights of the load's cost."""
 _RISE, _FALL = 100.0, 10.0
 """How many times a price is multiplied, or divided, by e in the whole of an annealing."""
-_SLACK_UNTIL = 0.7
-"""The part of the annealing in which more and more of the overload that its temperature makes likely is put up with."""
 _PROHIBITIVE = 1e9
 
 
@@ -28,19 +26,25 @@ def is_overloaded(state: State) -> bool:
 
 
 class OverloadPrices:
-    """The prices of a state, which may be overloaded until `close`."""
+    """The prices of a state, which may be overloaded until `close`.
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    patient_until: the part of the annealing up to which less and less overload is put up with; from there on none is.
+    """
+
+    def __init__(self, state: State, patient_until: float) -> None:
+        self._state, self._patient_until = state, patient_until
         self._least = _WEIGHTS_AT_FIRST * float(state.weight.max(initial=1.0))
         state.price[:] = self._least
         state.is_lenient[0] = True
         self._part = 0.0
 
     def adapt(self, part: float, temperature: float) -> None:
-        """Raises the price of what overload costs more than is put up with in this part of the annealing (0 to 1)."""
+        """The prices for the next steps, at this part of the annealing (0 to 1).
+
+        Overload that costs about the temperature is likely, and put up with at first; what costs more lasts.
+        """
         price, step = self._state.price, part - self._part
-        slack = max(1.0 - part / _SLACK_UNTIL, 0.0)
+        slack = max(1.0 - part / self._patient_until, 0.0)
         lasts = price * np.maximum(-self._state.free_while_moving, 0.0) > slack * temperature
         price[lasts] *= np.exp(_RISE * step)
         price[~lasts] = np.maximum(price[~lasts] * np.exp(-_FALL * slack * step), self._least)
