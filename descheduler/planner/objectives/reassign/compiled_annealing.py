@@ -36,7 +36,7 @@ class CompiledAnnealing:
     make_state: the state of the placement as it is when called.
     """
 
-    share = 0.95
+    share = 0.8
 
     def __init__(
         self, placement: Placement, make_state: Callable[[], State], start: float, rng: np.random.Generator
