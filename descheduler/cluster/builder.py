@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -24,6 +24,7 @@ from descheduler.documents.json_values import JsonFaultError, elements
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import clipped
 
 __all__ = ["MAX_LIST_DEPTH", "SnapshotBuilder"]
@@ -225,7 +226,7 @@ class SnapshotBuilder:
             node_samples=node_samples or {},
             kinds=frozenset(self.kinds),
             skipped=tuple(self.skipped),
-            warnings=(*self.warnings, *_strays(nodes, pods)),
+            warnings=(*self.warnings, *_strays(nodes, pods), *_without_uid(pods)),
             source=self.source,
             taken_at=taken_at,
             resource_version=resource_version,
@@ -321,6 +322,17 @@ def _strays(nodes: Iterable[Node], pods: Iterable[Pod]) -> Iterator[str]:
         example = f"such as {strays[0].key} to {strays[0].node_name}"
         bound = "1 pod is bound to a node" if len(strays) == 1 else f"{len(strays)} pods are bound to nodes"
         yield f"{bound} not in the snapshot, {example}; ignored"
+
+
+def _without_uid(pods: Sequence[Pod]) -> Iterator[str]:
+    """A sentence about pods that no API server has stored, as in objects written by hand."""
+    number = sum(not pod.uid for pod in pods)
+    if number:
+        verb = "has" if number == 1 else "have"
+        yield (
+            f"{number:,} of {counted(len(pods), 'pod')} {verb} no metadata.uid, which the API server gives"
+            " to every pod; pods without one are never evicted"
+        )
 
 
 def _fault(error: Exception) -> str:

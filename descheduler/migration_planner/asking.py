@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.cluster_problem import ClusterProblem
@@ -17,13 +19,17 @@ from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING
+from descheduler.planner.limits import Budget
+from descheduler.planner.moves_left import MovesLeft
 from descheduler.planner.solving import Plan
 from descheduler.planner.waves import Move
 
 __all__ = ["Asking", "Group", "Trial"]
 
-_MOST_ORDERS = 5
-"""In which a plan is tried out."""
+_FEWEST_ORDERS, _MOST_ORDERS, _ASKED_IN_ALL = 8, 100, 6000
+"""In how many orders a plan is tried out, as many as ask for that many groups in all."""
+_WORK_OF_ASKING = 5e-4
+"""What one question is worth of a search's work."""
 
 
 class Group:
@@ -58,26 +64,40 @@ class Asking:
         groups = (Group(moves, self._cluster.pods) for moves in self._objective.groups(plan.moves))
         return [group for group in groups if group.pods]
 
-    def tried(self, plan: Plan) -> tuple[Trial, dict[PodIdentity, str]]:
+    def tried(self, plan: Plan, budget: Budget) -> tuple[Trial, dict[PodIdentity, str]]:
         """What comes of asking for the groups of `plan`, and what is said against pods of the others.
 
-        What is refused is asked for first in the next try: the scheduler has more nodes for what it places early.
+        The largest pods are asked for first, and in the next try what was refused: the scheduler has more nodes for
+        what it places early. Where that leads nowhere, it is begun once more, with the plan's own order and then with
+        others, until `budget` is over.
         """
         groups = self.groups(plan)
+        if self._objective.is_in_bundles:
+            return self._tried_in_order(plan, groups)
+        order: Sequence[Group] = sorted(groups, key=self._size, reverse=True)
+        others = _orders(groups)
         tries: list[tuple[Trial, dict[PodIdentity, str]]] = []
-        for _ in range(1 if self._objective.is_in_bundles else _MOST_ORDERS):
-            trial, refused = self._tried_in_order(plan, groups)
+        for _ in range(_num_orders(len(groups))):
+            trial, refused = self._tried_in_order(plan, order)
+            budget.spend(_WORK_OF_ASKING * len(groups))
+            leads_on = all(refused.keys() != known.keys() for _, known in tries)
             tries.append((trial, refused))
-            if not refused:
+            if not refused or budget.is_over:
                 break
-            groups.sort(key=lambda group: refused.keys().isdisjoint(identity_of(pod) for pod in group.pods))
-        return min(tries, key=lambda found: (len(found[1]), found[0].figure, found[0].cost))
+            order = sorted(order, key=partial(_is_granted, refused)) if leads_on else next(others)
+        return min(tries, key=lambda found: (found[0].figure, found[0].cost, len(found[1])))
+
+    def _size(self, group: Group) -> float:
+        """What the largest pod needs of its node, as a share of the resource that it needs most of."""
+        pods, nodes = np.array([(move.pod, move.source) for move in group.moves if move.source != PENDING]).T
+        share = self._cluster.problem.need[pods] / np.maximum(self._cluster.allocatable[nodes], 1)
+        return float(share.max())
 
     def _tried_in_order(self, plan: Plan, groups: Sequence[Group]) -> tuple[Trial, dict[PodIdentity, str]]:
         """The same in this order.
 
         What is refused is asked for again once others have left: it may land where these were. Where that does not
-        help, a group is given up that keeps others from being granted.
+        help, a group is given up that keeps others from being granted, and replaced by what does as well.
         """
         granted, refused = list[Group](), dict[PodIdentity, str]()
         waiting = list(groups)
@@ -87,15 +107,36 @@ class Asking:
                 granted += (group for group, against in answers if not against)
                 waiting = [group for group, against in answers if against]
                 if len(waiting) == len(answers):
-                    hindering = self._objective.give_up([group.moves for group in waiting])
-                    given_up = range(len(waiting)) if hindering is None else (hindering,)
-                    refused |= {uid: text for index in given_up for uid, text in answers[index][1].items()}
-                    waiting = [group for index, group in enumerate(waiting) if index not in given_up]
+                    given_up = self._given_up(waiting)
+                    refused |= {
+                        uid: text for group, against in answers if group in given_up for uid, text in against.items()
+                    }
+                    waiting = [group for group in waiting if group not in given_up]
+                    waiting += self._substitutes(given_up, [*granted, *waiting], refused)
             cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
             objections = self._objective.objections()
             good = [group for group in granted if objections.keys().isdisjoint(identity_of(pod) for pod in group.pods)]
             in_vain = any(self._objective.is_in_vain(pod) for group in good for pod in group.pods)
             return Trial(self._objective.figure(), cost, plan, self._cluster, good, in_vain), {**objections, **refused}
+
+    def _given_up(self, waiting: Sequence[Group]) -> Sequence[Group]:
+        """Those of `waiting`, all of which are refused, that are not asked for again."""
+        hindering = self._objective.give_up([group.moves for group in waiting])
+        return waiting if hindering is None else [waiting[hindering]]
+
+    def _substitutes(
+        self, given_up: Sequence[Group], others: Sequence[Group], refused: Mapping[PodIdentity, str]
+    ) -> list[Group]:
+        """What is asked for instead of what was given up: neither pods of `others` nor such as were refused."""
+        pods, problem = self._cluster.pods, self._cluster.problem
+        taken = {move.pod for group in others for move in group.moves}
+        found = self._objective.substitutes(
+            [move for group in given_up for move in group.moves],
+            lambda pod: bool(problem.evictable[pod]) and pod not in taken and identity_of(pods[pod]) not in refused,
+        )
+        left = MovesLeft(problem, np.array(sorted(taken), dtype=np.int64))
+        allowed = (moves for moves in found if left.take(np.array([move.pod for move in moves])))
+        return [Group([move], pods) for moves in allowed for move in moves]
 
     def useful(self, groups: Sequence[Group]) -> Sequence[Group]:
         """`groups` without those that would leave in vain, for want of others or for what else takes the room."""
@@ -197,6 +238,22 @@ class Asking:
         if verdict.is_accepted or not hint:
             return verdict
         return msgspec.structs.replace(verdict, message=f"{verdict.message}; {hint}")
+
+
+def _orders(groups: Sequence[Group]) -> Iterator[Sequence[Group]]:
+    """The given one, and random ones without end, the same in each run."""
+    yield groups
+    rng = np.random.default_rng(len(groups))
+    while True:
+        yield [groups[place] for place in rng.permutation(len(groups))]
+
+
+def _num_orders(num_groups: int) -> int:
+    return min(max(_ASKED_IN_ALL // max(num_groups, 1), _FEWEST_ORDERS), _MOST_ORDERS)
+
+
+def _is_granted(refused: Mapping[PodIdentity, str], group: Group) -> bool:
+    return refused.keys().isdisjoint(map(identity_of, group.pods))
 
 
 def _against_all(group: Group, culprit: Pod | None, verdict: Verdict) -> dict[PodIdentity, str]:

@@ -13,7 +13,7 @@ class MoveWaves:
     """The waves of moves over `cluster` in the order in which they are granted, from the number `first`.
 
     A move that does not fit beside all that is there during the wave begins the next one: the scheduler places it by
-    the room that the moves before it leave.
+    the room that the moves before it leave. `targets` has the nodes of all so far, by the UID of the pod that leaves.
     """
 
     def __init__(self, cluster: ClusterProblem, first: int) -> None:
@@ -21,9 +21,12 @@ class MoveWaves:
         self._cluster = cluster
         self._nodes = {name: number for number, name in enumerate(cluster.nodes)}
         self._number = first
+        self.targets: dict[str, str] = {}
 
     def of(self, pod: Pod, node: str | None) -> int:
         """The wave in which `pod` leaves for `node`; one for which nothing comes, or elsewhere, needs no room here."""
+        if node is not None:
+            self.targets[pod.uid] = node
         if node in self._nodes:
             number, target = self._cluster.number_of(pod), self._nodes[node]
             if not self._waves.can_start(number, target):

@@ -1,34 +1,25 @@
-"""One objective over a cluster: plan, try out, plan again without what was refused, and ask."""
+"""One objective over a cluster: what is asked for of the best plan that was found, and what is said of it."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from functools import partial
-
-import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs
 from descheduler.migration_planner.asking import Asking, Group, Trial
-from descheduler.migration_planner.cluster_problem import ClusterProblem, cluster_problem
-from descheduler.migration_planner.disruption_cost import ORDINARY, disruption_costs
+from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.disruption_cost import ORDINARY
 from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.move_waves import MoveWaves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.plan_search import PlanSearch
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.goals import Goal, Level
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.arrays import Ints
-from descheduler.planner.limits import Limits
-from descheduler.planner.solving import Plan, Progress, solve
 
 __all__ = ["Planning"]
-
-_SHARES = (0.6, 0.1, 0.1, 0.1, 0.1)
-"""Of the limits, for each plan that is tried out; it goes without the pods that were refused in those before it."""
 
 
 class Planning:
@@ -50,13 +41,14 @@ class Planning:
         self._last = last
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
+        self._least_evictions = 0
         self._asked: set[PodIdentity] = set()
         self._against: dict[PodIdentity, str] = {}
         self._before = objective.figure()
         self.num_pods = sum(len(handle.view.active_pods_on(node.name)) for node in nodes)
         self.goal = self._nothing()
         self.targets: PlannedTargets = {}
-        """Of the last plan."""
+        """Where its replacements are expected."""
 
     @property
     def num_asked(self) -> int:
@@ -68,34 +60,24 @@ class Planning:
         if self._objective.nothing_to_do():
             return
         self._handle.search.note(f"{self._objective.name}: {self._objective.text_of(self._before)}")
-        self._cluster = self._stated()
-        plans: list[Plan] = []
-        trials: list[Trial] = []
-        self._evictions_bound = self._least_evictions()
-        for share in _SHARES:
-            if plans:
-                self._cluster = self._stated()
-            hint = plans[-1].assignment if plans else self._cluster.assignment_with(self._last)
-            plans.append(self._solve(share, hint))
-            trial, refused = self._asking.tried(plans[-1])
-            trials.append(trial)
-            refused = refused or self._poor(plans[-1])
-            if not refused:
-                break
-            self._against.update(refused)
+        search = PlanSearch(
+            self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
+        )
+        self._least_evictions = search.least_evictions()
+        search.run(self._last)
+        self._against = search.against
         self._handle.search.note("")
-        good = self._chosen(trials)
+        self._cluster = search.best.cluster
+        good = self._chosen(search.best)
         self._asked = {identity_of(pod) for group in good for pod in group.pods}
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
-        self.goal = self._reached(plans, [pod for group in good for pod in self._asking.ask_whole(group, waves)])
+        granted = [pod for group in good for pod in self._asking.ask_whole(group, waves)]
+        self.targets = waves.targets
+        self.goal = self._reached(search, granted)
 
-    def _chosen(self, trials: Sequence[Trial]) -> Sequence[Group]:
-        """The groups of the best trial whose moves gain enough for what they disrupt."""
-        best = min(trials, key=lambda trial: (trial.figure, trial.cost))
-        self._cluster = best.cluster
-        pods, nodes = self._cluster.pods, self._cluster.nodes
-        self.targets = {pods[move.pod].uid: nodes[move.target] for move in best.plan.moves}
-        poor = self._poor(best.plan)
+    def _chosen(self, best: Trial) -> Sequence[Group]:
+        """The groups whose moves gain enough for what they disrupt."""
+        poor = self._poor(best)
         good = [group for group in best.groups if not any(identity_of(pod) in poor for pod in group.pods)]
         moves = [move for group in good for move in group.moves]
         self._objective.groups(moves)
@@ -112,61 +94,18 @@ class Planning:
             return ""
         return self._against.get(identity_of(pod)) or self._objective.why_not(pod)
 
-    def _stated(self) -> ClusterProblem:
-        """The cluster as it is with everything that is booked, without the pods that were refused."""
-        args, handle = self._args, self._handle
-        return cluster_problem(
-            handle.view,
-            self._evictor,
-            self._nodes,
-            counts=self._objective.counts_pod,
-            pending=self._objective.pending(),
-            kept=self._against,
-            most=args.max_evictions,
-            cost_of=partial(disruption_costs, weights=args.disruption_cost, view=handle.view, now=handle.now),
-        )
-
-    def _solve(self, share: float, hint: Ints | None) -> Plan:
-        """The best plan found in this share of the limits."""
-        args, search = self._args, self._handle.search
-        most_seconds = search.most_seconds()
-        seconds = args.time_limit.total_seconds()
-        return solve(
-            self._objective.problem_over(self._cluster),
-            self._objective.stated_over(self._cluster),
-            Limits(
-                share * (seconds if most_seconds is None else min(seconds, most_seconds)),
-                share * args.work_limit if args.work_limit else None,
-            ),
-            seed=args.seed,
-            num_workers=args.workers,
-            hint=hint,
-            may_bounce=False,
-            is_cancelled=search.is_cancelled,
-            on_progress=self._note,
-        )
-
-    def _least_evictions(self) -> int:
-        """How many evictions are needed at least, whatever each of them costs."""
-        problem = self._objective.problem_over(self._cluster)
-        equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
-        return self._objective.stated_over(self._cluster).prepare(equal).bound()[-1]
-
-    def _note(self, progress: Progress) -> None:
+    def _note(self, figure: int, cost: int, seconds: float) -> None:
         """Tells whoever looks on of the best plan so far."""
-        figure, cost = self._objective.shown(progress.value)
-        _, least_cost = self._objective.bound_of(progress.bound)
-        least = f" (at least {_evictions_worth(least_cost)})" if least_cost else ""
-        self._handle.search.note(
-            f"{self._objective.name}: {self._objective.text_of(figure)}, {_evictions_worth(cost)}{least},"
-            f" {progress.seconds:.0f} s"
-        )
+        least = f" (at least {self._least_evictions})" if self._least_evictions else ""
+        text = f"{self._objective.text_of(figure)}, {_evictions_worth(cost)}{least}"
+        self._handle.search.note(f"{self._objective.name}: {text}, {seconds:.0f} s")
 
-    def _poor(self, plan: Plan) -> dict[PodIdentity, str]:
+    def _poor(self, trial: Trial) -> dict[PodIdentity, str]:
         """What is said against pods, whose moves gain too little for what they disrupt."""
         least, found = self._args.min_gain_per_disruption, dict[PodIdentity, str]()
-        for part in self._objective.parts(self._cluster, plan.moves) if least else ():
-            cost = int(self._cluster.problem.cost[[move.pod for move in part.moves]].sum())
+        moves = [move for group in trial.groups for move in group.moves]
+        for part in self._objective.parts(trial.cluster, moves) if least else ():
+            cost = int(trial.cluster.problem.cost[[move.pod for move in part.moves]].sum())
             gain = part.gain * ORDINARY / cost
             if gain < least:
                 self._best_left_gain = max(self._best_left_gain, gain)
@@ -181,11 +120,11 @@ class Planning:
         level = Level(self._objective.counts, self._before, self._before, self._before)
         return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
 
-    def _reached(self, plans: Sequence[Plan], granted: Sequence[Pod]) -> Goal:
-        """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
+    def _reached(self, search: PlanSearch, granted: Sequence[Pod]) -> Goal:
+        """What came of it, beside the bounds."""
         after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
-        figure_bound, cost_bound = bound = self._objective.bound_of(plans[0].bound)
-        evictions_bound = self._evictions_bound if cost_bound else 0
+        figure_bound, cost_bound = bound = search.bound
+        evictions_bound = self._least_evictions
         sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
         if after > figure_bound:
             sentence += f"; {self._left_text()}"
@@ -201,8 +140,8 @@ class Planning:
             cost,
             cost_bound,
             "optimal" if (after, cost) <= bound else "feasible",
-            sum(plan.seconds for plan in plans),
-            sum(plan.work for plan in plans),
+            search.seconds,
+            search.work,
             sentence,
         )
 

@@ -83,6 +83,14 @@ class Budget:
         by_work = self.spent / self._limits.work if self._limits.work else 0.0
         return min(max(by_time, by_work), 1.0)
 
+    def share(self, ratio: float) -> Limits:
+        """That much of the whole, or what is left."""
+        seconds, work = self._limits.seconds, self._limits.work
+        return Limits(
+            None if seconds is None else max(min(ratio * seconds, self.seconds_left), 0.0),
+            None if work is None else max(min(ratio * work, work - self.spent), 0.0),
+        )
+
     def part(self, limits: Limits, is_cancelled: Callable[[], bool] = lambda: False) -> Budget:
         """A budget of its own for a part of the search, whose work is spent here, too."""
         return Budget(limits, is_cancelled, self._clock, self)

@@ -99,3 +99,13 @@ def test_pods_of_nodes_that_were_not_read_are_named_in_a_warning() -> None:
     assert snapshot.warnings == (
         "1 pod is bound to a node not in the snapshot, such as default/stray to gone; ignored",
     )
+
+
+def test_pods_that_no_api_server_has_stored_are_counted_in_a_warning() -> None:
+    builder = SnapshotBuilder()
+    for obj in (node_object("a"), pod_object("stored", node="a"), pod_object("drawn-up", node="a", uid="")):
+        builder.add_object(block(obj))
+
+    assert builder.finish().warnings == (
+        "1 of 2 pods has no metadata.uid, which the API server gives to every pod; pods without one are never evicted",
+    )

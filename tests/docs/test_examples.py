@@ -42,6 +42,14 @@ def test_shown_explanations_are_those_of_the_sample(capsys: pytest.CaptureFixtur
     assert stale == []
 
 
+@pytest.mark.parametrize("profile", ["plan-balance.yaml", "plan-consolidate.yaml"])
+def test_shown_goal_is_that_of_the_sample(profile: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["run", "--dry-run", "--policy-config-file", f"config/profiles/{profile}", *_ON_SHOP[2:]])
+    (goal,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Goal:"))
+
+    assert goal in (ROOT / "docs" / "how-to" / "plan-migrations.md").read_text().splitlines()
+
+
 @pytest.mark.parametrize("policy", _POLICIES)
 def test_shown_policy_loads_without_a_warning(policy: str) -> None:
     assert load_policy(policy, REGISTRY).warnings == ()

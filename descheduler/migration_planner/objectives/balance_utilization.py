@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+
+import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import BalanceUtilization
@@ -16,7 +19,10 @@ from descheduler.migration_planner.usage import RequestedUsage, Utilization
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.planner.arrays import PENDING
+from descheduler.planner.objective import Objective
 from descheduler.planner.objectives.balance import Balance
+from descheduler.planner.objectives.balance.cover import smallest_cover
 from descheduler.planner.problem import Problem
 from descheduler.planner.waves import Move
 
@@ -71,6 +77,16 @@ class BalancedNodes(ClusterObjective):
         self._cluster = cluster
         return Balance(self._usage.ceilings_over(cluster, self._targets))
 
+    def relaxed_over(self, cluster: ClusterProblem) -> tuple[Problem, Objective]:
+        """With neither targets nor an end of the room of nodes that are not over theirs."""
+        problem, ceiling = self.problem_over(cluster), self.stated_over(cluster).ceiling
+        over = (problem.usage(problem.assignment) > ceiling).any(axis=1, keepdims=True)
+        all_of_it = problem.need.sum(axis=0)
+        endless = dataclasses.replace(
+            problem, capacity=np.where(over, problem.capacity, np.maximum(problem.capacity, all_of_it))
+        )
+        return endless, Balance(np.where(over, ceiling, np.maximum(ceiling, all_of_it)))
+
     def reason(self, pod: Pod) -> str:
         """How far the node is over its target, if it is."""
         if pod.node_name not in self._over_before:
@@ -122,6 +138,24 @@ class BalancedNodes(ClusterObjective):
 
     def _only_makes_room(self, move: Move) -> bool:
         return self._cluster.nodes[move.source] not in self._over_before
+
+    def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Sequence[Move]]:
+        """The cheapest pods whose removal brings the nodes under their targets that `moves` leave."""
+        sources = dict.fromkeys(move.source for move in moves if not self._only_makes_room(move))
+        covers = [[Move(pod, node, PENDING) for pod in self._cover(node, may_leave)] for node in sources]
+        return [cover for cover in covers if cover]
+
+    def _cover(self, node: int, may_leave: Callable[[int], bool]) -> list[int]:
+        """Pods that bring a node under its target as things are booked; none where no pods do."""
+        cluster, usage = self._cluster, self._known(self._cluster.nodes[node])
+        excess = usage.taken - self._targets.ceilings(usage.resources, usage.allocatable)
+        over = np.flatnonzero(excess > 0)
+        pods = [pod for pod in np.flatnonzero(cluster.problem.assignment == node).tolist() if may_leave(pod)]
+        if not len(over) or not pods:
+            return []
+        need = np.array([self._usage.need(cluster.pods[pod])[over] for pod in pods], dtype=np.float64)
+        cover = smallest_cover(excess[over].astype(np.float64), need, cluster.problem.cost[pods])
+        return [] if cover is None else [pods[row] for row in cover.chosen]
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
         """The moves off each node that was over its target; others only make room for these."""

@@ -78,6 +78,14 @@ class ClusterObjective(ABC):
     def stated_over(self, cluster: ClusterProblem) -> Objective:
         """The objective over that problem."""
 
+    def relaxed_over(self, cluster: ClusterProblem) -> tuple[Problem, Objective] | None:
+        """Problem and objective as if every node had room for whatever comes: what has to leave at least.
+
+        None where that says nothing about a plan, as by default.
+        """
+        del cluster
+        return None
+
     @abstractmethod
     def reason(self, pod: Pod) -> str:
         """The sentence with which the eviction of `pod` is asked for."""
@@ -132,6 +140,15 @@ class ClusterObjective(ABC):
         """Which of `groups`, none of which is granted, is left out so that others may be; None where none helps."""
         del groups
         return None
+
+    def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Sequence[Move]]:
+        """Other moves that do, as things are booked, what `moves` would have done, which are refused; none by default.
+
+        Of pods of the problem that `may_leave`, with those together that are of use only together. Their target is
+        PENDING: the scheduler chooses it.
+        """
+        del moves, may_leave
+        return ()
 
     def text_of(self, number: int) -> str:
         """Such as `2 nodes over target`."""

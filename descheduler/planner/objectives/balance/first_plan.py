@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from descheduler.planner.arrays import Bools, Ints
+from descheduler.planner.moves_left import MovesLeft
 from descheduler.planner.objectives.balance.ceilings import Ceilings
-from descheduler.planner.objectives.balance.move_limits import MovesLeft
 from descheduler.planner.placement import Placement
 
 __all__ = ["place_best", "place_covers", "send_home"]

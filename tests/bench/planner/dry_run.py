@@ -1,0 +1,97 @@
+"""Balancing as users run it: a dry run of `config/profiles/plan-balance.yaml` on a dump, its moves replayed here.
+
+The replacements are where the model of the scheduler places them, which is asked to spread: nobody holds room for them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from descheduler.model.quantity import parse_quantity
+from descheduler.planner import Limits
+from descheduler.planner.arrays import Ints
+from tests.bench.planner.balance import MEAN_RATIOS
+from tests.e2e.kube_api import Object
+from tests.worlds.uneven import make_uneven_cluster
+
+__all__ = ["report"]
+
+_PROFILE = Path(__file__).resolve().parents[3] / "config" / "profiles" / "plan-balance.yaml"
+_TARGET = 0.7
+
+
+def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
+    """Prints a line a cluster, and the ratio of all evictions to what is needed at least."""
+    for name, mean_ratio in MEAN_RATIOS.items():
+        evictions = bound = over = 0
+        for seed in seeds:
+            objects = list(_with_uids(make_uneven_cluster(nodes=nodes, seed=seed, mean_ratio=mean_ratio)))
+            started = time.monotonic()
+            document = _dry_run(objects, limits, num_workers)
+            seconds = time.monotonic() - started
+            goal, left = document["goal"], _num_over(objects, document["moves"])
+            print(
+                f"{nodes} {name} {seed}: {goal['objectives'][0]['sentence']}; replayed: {left} nodes over,"
+                f" {len(document['moves'])} of {goal['bound']} moves, {seconds:.1f} s of the whole command",
+                flush=True,
+            )
+            evictions, bound, over = evictions + len(document["moves"]), bound + goal["bound"], over + left
+        print(f"{nodes} {name}, dry run: evictions {evictions / max(bound, 1):.4f} of the bound, {over} nodes over")
+
+
+def _with_uids(objects: Iterator[Object]) -> Iterator[Object]:
+    """As an API server would have stored them."""
+    for number, found in enumerate(objects):
+        yield {**found, "metadata": {"uid": f"uid-{number}", **found["metadata"]}}
+
+
+def _dry_run(objects: Sequence[Object], limits: Limits, num_workers: int) -> Mapping[str, Any]:
+    policy = yaml.safe_load(_PROFILE.read_text())
+    del policy["maxNoOfPodsToEvictTotal"]
+    (args,) = (entry["args"] for entry in policy["profiles"][0]["pluginConfig"] if entry["name"] == "MigrationPlanner")
+    args |= {"timeLimit": f"{limits.seconds:g}s", "workers": num_workers}
+    del args["workLimit"]
+    with tempfile.TemporaryDirectory() as folder:
+        dump, file = Path(folder, "cluster.jsonl"), Path(folder, "policy.yaml")
+        dump.write_text("".join(json.dumps(found) + "\n" for found in objects))
+        file.write_text(yaml.safe_dump(policy))
+        command = ["run", "--dry-run", "--policy-config-file", str(file), "--snapshot", str(dump), "-o", "json"]
+        done = subprocess.run(
+            [sys.executable, "-m", "descheduler", *command],
+            check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    document: Mapping[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def _num_over(objects: Sequence[Object], moves: Sequence[Mapping[str, Any]]) -> int:
+    """Nodes over the target once the moves are made, from the objects alone."""
+    target = {(move["pod"]["namespace"], move["pod"]["name"]): move["to"] for move in moves}
+    room: dict[str, Ints] = {}
+    used: dict[str, Ints] = {}
+    for found in objects:
+        metadata = found["metadata"]
+        if found["kind"] == "Node":
+            room[metadata["name"]] = _amounts(found["status"]["allocatable"])
+        elif found["kind"] == "Pod":
+            node = target.get((metadata["namespace"], metadata["name"]), found["spec"]["nodeName"])
+            need = _amounts(found["spec"]["containers"][0]["resources"]["requests"])
+            used[node] = used.get(node, np.zeros_like(need)) + need
+    return sum(bool((used.get(name, 0) > _TARGET * room[name]).any()) for name in room)
+
+
+def _amounts(found: Mapping[str, str]) -> Ints:
+    """int64[2]: CPU and memory, in millionths."""
+    return np.array([parse_quantity(found[resource]) // 1000 for resource in ("cpu", "memory")], dtype=np.int64)
