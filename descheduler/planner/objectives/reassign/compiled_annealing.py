@@ -21,8 +21,11 @@ _COLD = 1e-9
 _COLD_SHARE = 0.05
 _PATIENT_UNTIL, _LENIENT_UNTIL = 0.6, 0.9
 """Parts of the annealing: until when overload is put up with, and when what is left of it is undone at any cost."""
+_SHARES_IF_LENIENT = (0.5, 0.3)
+"""See `State.shares`: where nodes may be overloaded, what moved pods hold at home is less in the way."""
+_SHARE, _SHARE_IF_CROWDED = 0.8, 0.95
 _MOST_PODS_A_NODE = 30
-"""Up to which pods are so large that overload helps; strict proposals are twice as fast."""
+"""Up to which pods are so large that overload helps, and that the solver deals out a few nodes' pods at once."""
 
 
 def has_compiler() -> bool:
@@ -36,16 +39,17 @@ class CompiledAnnealing:
     make_state: the state of the placement as it is when called.
     """
 
-    share = 0.8
-
     def __init__(
         self, placement: Placement, make_state: Callable[[], State], start: float, rng: np.random.Generator
     ) -> None:
         self._placement, self._make_state, self._start = placement, make_state, start
         self._state = make_state()
         is_crowded = len(self._state.at) > _MOST_PODS_A_NODE * len(self._state.free)
-        may_overload = not is_crowded and not is_overloaded(self._state)
-        self._prices = OverloadPrices(self._state, _PATIENT_UNTIL) if may_overload else None
+        self.share = _SHARE_IF_CROWDED if is_crowded else _SHARE
+        self._prices: OverloadPrices | None = None
+        if not is_crowded and not is_overloaded(self._state):
+            self._prices = OverloadPrices(self._state, _PATIENT_UNTIL)
+            self._state.shares[:] = _SHARES_IF_LENIENT
         self._kernel = compile_kernel()
         self._random = rng.integers(1, 2**64, size=1, dtype=np.uint64)
         self._begun: float | None = None
