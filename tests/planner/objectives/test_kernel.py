@@ -11,7 +11,14 @@ import pytest
 
 from descheduler.planner.local_search.shifts import shift_changes
 from descheduler.planner.local_search.swaps import swap_changes
-from descheduler.planner.objectives.reassign.kernel import State, anneal, compile_kernel, shift_change, swap_change
+from descheduler.planner.objectives.reassign.kernel import (
+    Random,
+    State,
+    anneal,
+    compile_kernel,
+    shift_change,
+    swap_change,
+)
 from descheduler.planner.placement import Placement
 from tests.bench.roadef.files import Instance
 from tests.planner.reassignments import random_instance
@@ -24,10 +31,14 @@ def _state(instance: Instance, placement: Placement) -> State:
     return instance.objective.prepare(instance.problem).kernel_state(placement)
 
 
+def _random(seed: int) -> Random:
+    return np.random.default_rng(seed).integers(1, 2**64, size=1, dtype=np.uint64)
+
+
 def _annealed(instance: Instance, seed: int) -> Placement:
     """A placement with moved pods, which hold what they need at both ends."""
     state = _state(instance, Placement(instance.problem))
-    anneal(state, np.array([seed + 1]), 50.0, _STEPS)
+    anneal(state, _random(seed), 50.0, _STEPS)
     return Placement(instance.problem, state.at)
 
 
@@ -67,7 +78,7 @@ def test_annealed_assignment_keeps_the_rules_and_its_changes_add_up(seed: int) -
     placement = Placement(instance.problem)
     before, state = _guide_sum(instance, placement), _state(instance, placement)
 
-    change = anneal(state, np.array([seed + 1]), 50.0, _STEPS)
+    change = anneal(state, _random(seed), 50.0, _STEPS)
 
     placement.reset(state.at)
     assert (state.at != instance.problem.assignment).any()
@@ -80,7 +91,7 @@ def test_counts_after_annealing_equal_counts_of_the_assignment(seed: int) -> Non
     instance = random_instance(seed)
     state = _state(instance, Placement(instance.problem))
 
-    anneal(state, np.array([seed + 1]), 50.0, _STEPS)
+    anneal(state, _random(seed), 50.0, _STEPS)
 
     fresh = _state(instance, Placement(instance.problem, state.at))
     spare = {"limit_counts", "spread_counts", "spread_covered", "company_counts"}
@@ -94,7 +105,7 @@ def test_nothing_is_proposed_where_no_pod_may_move() -> None:
     problem = dataclasses.replace(instance.problem, evictable=np.zeros(instance.problem.num_pods, bool))
     state = _state(Instance(problem, instance.objective), Placement(problem))
 
-    assert anneal(state, np.array([7]), 50.0, _STEPS) == 0.0
+    assert anneal(state, _random(7), 50.0, _STEPS) == 0.0
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs the extra `fast` (numba)")
@@ -103,8 +114,8 @@ def test_compiled_loop_does_what_the_plain_one_does() -> None:
     state = _state(instance, Placement(instance.problem))
     other = copy.deepcopy(state)
 
-    compiled = compile_kernel()(state, np.array([7]), 50.0, _STEPS)
-    plain = anneal(other, np.array([7]), 50.0, _STEPS)
+    compiled = compile_kernel()(state, _random(7), 50.0, _STEPS)
+    plain = anneal(other, _random(7), 50.0, _STEPS)
 
     assert compiled == plain
     np.testing.assert_array_equal(state.at, other.at)

@@ -10,14 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from types import FunctionType
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from descheduler.planner.arrays import Bools, Floats, Ints
 
-__all__ = ["State", "anneal", "compile_kernel", "shift_change", "swap_change"]
+__all__ = ["Random", "State", "anneal", "compile_kernel", "shift_change", "swap_change"]
 
-_MODULUS, _FACTOR = 2147483647, 48271
-"""Lehmer's generator "MINSTD" (Park and Miller, CACM 1988, as revised in 1993): its products fit 64 bits."""
+Random = npt.NDArray[np.uint64]
+"""uint64[1], above 0: the state of a generator of random numbers."""
+_UNIT = 2.0**-53
 
 
 class State(NamedTuple):
@@ -25,19 +29,19 @@ class State(NamedTuple):
 
     shares: float64[2], how many of the proposals are swaps, and how many of the single moves that are proposed for a
     pod that is away from home lead back there.
+    is_lenient: bool[1], whether nodes may be overloaded, at the `price` (float64[N, R]) for each unit that is short.
     """
 
     at: Ints
     origin: Ints
     pods: Ints
     need: Floats
-    usage: Floats
-    capacity: Floats
-    left_behind: Floats
+    free: Floats
+    free_while_moving: Floats
     both_ends: Bools
     allowed: Bools
     pod_class: Ints
-    safety: Floats
+    reserve: Floats
     weight: Floats
     proportions: Floats
     cost: Floats
@@ -61,12 +65,18 @@ class State(NamedTuple):
     needed_by_start: Ints
     needed_by: Ints
     shares: Floats
+    is_lenient: Bools
+    price: Floats
 
 
-def _draw(random: Ints) -> float:
-    """From 0 to 1, exclusive."""
-    random[0] = random[0] * _FACTOR % _MODULUS
-    return float(random[0] / _MODULUS)
+def _draw(random: Random) -> float:
+    """From 0 to 1, exclusive of 1, by Marsaglia's generator "xorshift64" (Journal of Statistical Software, 2003)."""
+    x = random[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    random[0] = x
+    return float(x >> np.uint64(11)) * _UNIT
 
 
 def _may_go(s: State, pod: int, node: int) -> bool:
@@ -103,22 +113,35 @@ def _may_go(s: State, pod: int, node: int) -> bool:
     return True
 
 
-def _fits(s: State, pod: int, node: int, leaving: int) -> bool:
-    """Whether the node has room for the pod, once `leaving` (a pod that is there, or -1) has left it."""
+def _fits(s: State, pod: int, node: int) -> bool:
+    """Whether the node has room for the pod. What a pod does not need may be short."""
+    is_home = s.origin[pod] == node
     for r in range(s.need.shape[1]):
         more = s.need[pod, r]
-        if leaving >= 0:
-            more -= s.need[leaving, r]
-        free = s.capacity[node, r] - s.usage[node, r]
-        if more > max(free, 0.0):
+        if more > (s.free[node, r] if is_home else s.free_while_moving[node, r]) and more > 0.0:
             return False
+    return True
+
+
+def _fit_swapped(s: State, pod: int, other: int) -> bool:
+    """Whether each of two pods' nodes has room for the other pod, once its own has left."""
+    here, there = s.at[pod], s.at[other]
+    for r in range(s.need.shape[1]):
+        more = s.need[pod, r] - s.need[other, r]
+        if (more > s.free[there, r] and more > 0.0) or (-more > s.free[here, r] and more < 0.0):
+            return False
+    return _fits_while_moving(s, pod, there, other) and _fits_while_moving(s, other, here, pod)
+
+
+def _fits_while_moving(s: State, pod: int, node: int, leaving: int) -> bool:
+    for r in range(s.need.shape[1]):
         if s.both_ends[r]:
-            held = 0.0
+            more = 0.0
             if s.origin[pod] != node:
-                held += s.need[pod, r]
-            if leaving >= 0 and s.origin[leaving] != node:
-                held -= s.need[leaving, r]
-            if held > max(free - s.left_behind[node, r], 0.0):
+                more += s.need[pod, r]
+            if s.origin[leaving] != node:
+                more -= s.need[leaving, r]
+            if more > s.free_while_moving[node, r] and more > 0.0:
                 return False
     return True
 
@@ -128,17 +151,16 @@ def _node_change(s: State, node: int, arriving: int, leaving: int) -> float:
     change = 0.0
     for r in range(s.need.shape[1]):
         if s.weight[r] != 0.0:
-            before = s.usage[node, r]
+            before = s.reserve[node, r] - s.free[node, r]
             after = before
             if arriving >= 0:
                 after += s.need[arriving, r]
             if leaving >= 0:
                 after -= s.need[leaving, r]
-            change += s.weight[r] * (max(after - s.safety[node, r], 0.0) - max(before - s.safety[node, r], 0.0))
+            change += s.weight[r] * (max(after, 0.0) - max(before, 0.0))
     for b in range(s.proportions.shape[0]):
         per, wanted = int(s.proportions[b, 0]), int(s.proportions[b, 1])
-        free_per = s.capacity[node, per] - s.usage[node, per]
-        free_wanted = s.capacity[node, wanted] - s.usage[node, wanted]
+        free_per, free_wanted = s.free[node, per], s.free[node, wanted]
         before = max(s.proportions[b, 2] * free_per - free_wanted, 0.0)
         if arriving >= 0:
             free_per -= s.need[arriving, per]
@@ -147,6 +169,20 @@ def _node_change(s: State, node: int, arriving: int, leaving: int) -> float:
             free_per += s.need[leaving, per]
             free_wanted += s.need[leaving, wanted]
         change += s.proportions[b, 3] * (max(s.proportions[b, 2] * free_per - free_wanted, 0.0) - before)
+    return change
+
+
+def _overload_change(s: State, node: int, arriving: int, leaving: int) -> float:
+    """What the price of the node's overload changes by, with what is held there for moved pods; either may be -1."""
+    change = 0.0
+    for r in range(s.need.shape[1]):
+        before = -s.free_while_moving[node, r]
+        after = before
+        if arriving >= 0 and not (s.both_ends[r] and s.origin[arriving] == node):
+            after += s.need[arriving, r]
+        if leaving >= 0 and not (s.both_ends[r] and s.origin[leaving] == node):
+            after -= s.need[leaving, r]
+        change += s.price[node, r] * (max(after, 0.0) - max(before, 0.0))
     return change
 
 
@@ -174,12 +210,12 @@ def _go(s: State, pod: int, node: int) -> None:
     origin = s.origin[pod]
     for r in range(s.need.shape[1]):
         amount = s.need[pod, r]
-        s.usage[here, r] -= amount
-        s.usage[node, r] += amount
-        if here == origin:
-            s.left_behind[origin, r] += amount
-        if node == origin:
-            s.left_behind[origin, r] -= amount
+        s.free[here, r] += amount
+        s.free[node, r] -= amount
+        if here != origin or not s.both_ends[r]:
+            s.free_while_moving[here, r] += amount
+        if node != origin or not s.both_ends[r]:
+            s.free_while_moving[node, r] -= amount
     s.limit_counts[s.limit_group[pod], s.limit_domain[here]] -= 1
     s.limit_counts[s.limit_group[pod], s.limit_domain[node]] += 1
     group = s.spread_group[pod]
@@ -202,41 +238,46 @@ def _go(s: State, pod: int, node: int) -> None:
     s.at[pod] = node
 
 
-def _is_taken(random: Ints, change: float, temperature: float) -> bool:
+def _is_taken(random: Random, change: float, temperature: float) -> bool:
     """Metropolis' rule."""
     return change <= 0.0 or _draw(random) < math.exp(-change / temperature)
 
 
-def _some_pod(s: State, random: Ints) -> int:
+def _some_pod(s: State, random: Random) -> int:
     return int(s.pods[int(_draw(random) * len(s.pods))])
 
 
-def _some_node(s: State, random: Ints, pod: int) -> int:
+def _some_node(s: State, random: Random, pod: int) -> int:
     if s.at[pod] != s.origin[pod] and _draw(random) < s.shares[1]:
         return int(s.origin[pod])
-    return int(_draw(random) * len(s.capacity))
+    return int(_draw(random) * len(s.free))
 
 
 def shift_change(s: State, pod: int, node: int) -> float:
     """What the sum changes by where the pod goes to the node; infinity where it may not. As numpy's `shift_changes`."""
     here = s.at[pod]
-    if node == here or not _fits(s, pod, node, -1) or not _may_go(s, pod, node):
+    if node == here or not (s.is_lenient[0] or _fits(s, pod, node)) or not _may_go(s, pod, node):
         return math.inf
-    return _node_change(s, here, -1, pod) + _node_change(s, node, pod, -1) + _move_change(s, pod, node)
+    change = _node_change(s, here, -1, pod) + _node_change(s, node, pod, -1) + _move_change(s, pod, node)
+    if s.is_lenient[0]:
+        change += _overload_change(s, here, -1, pod) + _overload_change(s, node, pod, -1)
+    return change
 
 
 def swap_change(s: State, pod: int, other: int) -> float:
     """What the sum changes by where two pods change places; infinity where they may not. As numpy's `swap_changes`."""
     here, there = s.at[pod], s.at[other]
-    if here == there or not _fits(s, pod, there, other) or not _fits(s, other, here, pod):
+    if here == there or not (s.is_lenient[0] or _fit_swapped(s, pod, other)):
         return math.inf
     if not _may_go(s, pod, there) or not _may_go(s, other, here):
         return math.inf
     change = _node_change(s, here, other, pod) + _node_change(s, there, pod, other)
+    if s.is_lenient[0]:
+        change += _overload_change(s, here, other, pod) + _overload_change(s, there, pod, other)
     return change + _move_change(s, pod, there) + _move_change(s, other, here)
 
 
-def _try_shift(s: State, random: Ints, temperature: float) -> float:
+def _try_shift(s: State, random: Random, temperature: float) -> float:
     """Proposes one move; what the sum changed by."""
     pod = _some_pod(s, random)
     node = _some_node(s, random, pod)
@@ -247,7 +288,7 @@ def _try_shift(s: State, random: Ints, temperature: float) -> float:
     return change
 
 
-def _try_swap(s: State, random: Ints, temperature: float) -> float:
+def _try_swap(s: State, random: Random, temperature: float) -> float:
     """Proposes that two pods change places; what the sum changed by."""
     pod, other = _some_pod(s, random), _some_pod(s, random)
     change = swap_change(s, pod, other)
@@ -262,8 +303,8 @@ def _try_swap(s: State, random: Ints, temperature: float) -> float:
     return change
 
 
-def anneal(s: State, random: Ints, temperature: float, steps: int) -> float:
-    """Proposes `steps` moves and swaps by Metropolis' rule; what the sum changed by. `random` is int64[1], above 0."""
+def anneal(s: State, random: Random, temperature: float, steps: int) -> float:
+    """Proposes `steps` moves and swaps by Metropolis' rule; what the sum changed by."""
     change = 0.0
     if len(s.pods) == 0:
         return change
@@ -275,12 +316,15 @@ def anneal(s: State, random: Ints, temperature: float, steps: int) -> float:
     return change
 
 
-Kernel = Callable[[State, Ints, float, int], float]
+Kernel = Callable[[State, Random, float, int], float]
 _PARTS = (
     _draw,
     _may_go,
     _fits,
+    _fits_while_moving,
+    _fit_swapped,
     _node_change,
+    _overload_change,
     _move_change,
     _flip,
     _go,
@@ -311,7 +355,10 @@ def compile_kernel() -> Kernel:
 def _compiled(function: FunctionType) -> object:
     import numba
 
+    # Each call that is not inlined passes on some 300 values, which is what all of the state's arrays are made of; and
+    # each array that is looked at is counted as used, atomically, unless told that nothing here needs memory (`_nrt`).
+    options: dict[str, Any] = {"forceinline": True, "_nrt": False}
     try:
-        return numba.njit(function, cache=True)
+        return numba.njit(function, cache=True, **options)
     except RuntimeError:  # there is no folder that the cache can be written to
-        return numba.njit(function)
+        return numba.njit(function, **options)

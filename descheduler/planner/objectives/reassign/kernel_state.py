@@ -29,19 +29,19 @@ def make_state(placement: Placement, *, safety: Ints, weight: Ints, proportions:
     moved = problem.moved(placement.at)
     left_behind = np.zeros_like(problem.need, shape=problem.capacity.shape, dtype=np.float64)
     np.add.at(left_behind, placement.origins[moved], problem.need[moved])
+    free = np.ascontiguousarray(problem.capacity - placement.usage.T)
     limit, spread, company = _counts(placement)
     return State(
         at=placement.at.copy(),
         origin=problem.assignment.copy(),
         pods=np.flatnonzero(problem.evictable & (problem.assignment >= 0)),
         need=problem.need.astype(np.float64),
-        usage=np.ascontiguousarray(placement.usage.T),
-        capacity=problem.capacity.astype(np.float64),
-        left_behind=left_behind,
+        free=free,
+        free_while_moving=free - np.where(problem.both_ends, left_behind, 0.0),
         both_ends=problem.both_ends,
         allowed=problem.allowed,
         pod_class=problem.pod_class,
-        safety=safety.astype(np.float64),
+        reserve=(problem.capacity - safety).astype(np.float64),
         weight=weight.astype(np.float64),
         proportions=proportions,
         cost=problem.cost.astype(np.float64),
@@ -65,6 +65,8 @@ def make_state(placement: Placement, *, safety: Ints, weight: Ints, proportions:
         needed_by_start=_starts(company.needed_by),
         needed_by=np.concatenate(company.needed_by),
         shares=_shares(problem),
+        is_lenient=np.zeros(1, bool),
+        price=np.zeros(problem.capacity.shape),
     )
 
 

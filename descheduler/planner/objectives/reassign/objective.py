@@ -137,7 +137,7 @@ class ReassignGoal:
         """By the guide, which is the cost but for what groups cost together; compiled where that is possible."""
         if not has_compiler() or not is_known(self._problem.rules):
             return Annealing(placement, self, rng)
-        return CompiledAnnealing(placement, self.kernel_state(placement), self._start_temperature(), rng)
+        return CompiledAnnealing(placement, lambda: self.kernel_state(placement), self._start_temperature(), rng)
 
     def _start_temperature(self) -> float:
         """Some times what a pod could win at most on average, doing nothing being worth its value.
