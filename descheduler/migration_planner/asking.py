@@ -139,13 +139,16 @@ class Asking:
         return [Group([move], pods) for moves in allowed for move in moves]
 
     def useful(self, groups: Sequence[Group]) -> Sequence[Group]:
-        """`groups` without those that would leave in vain, for want of others or for what else takes the room."""
+        """`groups` without those that are refused, and those that would leave in vain for want of others.
+
+        What is refused leaves no trace: without it the others are granted as they were.
+        """
         while True:
             with self._evictor.what_if():
                 granted = [group for group in groups if not self._against_group(group)]
                 useful = [group for group in granted if not any(map(self._objective.is_in_vain, group.pods))]
-            if len(useful) == len(groups):
-                return useful
+            if len(useful) == len(granted):
+                return granted
             groups = useful
 
     def ask_whole(self, group: Group, waves: MoveWaves) -> Sequence[Pod]:
