@@ -27,6 +27,7 @@ __all__ = [
     "MOST_NODE_COST",
     "NODE_METRIC",
     "PENDING_PODS",
+    "SHARED_GPUS",
     "BalanceUtilization",
     "ConsolidateNodes",
     "DisruptionCost",
@@ -45,6 +46,9 @@ __all__ = [
 
 PENDING_PODS = "pending"
 """All pods that are pending, as `makeRoom` names them."""
+
+SHARED_GPUS = "koordinator.sh/gpu"
+"""GPUs that pods share, as `reduceFragmentation` names them."""
 
 KUBERNETES_METRICS, NODE_METRIC = "KubernetesMetrics", "NodeMetric"
 _SOURCES = (KUBERNETES_METRICS, NODE_METRIC)
@@ -173,14 +177,15 @@ class ReduceFragmentation(ObjectiveArgs, frozen=True):
     """Makes the free capacity of a resource usable by pods of the sizes that the cluster runs, with few evictions."""
 
     resource: str = ""
-    """An extended resource that pods request whole, such as `nvidia.com/gpu`."""
+    """An extended resource that pods request whole, such as `nvidia.com/gpu`; `koordinator.sh/gpu` for GPUs one by one,
+    of which pods request parts, whole ones or several by any of Koordinator's resources."""
 
     def problems(self) -> Iterator[ArgsProblem]:
         """No resource, or one of which pods request any part."""
         if "/" not in self.resource:
             yield ArgsProblem(("resource",), f"{self.resource!r} is not an extended resource such as nvidia.com/gpu")
-        elif self.resource.startswith("koordinator.sh/"):
-            message = f"pods can share devices of {self.resource}, which is not supported; see nvidia.com/gpu"
+        elif self.resource.startswith("koordinator.sh/") and self.resource != SHARED_GPUS:
+            message = f"pods can share devices of {self.resource}; {SHARED_GPUS} stands for GPUs that pods share"
             yield ArgsProblem(("resource",), message)
 
 

@@ -17,6 +17,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.landings.openings import Openings
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING, Bools, Ints
+from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.rules import AtMost, MoveLimit, Rule
 
@@ -26,6 +27,7 @@ __all__ = ["ClusterProblem", "cluster_problem"]
 class ClusterProblem:
     """`problem` over `pods` and `nodes`, whose places in these are the indices of its arrays.
 
+    A node whose devices are told apart is there with each choice of them, several times under its name.
     `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request, without what Reservations hold.
     """
 
@@ -51,14 +53,35 @@ class ClusterProblem:
 
         None where that changes nothing.
         """
-        places = {name: number for number, name in enumerate(self.nodes)}
         by_uid = {pod.uid: number for number, pod in enumerate(self.pods)}
-        found = np.array(self.problem.assignment)
+        placement = Placement(self.problem)
         for uid, node in targets.items():
             number = by_uid.get(uid, -1)
-            if number >= 0 and node in places and self.problem.evictable[number]:
-                found[number] = places[node]
-        return None if np.array_equal(found, self.problem.assignment) else found
+            if number >= 0 and self.problem.evictable[number]:
+                self._place(placement, number, self.places_of(number, node))
+        return None if np.array_equal(placement.at, self.problem.assignment) else placement.at
+
+    @staticmethod
+    def _place(placement: Placement, number: int, places: Sequence[int]) -> None:
+        """Puts the pod on the first of its places that has room, else on the first."""
+        if places:
+            is_open = placement.open_moves(np.array([number]), np.array(places))[0]
+            placement.move(number, places[int(np.argmax(is_open))])
+
+    def places_of(self, number: int, node: str) -> Sequence[int]:
+        """What of the problem's nodes has that name and suits the pod, whether there is room; empty for other nodes."""
+        places = self._places.get(node, [])
+        if len(places) < 2:
+            return places
+        is_allowed = self.problem.allowed[self.problem.pod_class[number]]
+        return [place for place in places if is_allowed[place]]
+
+    @cached_property
+    def _places(self) -> Mapping[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, name in enumerate(self.nodes):
+            found.setdefault(name, []).append(number)
+        return found
 
     @cached_property
     def _numbers(self) -> Mapping[PodIdentity, int]:
@@ -80,14 +103,17 @@ def cluster_problem(
     kept: Iterable[PodIdentity] = (),
     most: int | None = None,
     cost_of: Callable[[Sequence[Pod]], Ints] | None = None,
+    looks_at_devices: bool = True,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
 
     Pods that the filters of the profile keep, those in `kept`, and those whose replacement lands nowhere for
     certain, stay. Those of which `counts` is false are none of the problem's: what they take comes off the capacity.
     `pending` pods have no node yet. `most` limits the evictions, and `cost_of` says what they cost, which is 1 each
-    without it. Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and
-    budgets leave; everything else that stands between pods counts as it is now.
+    without it. Without `looks_at_devices` nodes are open to pods whatever is left of their devices.
+
+    Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
+    leave; everything else that stands between pods counts as it is now.
     """
     openings = evictor.prover().openings()
     columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
@@ -109,7 +135,7 @@ def cluster_problem(
     np.add.at(used, assignment[: len(placed)], need[: len(placed)])
     # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
     need = np.minimum(need, allocatable.max(axis=0, initial=0) + 1)
-    classes = _Classes(openings, columns)
+    classes = _Classes(openings, columns, looks_at_devices=looks_at_devices)
     stay = frozenset(kept)
     rows = [_row(pod, evictor, view, classes, stay) for pod in placed]
     rows += [classes.row_of_pending(pod, pending) for pod in pending]
@@ -152,8 +178,9 @@ def _row(
 class _Classes:
     """The rows of `allowed`: pods that the same nodes are open to share one. Row 0 is open nowhere."""
 
-    def __init__(self, openings: Openings, columns: Ints) -> None:
+    def __init__(self, openings: Openings, columns: Ints, *, looks_at_devices: bool) -> None:
         self._openings = openings
+        self._looks_at_devices = looks_at_devices
         self._columns = columns
         self._rows: dict[bytes, int] = {}
         self._known: dict[int, int] = {}
@@ -166,7 +193,7 @@ class _Classes:
 
     def row(self, pod: Pod) -> int | None:
         """The row of a pod; None for one whose replacement lands nowhere for certain."""
-        return self._row_of(self._openings.open_to(pod))
+        return self._row_of(self._openings.open_to(pod, looks_at_devices=self._looks_at_devices))
 
     def row_of_pending(self, pod: Pod, others: Sequence[Pod]) -> int | None:
         """The row of a pending pod, which may be placed together with `others`; None where no move helps it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.planner.waves import Waves
@@ -19,7 +21,6 @@ class MoveWaves:
     def __init__(self, cluster: ClusterProblem, first: int) -> None:
         self._waves = Waves(cluster.problem)
         self._cluster = cluster
-        self._nodes = {name: number for number, name in enumerate(cluster.nodes)}
         self._number = first
         self.targets: dict[str, str] = {}
 
@@ -27,10 +28,17 @@ class MoveWaves:
         """The wave in which `pod` leaves for `node`; one for which nothing comes, or elsewhere, needs no room here."""
         if node is not None:
             self.targets[pod.uid] = node
-        if node in self._nodes:
-            number, target = self._cluster.number_of(pod), self._nodes[node]
-            if not self._waves.can_start(number, target):
+        number = self._cluster.number_of(pod)
+        places = [] if node is None else self._cluster.places_of(number, node)
+        if places:
+            place = self._open_place(number, places)
+            if place is None:
                 self._waves.begin()
                 self._number += 1
-            self._waves.start(number, target)
+                place = self._open_place(number, places)
+            self._waves.start(number, places[0] if place is None else place)
         return self._number
+
+    def _open_place(self, number: int, places: Sequence[int]) -> int | None:
+        """The first place that has room in this wave."""
+        return next((place for place in places if self._waves.can_start(number, place)), None)

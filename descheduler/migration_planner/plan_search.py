@@ -13,6 +13,7 @@ from descheduler.migration_planner.args import MigrationPlannerArgs
 from descheduler.migration_planner.asking import Asking, Trial
 from descheduler.migration_planner.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.migration_planner.disruption_cost import disruption_costs
+from descheduler.migration_planner.gpus.gpu_problem import with_gpus
 from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.model.node import Node
@@ -134,8 +135,8 @@ class PlanSearch:
 
     def _stated(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked, without the pods that were refused."""
-        args, handle = self._args, self._handle
-        return cluster_problem(
+        args, handle, by_gpu = self._args, self._handle, self._objective.tells_gpus_apart
+        cluster = cluster_problem(
             handle.view,
             handle.evictor,
             self._nodes,
@@ -144,7 +145,9 @@ class PlanSearch:
             kept=self._kept,
             most=args.max_evictions,
             cost_of=partial(disruption_costs, weights=args.disruption_cost, view=handle.view, now=handle.now),
+            looks_at_devices=not by_gpu,
         )
+        return with_gpus(cluster, handle.evictor.prover().openings()) if by_gpu else cluster
 
     def _limits(self) -> Limits:
         """Of all plans together, and of trying them out."""

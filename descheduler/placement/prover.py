@@ -25,6 +25,7 @@ from descheduler.placement.landings.openings import Openings
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.preemption import preemption_hint
 from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, not_looked_for, verdict_of
+from descheduler.placement.plugins.device_share.args import DeviceShareArgs
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
@@ -88,6 +89,11 @@ class LandingProver:
     def prefers_empty_nodes(self) -> bool:
         """Whether the scheduler of the first profile gives nodes with more free room a higher score."""
         return self._first_profile.args.of(NodeResourcesFitArgs).strategy == "LeastAllocated"
+
+    @property
+    def prefers_idle_gpus(self) -> bool:
+        """Whether DeviceShare of the first profile gives GPUs that nobody uses a higher score."""
+        return self._first_profile.args.of(DeviceShareArgs).strategy == "LeastAllocated"
 
     @property
     def packing_weights(self) -> Mapping[str, int]:

@@ -18,9 +18,10 @@ __all__ = ["goal_of", "run_objective", "verified"]
 _PACKING = Path(__file__).resolve().parents[2] / "config" / "schedulers" / "most-allocated.yaml"
 
 
-def verified(planner: Object, *, packs: bool = True) -> Object:
-    """A policy with MigrationPlanner and PlacementVerification; `packs`: the scheduler prefers full nodes."""
-    verification: Object = {"schedulerConfigFile": str(_PACKING)} if packs else {}
+def verified(planner: Object, *, packs: bool = True, scheduler: Path = _PACKING) -> Object:
+    """A policy with MigrationPlanner and PlacementVerification; `packs`: the scheduler is that of the file `scheduler`,
+    by default one that prefers full nodes."""
+    verification: Object = {"schedulerConfigFile": str(scheduler)} if packs else {}
     profile: Object = {
         "name": "p",
         "pluginConfig": [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from descheduler.migration_planner.args import (
     MigrationPlannerArgs,
     PlannerObjective,
@@ -115,6 +117,15 @@ def test_a_resource_of_which_any_part_is_requested_is_a_fault_of_the_policy() ->
 
     assert problem.field == "objectives[0].reduceFragmentation.resource"
     assert problem.message == "'cpu' is not an extended resource such as nvidia.com/gpu"
+
+
+@pytest.mark.parametrize("resource", ["koordinator.sh/gpu-core", "koordinator.sh/rdma"])
+def test_of_shared_devices_only_gpus_as_a_whole_are_named(resource: str) -> None:
+    objective = PlannerObjective(reduce_fragmentation=ReduceFragmentation(resource))
+
+    (problem,) = validate_args(MigrationPlannerArgs((objective,)))
+
+    assert problem.message.startswith(f"pods can share devices of {resource}; ")
 
 
 def make_openings(nodes: Sequence[Node]) -> Openings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -121,3 +122,11 @@ def test_objective_over_whole_nodes_refuses_parts(objective: Objective) -> None:
 def test_parts_that_do_not_go_together_are_named(taken: list[list[int]], machine: list[int], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         Parts(np.array([[1], [1]]), np.array(taken), np.array(machine))
+
+
+def test_a_problem_in_which_every_pod_stays_is_solved() -> None:
+    problem = dataclasses.replace(
+        make_gpu_problem(gpus=[1, 1], need=[[1, 5]], assignment=[0]), evictable=np.array([False])
+    )
+
+    assert solve(problem, MakeRoom(), Limits(work=1.0)).moves == ()

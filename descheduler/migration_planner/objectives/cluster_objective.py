@@ -62,6 +62,11 @@ class ClusterObjective(ABC):
             return ""
         return "a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
 
+    @property
+    def tells_gpus_apart(self) -> bool:
+        """Whether the plan is about single GPUs of nodes; not if not overridden."""
+        return False
+
     def counts_pod(self, pod: Pod) -> bool:
         """Whether a pod on a node is one of those that the plan moves, or that have to stay; all if not overridden."""
         del pod
@@ -174,4 +179,4 @@ class ClusterObjective(ABC):
 
     def change(self, before: int, after: int) -> str:
         """Such as `2 nodes over target → 0`."""
-        return f"{self.text_of(before)} → {after}"
+        return f"{self.text_of(before)} → {after:,}"

@@ -12,6 +12,10 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import PENDING_PODS, MakeRoom
 from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.connected_moves import connected_moves
+from descheduler.migration_planner.gpus.gpu_need import gpu_need
+from descheduler.migration_planner.gpus.gpu_problem import GpuProblem
+from descheduler.migration_planner.gpus.node_gpus import free_gpus
+from descheduler.migration_planner.gpus.room_chains import room_chains
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.node import Node
@@ -66,6 +70,14 @@ class RoomForPods(ClusterObjective):
         """Selected pods that no node takes."""
         return len(self.pending())
 
+    @property
+    def tells_gpus_apart(self) -> bool:
+        """Whether some selected pod asks for GPUs, and Devices list those of some node."""
+        if not any(gpu_need(pod.spec.requests, 0) for pod in self._selected.values()):
+            return False
+        openings = self._evictor.prover().openings()
+        return any(free_gpus(openings.device_state(node)) for node in self._nodes)
+
     def stated_over(self, cluster: ClusterProblem) -> PlacedPods:
         """The gangs of pending pods, which are placed whole."""
         self._cluster = cluster
@@ -99,7 +111,7 @@ class RoomForPods(ClusterObjective):
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Moves of which one takes the room that another one leaves, and those for pods of one gang."""
-        found = connected_moves(moves, self._gang_of)
+        found = self._connected(moves)
         self._served_by = {
             identity_of(self._cluster.pods[move.pod]): self._placed_by(group)
             for group in found
@@ -107,6 +119,12 @@ class RoomForPods(ClusterObjective):
             if move.source != PENDING
         }
         return found
+
+    def _connected(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        cluster = self._cluster
+        if not isinstance(cluster, GpuProblem):
+            return connected_moves(moves, self._gang_of)
+        return room_chains(cluster.problem, moves, self._gang_of)
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
         """Each group, by the pods that it makes room for."""

@@ -12,9 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.koordinator.devices import AllocatedDevices
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.landings.candidates import CandidateMaker
+from descheduler.placement.plugins.device_share.device_cache import DeviceCache
+from descheduler.placement.plugins.device_share.device_state import DeviceState
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -23,7 +26,8 @@ __all__ = ["Openings"]
 
 _RESOURCES_FIT = "NodeResourcesFit"
 """What it says of a node changes with every move, and follows from the amounts."""
-_ROOM = frozenset({_RESOURCES_FIT, "DeviceShare", "NodeNUMAResource"})
+_DEVICE_SHARE = "DeviceShare"
+_ROOM = frozenset({_RESOURCES_FIT, _DEVICE_SHARE, "NodeNUMAResource"})
 """What they say of a node changes with moves that make room on it."""
 
 
@@ -36,7 +40,7 @@ class Openings:
     def __init__(self, cluster: ShadowCluster, candidates: CandidateMaker) -> None:
         self._cluster = cluster
         self._candidates = candidates
-        self._open: dict[PlacementClass, NDArray[np.bool_] | None] = {}
+        self._open: dict[tuple[PlacementClass, frozenset[str]], NDArray[np.bool_] | None] = {}
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -70,17 +74,27 @@ class Openings:
             amounts[row] = amount
         return amounts
 
-    def open_to(self, victim: Pod) -> NDArray[np.bool_] | None:
+    def device_state(self, node: str) -> DeviceState:
+        """The devices of a node; those of nodes that are alike and in the same state are one object."""
+        return self._cluster.follow(DeviceCache).state(self.place_of(node))
+
+    def devices_of(self, pod: Pod) -> AllocatedDevices:
+        """The devices that a pod has, as its annotation says; none for one that is not bound."""
+        return self._cluster.follow(DeviceCache).held_by(pod)
+
+    def open_to(self, victim: Pod, *, looks_at_devices: bool = True) -> NDArray[np.bool_] | None:
         """bool[N]: the nodes that would take the replacement of `victim` if they had the room; do not change it.
 
+        Of devices they must have enough left now, unless whoever asks looks at these himself.
         None for a pod that comes back to its node or nowhere, or of which its scheduler's answer is not certain.
         """
         unplaced = self._candidates.candidate(victim, Counter()).unplaced
         if unplaced is None or unplaced.doubt:
             return None
-        known = unplaced.placement_class
+        room = frozenset({_RESOURCES_FIT} if looks_at_devices else {_RESOURCES_FIT, _DEVICE_SHARE})
+        known = unplaced.placement_class, room
         if known not in self._open:
-            self._open[known] = _open_nodes(unplaced.evaluate(), frozenset({_RESOURCES_FIT}))
+            self._open[known] = _open_nodes(unplaced.evaluate(), room)
         return self._open[known]
 
     def open_to_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> NDArray[np.bool_] | None:

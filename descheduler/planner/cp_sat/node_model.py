@@ -50,7 +50,8 @@ class NodeModel:
         is_home = placement.origins[part.pods][:, None] == part.nodes
         is_open = problem.allowed[problem.pod_class[part.pods][:, None], part.nodes] | is_home
         if problem.parts is not None:
-            is_open &= np.array([problem.leaves_machine(pod, part.nodes) for pod in self.pods]) | is_home
+            leaves = [problem.leaves_machine(pod, part.nodes) for pod in self.pods]
+            is_open &= np.array(leaves, dtype=bool).reshape(is_home.shape) | is_home
         room = self._room_without_pods(part.nodes)
         for need, left in zip(problem.need[part.pods].T, room.T, strict=True):
             is_open &= need[:, None] <= np.maximum(left, 0)

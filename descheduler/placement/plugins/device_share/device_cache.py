@@ -21,8 +21,8 @@ from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 __all__ = ["DeviceCache"]
 
 _NOTHING: AllocatedDevices = {}
-_MOST_STATES = 50_000
-"""States that are kept; what is no longer of use is forgotten then."""
+_MOST_STATES = 10_000
+"""States that are kept; what is no longer of use is forgotten then. Answers of all kinds of pods have to have room."""
 
 
 class DeviceCache:

@@ -11,6 +11,9 @@ from descheduler.planner.objectives.defragment_devices.descent import Descent
 __all__ = ["Recreation"]
 
 _LEAST_TAKEN, _MOST_TAKEN = 2, 24
+_LEAST_GAIN = 1e-6
+_PATIENCE = 500
+"""Tries in a row that better nothing, after which small clusters are taken to be done."""
 
 
 class Recreation:
@@ -20,10 +23,11 @@ class Recreation:
 
     def __init__(self, descent: Descent, rng: np.random.Generator) -> None:
         self._descent, self._rng = descent, rng
+        self._in_vain = 0
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
-        """Goes on until `budget` is over or `whole` is at the share `until`."""
-        while not budget.is_over and whole.progress < until:
+        """Goes on until `budget` is over, `whole` is at the share `until`, or nothing is bettered for long."""
+        while not budget.is_over and whole.progress < until and self._in_vain < _PATIENCE:
             self._try_once(budget)
 
     def _try_once(self, budget: Budget) -> None:
@@ -38,6 +42,7 @@ class Recreation:
                 descent.move(pod, home)
         descent.run(budget)
         budget.spend_evaluations(0)
+        self._in_vain = 0 if descent.stranded < stranded - _LEAST_GAIN else self._in_vain + 1
         if descent.stranded > stranded:
             self._take_back(before)
 

@@ -1,0 +1,1 @@
+"""GPUs one by one, as Koordinator's Device objects list them."""

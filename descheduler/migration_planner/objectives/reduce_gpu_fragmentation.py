@@ -1,0 +1,125 @@
+"""ReduceFragmentation over GPUs that pods share or take several of: what is free on them in parts that pods can use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.migration_planner.args import ReduceFragmentation
+from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.gpus.gpu_classes import gpu_classes
+from descheduler.migration_planner.gpus.gpu_problem import GpuProblem, units_of
+from descheduler.migration_planner.gpus.node_gpus import free_gpus, largest_memory
+from descheduler.migration_planner.gpus.stranded_gpus import StrandedGpus
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.planner.objective import Value
+from descheduler.planner.objectives.defragment_devices import DefragmentDevices
+from descheduler.planner.waves import Move
+
+__all__ = ["UsableGpus"]
+
+_PACKING_HINT = "DeviceShare that scores with MostAllocated prefers GPUs that are in use (schedulerConfigFile)"
+
+
+class UsableGpus(ClusterObjective):
+    """Percent of GPUs of `nodes` that are free and that pods cannot use: the mean over the sizes in which pods ask for
+    GPUs, each as often as it is requested."""
+
+    name = "ReduceFragmentation"
+    noun = "unit"
+    is_in_bundles = True  # so that what a move gains is asked once it is booked, on the GPUs that it really gets
+
+    def __init__(self, args: ReduceFragmentation, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
+        self._resource = args.resource
+        self.state = f"of {args.resource} stranded"
+        self._evictor = handle.evictor
+        if self._evictor.prover().prefers_idle_gpus:
+            self.hint = _PACKING_HINT
+        self._nodes = [node.name for node in nodes]
+        openings = self._evictor.prover().openings()
+        pods = [pod for pod in handle.view.snapshot.pods if not pod.is_terminal]
+        self._classes = gpu_classes(pods, openings, largest_memory(openings, self._nodes))
+        self._stranded = None if self._classes is None else StrandedGpus(self._nodes, self._classes)
+
+    def nothing_to_do(self) -> str:
+        """That no pod asks for GPUs, that no node has any, or that all that is free can be used."""
+        openings = self._evictor.prover().openings()
+        if not any(free_gpus(openings.device_state(node)) for node in self._nodes):
+            return "no node has a Device with GPUs (devices.scheduling.koordinator.sh)"
+        if self._stranded is None:
+            return "no pod requests GPUs"
+        return "" if self._total() else "no free part of a GPU is stranded: pods can use all of it"
+
+    def figure(self) -> int:
+        """Percent of GPUs that are stranded, of a pod of the mean size, rounded up."""
+        return 0 if self._stranded is None else self._stranded.mean(self._evictor.prover().openings())
+
+    @property
+    def tells_gpus_apart(self) -> bool:
+        """Always."""
+        return True
+
+    def stated_over(self, cluster: ClusterProblem) -> DefragmentDevices:
+        """The sizes as classes."""
+        if self._classes is None or not isinstance(cluster, GpuProblem):
+            raise AssertionError("no pod requests GPUs")
+        classes = self._classes.over(cluster.allocatable.shape[1], units_of(cluster.allocatable))
+        return DefragmentDevices(classes.shape[1] - 1, classes, self._classes.numbers, self._classes.weights)
+
+    def shown(self, value: Value) -> tuple[int, int]:
+        """What is stranded, of a pod of the mean size."""
+        return 0 if self._stranded is None else self._stranded.rounded(value[0]), value[1]
+
+    def reason(self, pod: Pod) -> str:
+        """What is free on the GPUs of its node."""
+        gpus = free_gpus(self._evictor.prover().openings().device_state(pod.node_name))
+        free = ", ".join(f"{gpu.memory_ratio}%" for gpu in gpus.values() if gpu.memory_ratio)
+        if not free:
+            return f"leaves parts of GPUs free on node {pod.node_name} that pods can use"
+        return f"node {pod.node_name} has GPUs with {free} free, of which pods cannot use all"
+
+    def harm(self, pod: Pod, node: str) -> Verdict:
+        """Nothing by itself: what its GPUs there leave is asked once it is granted."""
+        del pod, node
+        return ACCEPTED
+
+    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+        """That less is stranded on the GPUs that the replacements get."""
+        before = self._total()
+
+        def gain() -> Verdict:
+            if self._total() < before:
+                return ACCEPTED
+            message = "the replacement pod would be scheduled onto GPUs where no larger parts are left"
+            return refuse(Reason.NO_GAIN, f"{message}; {self.hint}" if self.hint else message)
+
+        return gain
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """The plan as a whole: what a move gains depends on the others."""
+        if not moves or self._stranded is None:
+            return
+        assignment = cluster.problem.assignment.copy()
+        for move in moves:
+            assignment[move.pod] = move.target
+        goal = self.stated_over(cluster).prepare(cluster.problem)
+        before, after = (goal.value(at)[0] for at in (cluster.problem.assignment, assignment))
+        yield Part(self._stranded.rounded(before - after), moves, [cluster.pods[move.pod] for move in moves])
+
+    def shortfall(self) -> str:
+        """That no more is gained."""
+        return "no plan that was found within the limits makes more of it usable"
+
+    def why_not(self, pod: Pod) -> str:
+        """That its eviction would gain nothing."""
+        if pod.node_name not in self._nodes:
+            return f"node {pod.node_name} is not one of the nodes that the policy selects"
+        if nothing := self.nothing_to_do():
+            return nothing
+        return "no plan that was found within the limits gets larger free parts of GPUs by its eviction"
+
+    def _total(self) -> int:
+        return 0 if self._stranded is None else self._stranded.total(self._evictor.prover().openings())
