@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.move_waves import MoveWaves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.landings.landing import Landing

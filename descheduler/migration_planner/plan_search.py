@@ -11,11 +11,11 @@ import numpy as np
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs
 from descheduler.migration_planner.asking import Asking, Trial
-from descheduler.migration_planner.cluster_problem import ClusterProblem, cluster_problem
-from descheduler.migration_planner.disruption_cost import disruption_costs
 from descheduler.migration_planner.gpus.gpu_problem import with_gpus
 from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem, cluster_problem
+from descheduler.migration_planner.problem.disruption_cost import disruption_costs
 from descheduler.model.node import Node
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.arrays import Ints

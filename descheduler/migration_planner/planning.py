@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs
 from descheduler.migration_planner.asking import Asking, Group, Trial
-from descheduler.migration_planner.cluster_problem import ClusterProblem
-from descheduler.migration_planner.disruption_cost import ORDINARY
 from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.move_waves import MoveWaves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.plan_search import PlanSearch
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.migration_planner.problem.disruption_cost import ORDINARY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted

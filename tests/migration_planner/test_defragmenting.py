@@ -13,7 +13,7 @@ from descheduler.migration_planner.args import (
     ReduceFragmentation,
     validate_args,
 )
-from descheduler.migration_planner.pod_sizes import sizes_of
+from descheduler.migration_planner.problem.pod_sizes import sizes_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.openings import Openings

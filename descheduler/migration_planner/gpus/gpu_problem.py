@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.gpus.gpu_choices import Choice, GpuChoices
 from descheduler.migration_planner.gpus.gpu_need import GpuNeed, gpu_need
 from descheduler.migration_planner.gpus.node_gpus import FreeGpu, free_gpus, gpus_of_pod, largest_memory
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.arrays import PENDING, Ints

@@ -10,12 +10,12 @@ import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import BalanceUtilization
-from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.connected_moves import connected_moves
-from descheduler.migration_planner.measured_usage import measured_usage
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
-from descheduler.migration_planner.targets import Targets, Usage
-from descheduler.migration_planner.usage import RequestedUsage, Utilization
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.migration_planner.utilization.measured_usage import measured_usage
+from descheduler.migration_planner.utilization.targets import Targets, Usage
+from descheduler.migration_planner.utilization.usage import RequestedUsage, Utilization
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.migration_planner.cluster_problem import ClusterProblem
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict

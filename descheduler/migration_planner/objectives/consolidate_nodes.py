@@ -11,12 +11,12 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import ConsolidateNodes
-from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.drain_plan import with_drains
-from descheduler.migration_planner.node_costs import NodeCosts, cost_text
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
-from descheduler.migration_planner.targets import Targets
-from descheduler.migration_planner.usage import RequestedUsage
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.migration_planner.problem.node_costs import NodeCosts, cost_text
+from descheduler.migration_planner.utilization.targets import Targets
+from descheduler.migration_planner.utilization.usage import RequestedUsage
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted

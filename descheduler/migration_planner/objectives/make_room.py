@@ -10,13 +10,13 @@ import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import PENDING_PODS, MakeRoom
-from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.gpus.gpu_need import gpu_need
 from descheduler.migration_planner.gpus.gpu_problem import GpuProblem
 from descheduler.migration_planner.gpus.node_gpus import free_gpus
 from descheduler.migration_planner.gpus.room_chains import room_chains
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

@@ -9,9 +9,9 @@ import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import ReduceFragmentation
-from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
-from descheduler.migration_planner.pod_sizes import sizes_of
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.migration_planner.problem.pod_sizes import sizes_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import ReduceFragmentation
-from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.gpus.gpu_classes import gpu_classes
 from descheduler.migration_planner.gpus.gpu_problem import GpuProblem, units_of
 from descheduler.migration_planner.gpus.node_gpus import free_gpus, largest_memory
 from descheduler.migration_planner.gpus.stranded_gpus import StrandedGpus
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse

@@ -8,9 +8,9 @@ import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import RepairViolations
-from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.selections import StrategySelections
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

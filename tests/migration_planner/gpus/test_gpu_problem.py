@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from descheduler.migration_planner.cluster_problem import ClusterProblem
 from descheduler.migration_planner.gpus.gpu_problem import with_gpus
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.placement.prover import LandingProver
 from descheduler.planner.arrays import PENDING
 from descheduler.planner.problem import make_problem

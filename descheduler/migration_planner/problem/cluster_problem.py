@@ -10,7 +10,7 @@ import numpy as np
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.request_check import Allowance
-from descheduler.migration_planner.spread_rules import spread_rules
+from descheduler.migration_planner.problem.spread_rules import spread_rules
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

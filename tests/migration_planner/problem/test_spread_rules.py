@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descheduler.migration_planner.spread_rules import spread_rules
+from descheduler.migration_planner.problem.spread_rules import spread_rules
 from descheduler.model.pod import Pod
 from descheduler.planner.rules import AtMost
 from tests.builders import Object, make_node, make_pod

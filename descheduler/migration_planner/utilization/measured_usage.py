@@ -12,8 +12,8 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import NODE_METRIC, MeasuredUtilization
-from descheduler.migration_planner.cluster_problem import ClusterProblem
-from descheduler.migration_planner.targets import UNLIMITED, Targets, Usage
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.migration_planner.utilization.targets import UNLIMITED, Targets, Usage
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_milli, ceil_value

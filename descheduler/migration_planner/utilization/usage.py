@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.migration_planner.cluster_problem import ClusterProblem
-from descheduler.migration_planner.targets import Targets, Usage
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.migration_planner.utilization.targets import Targets, Usage
 from descheduler.model.pod import Pod
 from descheduler.planner.arrays import Ints
 from descheduler.planner.problem import Problem

@@ -1,0 +1,1 @@
+"""How full nodes are, by requests or as measured, and how full they may be."""
