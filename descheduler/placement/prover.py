@@ -129,6 +129,17 @@ class LandingProver:
         known = set(map(id, self._cluster.snapshot.pods))
         return tuple(pod for pod in waiting if id(pod) in known)
 
+    def pending_nodes(self) -> Iterator[tuple[Pod, str]]:
+        """The pending pods of the snapshot that some node takes once everything booked has settled, and that node.
+
+        Leaves no trace.
+        """
+        with self.cluster.what_if():
+            self._pending.place_all()
+            placed = [(each.pod, self._cluster.table.names[each.node]) for each in self._pending.placed]
+        known = set(map(id, self._cluster.snapshot.pods))
+        return ((pod, node) for pod, node in placed if id(pod) in known)
+
     def pending_doubt(self, pod: Pod) -> str:
         """Why nobody knows whether a pending pod of the snapshot finds a node; empty where that is known."""
         return self._pending.doubt(pod)

@@ -73,7 +73,7 @@ def test_room_is_made_for_pending_pods_without_a_policy(plan: Any) -> None:
     document = plan("pending", pending("p"))
 
     assert evicted(document) == ["a0"]
-    assert sentence(document) == "1 pod pending → 0, 1 eviction (at least 1 is needed)"
+    assert sentence(document) == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
 
 
 def test_room_is_made_for_the_pods_of_a_file_and_not_for_others(plan: Any, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_room_is_made_for_the_pods_of_a_file_and_not_for_others(plan: Any, tmp_p
 
 def test_room_is_made_for_what_a_pod_requests(plan: Any) -> None:
     assert evicted(plan("cpu=4,memory=1Gi")) == ["a0"]
-    assert sentence(plan("cpu=3")) == "1 pod pending: 1 can be scheduled without evictions"
+    assert sentence(plan("cpu=3")) == "1 pod pending: 1 can be scheduled without evictions (default/wanted onto b)"
     assert sentence(plan("cpu=30")).startswith("1 pod pending → 1, 0 evictions")
 
 
@@ -100,7 +100,10 @@ def test_a_pod_of_requests_is_one_of_the_scheduler_that_the_policy_names(plan: A
     document = policy("RemoveFailedPods")
     document["profiles"][0]["pluginConfig"][2]["args"]["schedulerConfigFile"] = str(scheduler)
 
-    assert sentence(plan("cpu=3", policy=document)) == "1 pod pending: 1 can be scheduled without evictions"
+    assert (
+        sentence(plan("cpu=3", policy=document))
+        == "1 pod pending: 1 can be scheduled without evictions (default/wanted onto b)"
+    )
 
 
 def test_protections_and_limits_of_a_policy_hold_and_its_plugins_do_not_run(plan: Any) -> None:

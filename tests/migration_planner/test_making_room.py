@@ -49,7 +49,7 @@ def test_pods_leave_so_that_a_pending_pod_fits() -> None:
     assert name in ("a0", "a1")
     assert decisions.moves[0].reason == "makes room for pending pod default/p"
     assert goal_of(decisions).levels == (Level("pods pending", 1, 0, 0),)
-    assert goal_of(decisions).sentence == "1 pod pending → 0, 1 eviction (at least 1 is needed)"
+    assert goal_of(decisions).sentence == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
 
 
 @pytest.mark.parametrize("amounts", [{"cpu": "1", "memory": "1Ei"}, {"cpu": "1e300"}])
@@ -141,11 +141,12 @@ def test_room_is_made_for_selected_pods(args: Object, *, served: bool) -> None:
 def test_goal_says_why_nothing_is_to_be_done() -> None:
     assert goal_of(run(NEARLY_FULL)).sentence == "no pod is pending"
     assert goal_of(run([*NEARLY_FULL, pending("p", "1")])).sentence == (
-        "1 pod pending: 1 can be scheduled without evictions"
+        "1 pod pending: 1 can be scheduled without evictions (default/p onto a)"
     )
     foreign = [pending(name, "4", scheduler="other") for name in "qr"]
     assert goal_of(run([*NEARLY_FULL, pending("p", "1"), *foreign])).sentence == (
         "3 pods pending: 1 can be scheduled without evictions, 2 unknown (scheduler other is not modelled)"
+        " (default/p onto a)"
     )
 
 
@@ -153,7 +154,8 @@ def test_goal_counts_pods_beside_that_need_no_room() -> None:
     goal = goal_of(run([*NEARLY_FULL, pending("p", "4"), pending("small", "3")]))
 
     assert goal.sentence == (
-        "1 pod pending → 0 (1 more can be scheduled without evictions), 1 eviction (at least 1 is needed)"
+        "1 pod pending → 0 (1 more can be scheduled without evictions, default/p onto a, default/small onto b),"
+        " 1 eviction (at least 1 is needed)"
     )
 
 

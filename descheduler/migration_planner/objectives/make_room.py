@@ -31,6 +31,9 @@ from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["RoomForPods"]
 
+_MOST_NAMED = 3
+"""Pending pods up to which it is said which node takes each."""
+
 
 class RoomForPods(ClusterObjective):
     """The fewest pending pods that no node takes. What the scheduler is predicted to place counts, not the plan."""
@@ -64,7 +67,7 @@ class RoomForPods(ClusterObjective):
         fit = len(self._selected) - doubts.total()
         found = [f"{fit} can be scheduled without evictions"] if fit else []
         found += [f"{number} unknown ({cause})" for cause, number in doubts.most_common()]
-        return f"{counted(len(self._selected), 'pod')} pending: {', '.join(found)}"
+        return f"{counted(len(self._selected), 'pod')} pending: {', '.join(found)}{_in_brackets(self._onto())}"
 
     def figure(self) -> int:
         """Selected pods that no node takes."""
@@ -106,8 +109,8 @@ class RoomForPods(ClusterObjective):
     def change(self, before: int, after: int) -> str:
         """With the pods that need no room."""
         fit = len(self._selected) - before - self._doubts().total()
-        others = f" ({fit} more can be scheduled without evictions)" if fit else ""
-        return f"{super().change(before, after)}{others}"
+        others = [f"{fit} more can be scheduled without evictions"] if fit else []
+        return f"{super().change(before, after)}{_in_brackets([*others, *self._onto()])}"
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Moves of which one takes the room that another one leaves, and those for pods of one gang."""
@@ -165,6 +168,13 @@ class RoomForPods(ClusterObjective):
             return nothing if not self._served_by else "other pods make room for every pending pod"
         return "no plan that was found within the limits makes room for a pending pod by its eviction"
 
+    def _onto(self) -> Sequence[str]:
+        """Such as `shop/cart-0 onto node-7`, of each that finds a node; nothing where many pods are selected."""
+        if len(self._selected) > _MOST_NAMED:
+            return ()
+        nodes = {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()}
+        return [f"{pod.key} onto {nodes[key]}" for key, pod in self._selected.items() if key in nodes]
+
     def _doubts(self) -> Counter[str]:
         """Of how many selected pods it is unknown whether they can be scheduled, by cause."""
         return Counter(filter(None, map(self._evictor.prover().pending_doubt, self._selected.values())))
@@ -196,6 +206,10 @@ def _is_included(args: MakeRoom, pod: Pod) -> bool:
     if namespaces is not None and pod.namespace in namespaces.exclude:
         return False
     return args.pods == PENDING_PODS or pod.key in args.pods
+
+
+def _in_brackets(parts: Sequence[str]) -> str:
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _names(pods: Sequence[Pod]) -> str:
