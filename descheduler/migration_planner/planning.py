@@ -111,7 +111,7 @@ class Planning:
                 self._best_left_gain = max(self._best_left_gain, gain)
                 text = (
                     f"its part of the plan gains {gain:.2g} for an eviction, less than minGainPerDisruption"
-                    f" ({least:g}): {_evictions_worth(cost)} for {counted(part.gain, self._objective.noun)}"
+                    f" ({least:g}): {_evictions_worth(cost)} for {_some(part.gain, self._objective.noun)}"
                 )
                 found.update((identity_of(pod), text) for pod in part.pods)
         return found
@@ -158,5 +158,10 @@ class Planning:
 
 def _evictions_worth(cost: int) -> str:
     """Such as `3 evictions`, or `3.5 evictions` where some are dearer than others."""
-    number = round(cost / ORDINARY, 1)
-    return f"{number:g} {'eviction' if number == 1 else 'evictions'}"
+    return _some(round(cost / ORDINARY, 1), "eviction")
+
+
+def _some(number: float, noun: str) -> str:
+    """Such as `1 node` or `2.67 units`."""
+    rounded = round(number, 2)
+    return counted(int(rounded), noun) if rounded == int(rounded) else f"{rounded:,} {noun}s"

@@ -59,6 +59,17 @@ def test_small_pods_are_moved_together_so_that_a_large_slot_is_free() -> None:
     assert "has 6 free nvidia.com/gpu, of which pods that request 8 cannot use all" in decisions.moves[0].reason
 
 
+def test_the_gain_of_an_eviction_is_not_rounded_up() -> None:
+    """It is 8 GPUs for one of three pods, the large one."""
+    nodes = [node(name) for name in "ab"]
+    pods = [pod("p", 2, "a"), pod("q", 2, "b"), pod("large", 8, "")]
+
+    decisions = run(nodes, pods, args={"minGainPerDisruption": 2.8})
+
+    assert evicted(decisions) == []
+    assert "gains 2.6 for an eviction (minGainPerDisruption: 2.8)" in goal_of(decisions).sentence
+
+
 def test_a_pod_without_devices_makes_way_for_those_with_them() -> None:
     """The cores of node a are taken, and its GPUs are of no use to anybody until they are free again."""
     nodes = [node("a"), make_node("plain", cpu="64")]

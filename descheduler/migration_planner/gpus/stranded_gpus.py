@@ -35,7 +35,11 @@ class StrandedGpus:
 
     def rounded(self, total: float) -> int:
         """The same of a sum over classes."""
-        return math.ceil(round(total) / int(self._classes.weights.sum()))
+        return math.ceil(self.mean_of(total))
+
+    def mean_of(self, total: float) -> float:
+        """The same, not rounded up."""
+        return round(total) / int(self._classes.weights.sum())
 
     def total(self, openings: Openings) -> int:
         """The sum over classes."""

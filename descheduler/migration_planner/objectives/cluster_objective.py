@@ -24,7 +24,7 @@ __all__ = ["ClusterObjective", "Part"]
 class Part(NamedTuple):
     """`moves` by which the figure falls by `gain`. Without them `pods` stay: no other moves of them gain more."""
 
-    gain: int
+    gain: float
     moves: Sequence[Move]
     pods: Sequence[Pod]
 

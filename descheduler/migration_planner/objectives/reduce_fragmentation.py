@@ -49,7 +49,7 @@ class UsableSlots(ClusterObjective):
 
     def figure(self) -> int:
         """Units stranded, of a pod of the mean size, rounded up."""
-        return 0 if self._sizes is None else self._mean(self._total())
+        return math.ceil(self._mean(self._total()))
 
     def stated_over(self, cluster: ClusterProblem) -> Defragment:
         """The sizes as classes."""
@@ -59,7 +59,7 @@ class UsableSlots(ClusterObjective):
 
     def shown(self, value: Value) -> tuple[int, int]:
         """What is stranded, of a pod of the mean size."""
-        return self._mean(value[0]), value[1]
+        return math.ceil(self._mean(value[0])), value[1]
 
     def reason(self, pod: Pod) -> str:
         """Which sizes cannot use what is free of its node."""
@@ -126,8 +126,8 @@ class UsableSlots(ClusterObjective):
     def _total(self) -> int:
         return self._weighted(self._free(self._nodes))
 
-    def _mean(self, total: int) -> int:
-        return 0 if self._sizes is None else math.ceil(total / int(self._sizes.weights.sum()))
+    def _mean(self, total: int) -> float:
+        return 0 if self._sizes is None else total / int(self._sizes.weights.sum())
 
     def _stranding(self, node: str) -> list[int]:
         """The sizes that cannot use all that is free of a node."""

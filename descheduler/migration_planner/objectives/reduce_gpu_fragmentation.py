@@ -107,7 +107,7 @@ class UsableGpus(ClusterObjective):
             assignment[move.pod] = move.target
         goal = self.stated_over(cluster).prepare(cluster.problem)
         before, after = (goal.value(at)[0] for at in (cluster.problem.assignment, assignment))
-        yield Part(self._stranded.rounded(before - after), moves, [cluster.pods[move.pod] for move in moves])
+        yield Part(self._stranded.mean_of(before - after), moves, [cluster.pods[move.pod] for move in moves])
 
     def shortfall(self) -> str:
         """That no more is gained."""
