@@ -198,6 +198,16 @@ def test_cost_of_a_node_is_the_value_of_its_label_where_no_prices_are_given() ->
     assert goal_of(decisions).sentence.startswith("3 nodes in use → 2 (cost 4 → 1.5), 1 eviction")
 
 
+@pytest.mark.parametrize(("least", "leave"), [(1.5, ["b0"]), (3, [])])
+def test_what_an_eviction_gains_is_what_its_node_costs(least: float, leave: Sequence[str]) -> None:
+    nodes = [make_node(name, cpu="10", labels={"cost": cost}) for name, cost in zip("ab", ("1", "2"), strict=True)]
+    pods = [pod("a0", "5", "a"), pod("b0", "4", "b")]
+
+    decisions = run(pods, nodes=nodes, args={"nodeCost": {"label": "cost"}}, planner={"minGainPerDisruption": least})
+
+    assert evicted(decisions) == leave
+
+
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import ConsolidateNodes
 from descheduler.migration_planner.drain_plan import with_drains
-from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
+from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.migration_planner.problem.node_costs import NodeCosts, cost_text
+from descheduler.migration_planner.problem.node_costs import NodeCosts, cost_text, in_units
 from descheduler.migration_planner.utilization.targets import Targets
 from descheduler.migration_planner.utilization.usage import RequestedUsage
 from descheduler.model.node import Node
@@ -115,6 +115,12 @@ class EmptiedNodes(ClusterObjective):
         self._emptied = frozenset(list(self._nodes)[group[0].source] for group in found)
         self._attracted.clear()
         return found
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
+        """Each node, by what it costs."""
+        for part in super().parts(cluster, moves):
+            cost = self._cost[cluster.nodes[part.moves[0].source]]
+            yield part._replace(gain=in_units(cost) if self._has_costs else cost)
 
     def _fullest_first(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         names = list(self._nodes)

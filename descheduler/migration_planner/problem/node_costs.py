@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from descheduler.migration_planner.args import MOST_NODE_COST, NodeCost
 from descheduler.model.node import Node
 
-__all__ = ["NodeCosts", "cost_text"]
+__all__ = ["NodeCosts", "cost_text", "in_units"]
 
 _THOUSANDTHS = 1000
 
@@ -35,6 +35,11 @@ class NodeCosts:
         return cost if 0 <= cost < MOST_NODE_COST else None
 
 
+def in_units(thousandths: int) -> float:
+    """In the unit of the policy."""
+    return thousandths / _THOUSANDTHS
+
+
 def cost_text(thousandths: int) -> str:
-    """In the unit of the policy, such as `12.4`."""
-    return f"{thousandths / _THOUSANDTHS:,.3f}".rstrip("0").rstrip(".")
+    """The same as text, such as `12.4`."""
+    return f"{in_units(thousandths):,.3f}".rstrip("0").rstrip(".")
