@@ -40,8 +40,12 @@ def test_other_pods_of_its_node_are_enough() -> None:
     assert why_not(others, "100m") == "other pods of node a bring it under its target"
 
 
-def test_its_replacement_would_bring_another_node_over_its_target() -> None:
-    assert why_not([daemon("q", "a"), daemon("b", "b")], "1") == (
+def test_its_replacement_would_be_scheduled_onto_its_node_again() -> None:
+    assert why_not([daemon("q", "a"), daemon("b", "b")], "1") == "the replacement pod would be scheduled onto a again"
+
+
+def test_its_eviction_alone_would_not_bring_its_node_under_the_target() -> None:
+    assert why_not([daemon("q", "a"), daemon("r", "a")], "100m") == (
         "node a stays over its target (cpu 70%): no plan that was found brings it under it within the limits"
     )
 
