@@ -26,6 +26,8 @@ from descheduler.planner.solving import Plan, Progress, solve
 
 __all__ = ["PlanSearch"]
 
+_State = Callable[[ClusterProblem], tuple[Problem, Objective] | None]
+
 _FIRST_SHARE, _LATER_SHARE = 0.6, 0.1
 """Of the limits, for the first plan, and for each that goes without the pods that were refused in those before it."""
 _MOST_PLANS_IN_VAIN = 4
@@ -67,10 +69,9 @@ class PlanSearch:
 
         Before nodes are searched for pods, it is seen which ones the scheduler finds for those that have to leave.
         """
-        relaxed = self._objective.relaxed_over(self.cluster)
-        if relaxed is not None:
-            # Which is done before other processes have started.
-            self._search(lambda: self._objective.relaxed_over(self.cluster) or relaxed, None, _LATER_SHARE, 1)
+        # By one process: it is done before others have started.
+        self._search(self._objective.relaxed_over, None, _LATER_SHARE, 1)
+        if self.trials:
             if self._budget.is_over or (self.best.figure, self.best.cost) <= self.bound:
                 return
             self._kept.clear()
@@ -99,23 +100,27 @@ class PlanSearch:
 
     def least_evictions(self) -> int:
         """How many evictions are needed at least, whatever each of them costs; 0 where nothing is proven."""
-        problem, objective = self._whole()
+        problem, objective = self._whole(self.cluster)
         equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
         return self._objective.bound_of(objective.prepare(equal).bound())[1]
 
-    def _whole(self) -> tuple[Problem, Objective]:
-        return self._objective.problem_over(self.cluster), self._objective.stated_over(self.cluster)
+    def _whole(self, cluster: ClusterProblem) -> tuple[Problem, Objective]:
+        return self._objective.problem_over(cluster), self._objective.stated_over(cluster)
 
-    def _search(
-        self, stated: Callable[[], tuple[Problem, Objective]], hint: Ints | None, share: float, num_workers: int
-    ) -> None:
-        """Plans and tries out; after the first plan, which has `share` of the limits, without what was refused."""
+    def _search(self, state: _State, hint: Ints | None, share: float, num_workers: int) -> None:
+        """Plans and tries out; after the first plan, which has `share` of the limits, without what was refused.
+
+        Nothing, where there is nothing to `state`.
+        """
         first = len(self.trials)
         refused: Mapping[PodIdentity, str] = {}
         while len(self.trials) == first or not (self._budget.is_over or self._is_settled(first, refused)):
             if len(self.trials) > first:
                 self.cluster, hint, share = self._stated(), self.plans[-1].assignment, _LATER_SHARE
-            plan = self._solve(*stated(), share, hint, num_workers)
+            stated = state(self.cluster)
+            if stated is None:
+                return
+            plan = self._solve(*stated, share, hint, num_workers)
             trial, refused = Asking(self._objective, self._handle.evictor, self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self.trials.append(trial)

@@ -182,3 +182,11 @@ def test_moves_in_a_chain_are_asked_for_together() -> None:
 
     assert sorted(evicted(decisions)) == ["a0", "b0"]
     assert len({move.bundle for move in decisions.moves} - {0}) == 1
+
+
+def test_second_plan_says_that_the_first_one_was_enough() -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4")], planner={"objectives": [{"makeRoom": {}}, {"makeRoom": {}}]})
+
+    first, second = decisions.facts["p", "MigrationPlanner"].goals
+    assert first.sentence == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
+    assert second.sentence == "all pending pods can be scheduled after the evictions that are planned before"

@@ -64,6 +64,8 @@ class RoomForPods(ClusterObjective):
         if self.pending():
             return ""
         doubts = self._doubts()
+        if not doubts and any(True for _ in self._evictor.arrivals()):
+            return "all pending pods can be scheduled after the evictions that are planned before"
         fit = len(self._selected) - doubts.total()
         found = [f"{fit} can be scheduled without evictions"] if fit else []
         found += [f"{number} unknown ({cause})" for cause, number in doubts.most_common()]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import ReduceFragmentation
-from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.migration_planner.objectives.fragmentation import Fragmentation
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.problem.pod_sizes import sizes_of
 from descheduler.model.node import Node
@@ -19,24 +19,21 @@ from descheduler.placement.landings.openings import Openings
 from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.objective import Value
 from descheduler.planner.objectives.defragment import Defragment, stranded_for
-from descheduler.planner.waves import Move
 
 __all__ = ["UsableSlots"]
 
 
-class UsableSlots(ClusterObjective):
+class UsableSlots(Fragmentation):
     """What is free of a resource on `nodes` and that pods cannot use: the mean over the sizes, each as often as it is
     requested."""
-
-    name = "ReduceFragmentation"
-    noun = "unit"
 
     def __init__(self, args: ReduceFragmentation, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._resource = args.resource
         self.state = f"of {args.resource} stranded"
         self._evictor = handle.evictor
         self.hint = self.packing_hint(handle.evictor)
-        self._nodes = [node.name for node in nodes]
+        self.larger = f"larger slots of {args.resource}"
+        self.node_names = [node.name for node in nodes]
         self._sizes = sizes_of(_requesting(handle), args.resource, self._openings)
 
     def nothing_to_do(self) -> str:
@@ -49,7 +46,7 @@ class UsableSlots(ClusterObjective):
 
     def figure(self) -> int:
         """Units stranded, of a pod of the mean size, rounded up."""
-        return math.ceil(self._mean(self._total()))
+        return math.ceil(self.mean_of(self._total()))
 
     def stated_over(self, cluster: ClusterProblem) -> Defragment:
         """The sizes as classes."""
@@ -57,9 +54,13 @@ class UsableSlots(ClusterObjective):
             raise AssertionError(f"no pod requests {self._resource}")
         return Defragment(self._sizes.resource, self._sizes.padded(len(cluster.resources)), self._sizes.weights)
 
+    def mean_of(self, total: float) -> float:
+        """See `Fragmentation`."""
+        return 0.0 if self._sizes is None else total / int(self._sizes.weights.sum())
+
     def shown(self, value: Value) -> tuple[int, int]:
         """What is stranded, of a pod of the mean size."""
-        return math.ceil(self._mean(value[0])), value[1]
+        return math.ceil(self.mean_of(value[0])), value[1]
 
     def reason(self, pod: Pod) -> str:
         """Which sizes cannot use what is free of its node."""
@@ -74,33 +75,10 @@ class UsableSlots(ClusterObjective):
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That no larger slots are left on the two nodes together."""
-        if self._sizes is None or node not in self._nodes or self._change(pod, node) < 0:
+        if self._sizes is None or node not in self.node_names or self._change(pod, node) < 0:
             return ACCEPTED
         message = f"the replacement pod would be scheduled onto {node}: no larger slots of {self._resource} are left"
         return refuse(Reason.OTHER_LANDING, message, node)
-
-    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
-        """The plan as a whole: what a move gains depends on the others."""
-        if not moves:
-            return
-        assignment = cluster.problem.assignment.copy()
-        for move in moves:
-            assignment[move.pod] = move.target
-        goal = self.stated_over(cluster).prepare(cluster.problem)
-        before, after = (goal.value(at)[0] for at in (cluster.problem.assignment, assignment))
-        yield Part(self._mean(before - after), moves, [cluster.pods[move.pod] for move in moves])
-
-    def shortfall(self) -> str:
-        """That no more is gained."""
-        return "no plan that was found within the limits makes more of it usable"
-
-    def why_not(self, pod: Pod) -> str:
-        """That its eviction would gain nothing."""
-        if pod.node_name not in self._nodes:
-            return f"node {pod.node_name} is not one of the nodes that the policy selects"
-        if nothing := self.nothing_to_do():
-            return nothing
-        return f"no plan that was found within the limits gets larger slots of {self._resource} by its eviction"
 
     @property
     def _openings(self) -> Openings:
@@ -124,10 +102,7 @@ class UsableSlots(ClusterObjective):
         return 0 if self._sizes is None else int((self._stranded(free).sum(axis=1) * self._sizes.weights).sum())
 
     def _total(self) -> int:
-        return self._weighted(self._free(self._nodes))
-
-    def _mean(self, total: int) -> float:
-        return 0 if self._sizes is None else total / int(self._sizes.weights.sum())
+        return self._weighted(self._free(self.node_names))
 
     def _stranding(self, node: str) -> list[int]:
         """The sizes that cannot use all that is free of a node."""

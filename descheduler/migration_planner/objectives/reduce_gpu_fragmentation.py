@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import ReduceFragmentation
@@ -10,7 +10,7 @@ from descheduler.migration_planner.gpus.gpu_classes import gpu_classes
 from descheduler.migration_planner.gpus.gpu_problem import GpuProblem, units_of
 from descheduler.migration_planner.gpus.node_gpus import free_gpus, largest_memory
 from descheduler.migration_planner.gpus.stranded_gpus import StrandedGpus
-from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.migration_planner.objectives.fragmentation import Fragmentation
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -24,12 +24,11 @@ __all__ = ["UsableGpus"]
 _PACKING_HINT = "DeviceShare that scores with MostAllocated prefers GPUs that are in use (schedulerConfigFile)"
 
 
-class UsableGpus(ClusterObjective):
+class UsableGpus(Fragmentation):
     """Percent of GPUs of `nodes` that are free and that pods cannot use: the mean over the sizes in which pods ask for
     GPUs, each as often as it is requested."""
 
-    name = "ReduceFragmentation"
-    noun = "unit"
+    larger = "larger free parts of GPUs"
     is_in_bundles = True  # so that what a move gains is asked once it is booked, on the GPUs that it really gets
 
     def __init__(self, args: ReduceFragmentation, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
@@ -38,16 +37,16 @@ class UsableGpus(ClusterObjective):
         self._evictor = handle.evictor
         if self._evictor.prover().prefers_idle_gpus:
             self.hint = _PACKING_HINT
-        self._nodes = [node.name for node in nodes]
+        self.node_names = [node.name for node in nodes]
         openings = self._evictor.prover().openings()
         pods = [pod for pod in handle.view.snapshot.pods if not pod.is_terminal]
-        self._classes = gpu_classes(pods, openings, largest_memory(openings, self._nodes))
-        self._stranded = None if self._classes is None else StrandedGpus(self._nodes, self._classes)
+        self._classes = gpu_classes(pods, openings, largest_memory(openings, self.node_names))
+        self._stranded = None if self._classes is None else StrandedGpus(self.node_names, self._classes)
 
     def nothing_to_do(self) -> str:
         """That no pod asks for GPUs, that no node has any, or that all that is free can be used."""
         openings = self._evictor.prover().openings()
-        if not any(free_gpus(openings.device_state(node)) for node in self._nodes):
+        if not any(free_gpus(openings.device_state(node)) for node in self.node_names):
             return "no node has a Device with GPUs (devices.scheduling.koordinator.sh)"
         if self._stranded is None:
             return "no pod requests GPUs"
@@ -98,28 +97,9 @@ class UsableGpus(ClusterObjective):
 
         return gain
 
-    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
-        """The plan as a whole: what a move gains depends on the others."""
-        if not moves or self._stranded is None:
-            return
-        assignment = cluster.problem.assignment.copy()
-        for move in moves:
-            assignment[move.pod] = move.target
-        goal = self.stated_over(cluster).prepare(cluster.problem)
-        before, after = (goal.value(at)[0] for at in (cluster.problem.assignment, assignment))
-        yield Part(self._stranded.mean_of(before - after), moves, [cluster.pods[move.pod] for move in moves])
-
-    def shortfall(self) -> str:
-        """That no more is gained."""
-        return "no plan that was found within the limits makes more of it usable"
-
-    def why_not(self, pod: Pod) -> str:
-        """That its eviction would gain nothing."""
-        if pod.node_name not in self._nodes:
-            return f"node {pod.node_name} is not one of the nodes that the policy selects"
-        if nothing := self.nothing_to_do():
-            return nothing
-        return "no plan that was found within the limits gets larger free parts of GPUs by its eviction"
+    def mean_of(self, total: float) -> float:
+        """See `Fragmentation`."""
+        return 0.0 if self._stranded is None else self._stranded.mean_of(total)
 
     def _total(self) -> int:
         return 0 if self._stranded is None else self._stranded.total(self._evictor.prover().openings())
