@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -117,14 +117,7 @@ def cluster_problem(
     """
     openings = evictor.prover().openings()
     columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
-    # Where moves take no effect in the view of strategies, it still lists what this cycle has evicted; it always lists
-    # what earlier rounds have.
-    placed = [
-        pod
-        for node in nodes
-        for pod in view.active_pods_on(node.name)
-        if counts(pod) and not (evictor.has_booked(pod) or view.prior_moves.have_taken(pod))
-    ]
+    placed = [pod for pod in _still_there(view, evictor, nodes) if counts(pod)]
     pods = [*placed, *pending]
     place = {node.name: number for number, node in enumerate(nodes)}
     # Needs come first: they make rows for resources that no node has.
@@ -154,6 +147,17 @@ def cluster_problem(
         ],
     )
     return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)
+
+
+def _still_there(view: ClusterView, evictor: PluginEvictor, nodes: Sequence[Node]) -> Iterator[Pod]:
+    """The pods of `nodes` that nothing has evicted.
+
+    Where moves take no effect in the view of strategies, it still lists what this cycle has evicted; it always lists
+    what earlier rounds have.
+    """
+    for pod in (pod for node in nodes for pod in view.active_pods_on(node.name)):
+        if not (evictor.has_booked(pod) or view.prior_moves.have_taken(pod)):
+            yield pod
 
 
 def _needs(openings: Openings, pods: Sequence[Pod]) -> Ints:
