@@ -186,6 +186,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         factory=MigrationPlanner,
         validate=migration_planner_args.validate_args,
         uses=migration_planner_args.used_strategies,
+        profile_problems=migration_planner_args.profile_problems,
         needs=migration_planner_args.needs,
         remembers=True,
     ),

@@ -139,9 +139,12 @@ class PluginEvictor:
         landings = self._evictor.landings
         return [(pod, landings.arrival_of(pod)) for pod, _ in landings.leaving]
 
-    def predicted(self, pod: Pod) -> Landing:
-        """Where the replacement of `pod` would land on top of everything booked. Leaves no trace."""
-        return self._evictor.landings.predicted(pod, self._profile_index)
+    def predicted(self, pod: Pod, held_on: str = "") -> Landing:
+        """Where the replacement of `pod` would land on top of everything booked. Leaves no trace.
+
+        With `held_on` that node, if room can be held there.
+        """
+        return self._evictor.landings.predicted(pod, self._profile_index, held_on)
 
     def what_if(self) -> AbstractContextManager[None]:
         """A context at whose end all that was granted, refused and noted in it is taken back."""

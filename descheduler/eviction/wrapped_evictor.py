@@ -66,9 +66,9 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.arrivals()
 
-    def predicted(self, pod: Pod) -> Landing:
+    def predicted(self, pod: Pod, held_on: str = "") -> Landing:
         """As `inner`."""
-        return self._inner.predicted(pod)
+        return self._inner.predicted(pod, held_on)
 
     def what_if(self) -> AbstractContextManager[None]:
         """As `inner`."""

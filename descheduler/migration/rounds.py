@@ -145,7 +145,7 @@ def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSetti
 
 
 def _prior_move(move: Move) -> PriorMove:
-    return PriorMove(move.pod, move.profile, move.plugin, move.reason, move.wave, move.cost)
+    return PriorMove(move.pod, move.profile, move.plugin, move.reason, move.wave, move.cost, move.held_on)
 
 
 def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
@@ -167,4 +167,5 @@ def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
         wave=move.wave,
         controller=pod.controller,
         labels=pod.labels,
+        held_on=move.held_on,
     )

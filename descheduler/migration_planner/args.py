@@ -8,6 +8,7 @@ from typing import Annotated
 
 import msgspec
 
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.policy.plugin import ArgsProblem, Needs
@@ -40,6 +41,7 @@ __all__ = [
     "ReduceFragmentation",
     "RepairViolations",
     "needs",
+    "profile_problems",
     "used_strategies",
     "validate_args",
 ]
@@ -289,6 +291,9 @@ class MigrationPlannerArgs(Args, frozen=True):
     min_gain_per_disruption: Weight = 0.0
     """How much an objective has to gain for each eviction, in what it counts, such as nodes brought under their target.
     A dearer eviction counts as several. What gains less is not worth its disruption and stays as it is."""
+    choose_nodes: bool = False
+    """Whether the plan chooses the nodes of replacement pods, on which Reservations hold room for them, which
+    MigrationController has to create (`reservationProvider: koordinator`). Otherwise the scheduler chooses."""
     workers: UInt = 1
     """Processes that search at once. Another number gives another plan; each needs the memory of the problem again."""
 
@@ -305,6 +310,24 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
     if args.time_limit <= timedelta(0):
         found.append(ArgsProblem(("timeLimit",), "is not above 0"))
     return [*found, *_check_weights(args)]
+
+
+def profile_problems(args: MigrationPlannerArgs, others: Mapping[str, msgspec.Struct]) -> Iterator[ArgsProblem]:
+    """That nothing in the profile holds room on the nodes that the plan is to choose."""
+    controller = others.get("MigrationController")
+    if not args.choose_nodes or _creates_reservations(controller):
+        return
+    yield ArgsProblem(
+        ("chooseNodes",),
+        "needs Reservations: set reservationProvider to koordinator and defaultJobMode to ReservationFirst in the"
+        " arguments of MigrationController, in a DeschedulerConfiguration",
+    )
+
+
+def _creates_reservations(controller: msgspec.Struct | None) -> bool:
+    if not isinstance(controller, MigrationControllerArgs):
+        return False
+    return (controller.reservation_provider, controller.default_job_mode) == ("koordinator", "ReservationFirst")
 
 
 def _check_weights(args: MigrationPlannerArgs) -> Iterator[ArgsProblem]:

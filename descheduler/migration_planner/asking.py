@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -33,11 +33,22 @@ _WORK_OF_ASKING = 5e-4
 
 
 class Group:
-    """Moves that are asked for together, and the pods that are evicted for them."""
+    """Moves of `cluster` that are asked for together, and the pods that are evicted for them.
 
-    def __init__(self, moves: Sequence[Move], pods: Sequence[Pod]) -> None:
+    With `holds_targets` room is held for the replacement of each pod on the node in its place in `held_on`; "" is where
+    the scheduler chooses.
+    """
+
+    def __init__(self, moves: Sequence[Move], cluster: ClusterProblem, *, holds_targets: bool) -> None:
         self.moves = moves
-        self.pods = [pods[move.pod] for move in moves if move.source != PENDING]
+        evictions = [move for move in moves if move.source != PENDING]
+        self.pods = [cluster.pods[move.pod] for move in evictions]
+        self.held_on = [cluster.nodes[move.target] if holds_targets else "" for move in evictions]
+
+    @property
+    def asked(self) -> Iterable[tuple[Pod, str]]:
+        """Its pods, each with the node on which room is held for its replacement."""
+        return zip(self.pods, self.held_on, strict=True)
 
 
 class Trial(NamedTuple):
@@ -52,16 +63,25 @@ class Trial(NamedTuple):
 
 
 class Asking:
-    """Asks the evictor for plans over `cluster`, as far as replacements land where they do no harm to the objective."""
+    """Asks the evictor for plans over `cluster`, as far as replacements land where they do no harm to the objective.
 
-    def __init__(self, objective: ClusterObjective, evictor: PluginEvictor, cluster: ClusterProblem) -> None:
+    The scheduler chooses their nodes, or with `chooses_nodes` the plan.
+    """
+
+    def __init__(
+        self, objective: ClusterObjective, evictor: PluginEvictor, cluster: ClusterProblem, *, chooses_nodes: bool
+    ) -> None:
         self._objective = objective
         self._evictor = evictor
         self._cluster = cluster
+        self._chooses_nodes = chooses_nodes
 
     def groups(self, plan: Plan) -> list[Group]:
         """What of `plan` is asked for together, in its order; moves of pending pods alone ask for nothing."""
-        groups = (Group(moves, self._cluster.pods) for moves in self._objective.groups(plan.moves))
+        groups = (
+            Group(moves, self._cluster, holds_targets=self._chooses_nodes)
+            for moves in self._objective.groups(plan.moves)
+        )
         return [group for group in groups if group.pods]
 
     def tried(self, plan: Plan, budget: Budget) -> tuple[Trial, dict[PodIdentity, str]]:
@@ -136,7 +156,7 @@ class Asking:
         )
         left = MovesLeft(problem, np.array(sorted(taken), dtype=np.int64))
         allowed = (moves for moves in found if left.take(np.array([move.pod for move in moves])))
-        return [Group([move], pods) for moves in allowed for move in moves]
+        return [Group([move], self._cluster, holds_targets=False) for moves in allowed for move in moves]
 
     def useful(self, groups: Sequence[Group]) -> Sequence[Group]:
         """`groups` without those that are refused, and those that would leave in vain for want of others.
@@ -160,7 +180,7 @@ class Asking:
         else:
             refusal = self._first_refusal(group) if len(group.pods) > 1 else None
             if refusal is None:
-                return [pod for pod in group.pods if self._ask(pod, waves).is_accepted]
+                return [pod for pod, held_on in group.asked if self._ask(pod, held_on, waves).is_accepted]
             verdict = refusal[1]
         for pod in group.pods:
             self._evictor.keep(pod, verdict, self._objective.reason(pod))
@@ -174,19 +194,19 @@ class Asking:
         if self._objective.is_in_bundles:
             return self._against_bundle(group)
         if len(group.pods) == 1:
-            verdict = self._ask(group.pods[0])
+            verdict = self._ask(group.pods[0], group.held_on[0])
             return {} if verdict.is_accepted else {identity_of(group.pods[0]): verdict.message}
         refusal = self._first_refusal(group)
         if refusal is None:
-            for pod in group.pods:
-                self._ask(pod)
+            for pod, held_on in group.asked:
+                self._ask(pod, held_on)
             return {}
         culprit, verdict = refusal
         return {identity_of(culprit): verdict.message}
 
     def _first_refusal(self, group: Group) -> tuple[Pod, Verdict] | None:
         with self._evictor.what_if():
-            answers = ((pod, self._ask(pod)) for pod in group.pods)
+            answers = ((pod, self._ask(pod, held_on)) for pod, held_on in group.asked)
             return next((answer for answer in answers if not answer[1].is_accepted), None)
 
     def _against_bundle(self, group: Group) -> dict[PodIdentity, str]:
@@ -198,30 +218,31 @@ class Asking:
         """Asks for all of `group` or none, as one bundle; with what stands against it the pod that has to stay."""
         gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
         with self._evictor.what_if():
-            for pod in group.pods:
-                nodes.append(self._evictor.predicted(pod).node)
-                verdict = self._ask(pod)
+            for pod, held_on in group.asked:
+                nodes.append(self._evictor.predicted(pod, held_on).node)
+                verdict = self._ask(pod, held_on)
                 if not verdict.is_accepted:
                     return pod, verdict
             verdict = gain()
         if not verdict.is_accepted:
             return None, verdict
-        asked = zip(group.pods, nodes, strict=True)
-        return None, self._evictor.request_all([self._candidate(pod, node, waves) for pod, node in asked])
+        asked = zip(group.pods, nodes, group.held_on, strict=True)
+        return None, self._evictor.request_all([self._candidate(*each, waves) for each in asked])
 
-    def _ask(self, pod: Pod, waves: MoveWaves | None = None) -> Verdict:
+    def _ask(self, pod: Pod, held_on: str, waves: MoveWaves | None = None) -> Verdict:
         """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
-        landing = self._evictor.predicted(pod)
+        landing = self._evictor.predicted(pod, held_on)
         harm = self._harm(pod, landing)
         if harm.is_accepted:
-            return self._evictor.request_all((self._candidate(pod, landing.node, waves),))
+            return self._evictor.request_all((self._candidate(pod, landing.node, held_on, waves),))
         self._evictor.keep(pod, harm, self._objective.reason(pod))
         return harm
 
-    def _candidate(self, pod: Pod, node: str | None, waves: MoveWaves | None) -> Candidate:
+    def _candidate(self, pod: Pod, node: str | None, held_on: str, waves: MoveWaves | None) -> Candidate:
         """`pod`, whose replacement is expected on `node`."""
-        wave = 1 if waves is None else waves.of(pod, node)
-        return Candidate(pod, self._objective.reason(pod), wave=wave, cost=self._cluster.cost_of(pod))
+        wave, reason = 1 if waves is None else waves.of(pod, node), self._objective.reason(pod)
+        candidate = Candidate(pod, reason, wave=wave, cost=self._cluster.cost_of(pod))
+        return msgspec.structs.replace(candidate, target_node=held_on, holds_target=True) if held_on else candidate
 
     def _harm(self, pod: Pod, landing: Landing) -> Verdict:
         """What stands against where `pod` lands, or that nobody can tell where that is."""

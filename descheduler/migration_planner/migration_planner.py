@@ -60,7 +60,7 @@ class MigrationPlanner:
         from descheduler.migration_planner.objectives.table import objective_of
         from descheduler.migration_planner.planning import Planning
 
-        objective = objective_of(args, self._handle, nodes)
+        objective = objective_of(args, self._handle, nodes, chooses_nodes=self._args.choose_nodes)
         planning = Planning(objective, self._args, self._handle, nodes, last)
         planning.run()
         return planning

@@ -69,8 +69,8 @@ class PlanSearch:
 
         Before nodes are searched for pods, it is seen which ones the scheduler finds for those that have to leave.
         """
-        # By one process: it is done before others have started.
-        self._search(self._objective.relaxed_over, None, _LATER_SHARE, 1)
+        if not self._args.choose_nodes:  # by one process: it is done before others have started
+            self._search(self._objective.relaxed_over, None, _LATER_SHARE, 1)
         if self.trials:
             if self._budget.is_over or (self.best.figure, self.best.cost) <= self.bound:
                 return
@@ -98,6 +98,13 @@ class PlanSearch:
         """(figure, cost) of which no plan has less; the first plan may move every pod that the filters let go."""
         return self._objective.bound_of(self.plans[0].bound)
 
+    def asking(self) -> Asking:
+        """What asks for the best plan."""
+        return self._asking(self.best.cluster)
+
+    def _asking(self, cluster: ClusterProblem) -> Asking:
+        return Asking(self._objective, self._handle.evictor, cluster, chooses_nodes=self._args.choose_nodes)
+
     def least_evictions(self) -> int:
         """How many evictions are needed at least, whatever each of them costs; 0 where nothing is proven."""
         problem, objective = self._whole(self.cluster)
@@ -121,7 +128,7 @@ class PlanSearch:
             if stated is None:
                 return
             plan = self._solve(*stated, share, hint, num_workers)
-            trial, refused = Asking(self._objective, self._handle.evictor, self.cluster).tried(plan, self._budget)
+            trial, refused = self._asking(self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self.trials.append(trial)
             self._on_progress(self.best.figure, self.best.cost, self.seconds)
@@ -167,7 +174,7 @@ class PlanSearch:
     def _solve(self, problem: Problem, objective: Objective, share: float, hint: Ints | None, num_workers: int) -> Plan:
         """The best plan found in that share of the limits, each of another seed."""
         seed, is_cancelled = self._args.seed + len(self.plans), self._handle.search.is_cancelled
-        promising = self._objective.promising(self.cluster, problem)
+        promising = problem if self._args.choose_nodes else self._objective.promising(self.cluster, problem)
         share_of_schedule = share * self._objective.scheduled_share
         plan = solve(
             promising,

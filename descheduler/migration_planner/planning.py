@@ -68,25 +68,22 @@ class Planning:
         self._against = search.against
         self._handle.search.note("")
         self._cluster = search.best.cluster
-        good = self._chosen(search.best)
+        asking = search.asking()
+        good = self._chosen(search.best, asking)
         self._asked = {identity_of(pod) for group in good for pod in group.pods}
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
-        granted = [pod for group in good for pod in self._asking.ask_whole(group, waves)]
+        granted = [pod for group in good for pod in asking.ask_whole(group, waves)]
         self.targets = waves.targets
         self.goal = self._reached(search, granted)
 
-    def _chosen(self, best: Trial) -> Sequence[Group]:
+    def _chosen(self, best: Trial, asking: Asking) -> Sequence[Group]:
         """The groups whose moves gain enough for what they disrupt."""
         poor = self._poor(best)
         good = [group for group in best.groups if not any(identity_of(pod) in poor for pod in group.pods)]
         moves = [move for group in good for move in group.moves]
         self._objective.groups(moves)
         is_whole = len(moves) == len(best.plan.moves) and not best.has_in_vain
-        return good if is_whole else self._asking.useful(good)
-
-    @property
-    def _asking(self) -> Asking:
-        return Asking(self._objective, self._evictor, self._cluster)
+        return good if is_whole else asking.useful(good)
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""

@@ -20,6 +20,7 @@ from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, shadow_cluster_of
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
 from descheduler.placement.landings.competitors import CompetitorFinder
+from descheduler.placement.landings.held_room import land_in_held_room
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 from descheduler.placement.landings.openings import Openings
 from descheduler.placement.landings.pending_pods import PendingPods
@@ -162,7 +163,9 @@ class LandingProver:
         """How many pending pods cannot be told about, by what their scheduler checks that is not modelled."""
         return self._pending.left_out
 
-    def consider(self, victim: Pod, *, only_proven: bool = False, mates: Sequence[Pod] = ()) -> Landing:
+    def consider(
+        self, victim: Pod, *, only_proven: bool = False, mates: Sequence[Pod] = (), held_on: str = ""
+    ) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 
         `LANDS`: some node takes it once the victim is gone, and the scheduler takes one of `ties`. `LANDS_IF`: that
@@ -174,33 +177,36 @@ class LandingProver:
         With `only_proven` no node is looked at for a pod that could be likely at best: it is `UNKNOWN`, which takes a
         millisecond less for those to whom both are the same. `mates` are the pods of a bundle, which leave with the
         victim or not at all: a scheduler that places some of their replacements together may count on them.
+
+        On the node `held_on` room is held for the replacement before the victim leaves, by a Reservation: it lands
+        there, before pending pods, if the node takes it while the victim is still on its own, else nowhere.
         """
         trial = self.cluster.what_if()
-        candidate = self._candidate(victim, mates)
+        candidate = self._candidate(victim, mates, held_on)
         if only_proven and candidate.unplaced is not None and candidate.unplaced.doubt:
             return not_looked_for(candidate.unplaced)
         decision = self._decide(candidate)
-        self._last = _Considered(victim, candidate, decision, trial)
+        self._last = _Considered(victim, held_on, candidate, decision, trial)
         return decision.landing
 
-    def book(self, victim: Pod, *, mates: Sequence[Pod] = ()) -> Landing:
+    def book(self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "") -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
 
         A replacement that does not land waits among the pending pods from now on.
         """
         last = self._last
-        if last is not None and last.victim is victim:
+        if last is not None and last.victim is victim and last.held_on == held_on:
             self._last = None
             candidate, decision, changes = last.candidate, last.decision, last.changes
         else:
             changes = self.cluster.what_if()
-            candidate = self._candidate(victim, mates)
+            candidate = self._candidate(victim, mates, held_on)
             decision = self._decide(candidate)
         if candidate.is_moved:
             self._count(victim)
         if decision.homeless is not None:
             self._pending.add(decision.homeless)
-        self._bookings.append(_Booking(candidate, changes, decision.homeless, mates))
+        self._bookings.append(_Booking(candidate, changes, decision.homeless, mates, held_on))
         return decision.landing
 
     def take_back(self) -> None:
@@ -231,14 +237,14 @@ class LandingProver:
 
         The book is neither asked nor changed.
         """
-        booked = [(booking.candidate.victim, booking.mates) for booking in self._bookings]
+        booked = [(booking.candidate.victim, booking.mates, booking.held_on) for booking in self._bookings]
         for _ in booked:
             self.take_back()
         try:
             return self.prove_further(victims)
         finally:
-            for victim, mates in booked:
-                self.book(victim, mates=mates)
+            for victim, mates, held_on in booked:
+                self.book(victim, mates=mates, held_on=held_on)
 
     def prove_further(self, victims: Sequence[Pod]) -> JointVerdict:
         """The same on top of everything booked, where none of `victims` is booked. Leaves no trace."""
@@ -261,11 +267,14 @@ class LandingProver:
         if victim.controller is not None:
             self._gone[victim.controller.uid] -= 1
 
-    def _candidate(self, victim: Pod, mates: Sequence[Pod] = ()) -> Candidate:
+    def _candidate(self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "") -> Candidate:
         if id(victim) in self._booked:
             return evicted_before(victim)
         candidate = self._candidates.candidate(victim, self._gone)
         unplaced = candidate.unplaced
+        if unplaced is not None and held_on:
+            held = msgspec.structs.replace(unplaced, held_on=self._cluster.table.index[held_on])
+            return msgspec.structs.replace(candidate, unplaced=held)
         if unplaced is None or not unplaced.unit or not mates:
             return candidate
         others = (self._candidates.candidate(mate, self._gone).unplaced for mate in mates)
@@ -285,7 +294,16 @@ class LandingProver:
                 trial.keep()
             return decision
 
+    def _settle_held(self, unplaced: UnplacedReplacement, node: int) -> _Decision:
+        """The same where room is held: it is there before pending pods can take what the victim leaves."""
+        landing = land_in_held_room(unplaced, node, self._cluster)
+        if landing.node is not None:
+            self._pending.place_after(unplaced.victim, unplaced.priority)
+        return _Decision(landing)
+
     def _settle(self, candidate: Candidate, trial: WhatIf) -> _Decision:
+        if candidate.unplaced is not None and candidate.unplaced.held_on is not None:
+            return self._settle_held(candidate.unplaced, candidate.unplaced.held_on)
         cold = None
         looks_first = candidate.unplaced is not None and _hinders_elsewhere(candidate.unplaced)
         if looks_first and candidate.unplaced is not None:
@@ -351,6 +369,7 @@ class _Booking(msgspec.Struct, frozen=True, gc=False):
     changes: WhatIf
     homeless: Pod | None
     mates: Sequence[Pod]
+    held_on: str
 
 
 class _Considered(msgspec.Struct, frozen=True, gc=False):
@@ -358,6 +377,7 @@ class _Considered(msgspec.Struct, frozen=True, gc=False):
     booked."""
 
     victim: Pod
+    held_on: str
     candidate: Candidate
     decision: _Decision
     changes: WhatIf

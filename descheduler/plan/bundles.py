@@ -15,16 +15,23 @@ __all__ = ["Bundle", "Candidate"]
 class Candidate(msgspec.Struct, frozen=True):
     """A pod that a plugin wants to move. `reason` is the sentence that the plan shows.
 
-    `target_node` is where its replacement is meant to land, "" where any node will do. `is_mate` says that the plugin
-    did not select it: it leaves because others of the bundle do. `wave` and `cost` as in a move.
+    `target_node` is where its replacement is meant to land, "" where any node will do; with `holds_target` room is held
+    for it there, so that it does. `is_mate` says that the plugin did not select it: it leaves because others of the
+    bundle do. `wave` and `cost` as in a move.
     """
 
     pod: Pod
     reason: str = ""
     target_node: str = ""
+    holds_target: bool = False
     is_mate: bool = False
     wave: int = 1
     cost: int | None = None
+
+    @property
+    def held_on(self) -> str:
+        """The node on which room is held for the replacement, "" for none."""
+        return self.target_node if self.holds_target else ""
 
 
 class Bundle(msgspec.Struct, frozen=True):

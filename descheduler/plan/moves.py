@@ -30,7 +30,8 @@ class Move(msgspec.Struct, frozen=True):
     lands, as it was when the eviction was granted; None where nobody looked. Moves of the same `bundle` leave together;
     0 is that of a pod that leaves alone. Moves of a `wave` may run together; those of the next need room that these
     leave. `cost` is what the disruption of the pod costs for the planner that chose it, in thousandths of an ordinary
-    eviction; None where nobody compared costs.
+    eviction; None where nobody compared costs. On the node `held_on` room is held for the replacement, so that it lands
+    there; "" where the scheduler chooses.
     """
 
     pod: Pod
@@ -42,6 +43,7 @@ class Move(msgspec.Struct, frozen=True):
     bundle: int = 0
     wave: int = 1
     cost: int | None = None
+    held_on: str = ""
 
     @property
     def to_node(self) -> str | None:

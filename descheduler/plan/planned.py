@@ -24,7 +24,8 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     it to the pod. An eviction that is `dry` is shown and never sent. `controller` is the owner that creates the
     replacement, None without one, and `labels` are those of the pod: by both a replacement is known.
     Evictions of the same `bundle` leave together; 0 is that of a pod that leaves alone. Those of one `wave` may be
-    under way together; those of the next need room that these leave.
+    under way together; those of the next need room that these leave. `held_on` is the node on which room is to be held
+    for the replacement, "" where the scheduler chooses it.
     """
 
     namespace: str
@@ -42,6 +43,7 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     wave: int = 1
     controller: Owner | None = None
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+    held_on: str = ""
 
     @property
     def controller_uid(self) -> str:

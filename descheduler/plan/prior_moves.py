@@ -18,7 +18,7 @@ __all__ = ["PriorMove", "PriorMoves"]
 class PriorMove(msgspec.Struct, frozen=True):
     """An eviction of an earlier round, also one whose fate is not known, and in whose name it was asked for.
 
-    `wave` and `cost` as in a move.
+    `wave`, `cost` and `held_on` as in a move.
     """
 
     pod: Pod
@@ -27,6 +27,7 @@ class PriorMove(msgspec.Struct, frozen=True):
     reason: str = ""
     wave: int = 1
     cost: int | None = None
+    held_on: str = ""
 
     def is_of(self, profile: str, plugin: str) -> bool:
         """Whether this plugin of this profile has asked for it."""

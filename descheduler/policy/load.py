@@ -61,7 +61,7 @@ def inspect_policy(
     if checks.load.problems or policy is None:
         problems = in_order([*checks.load.problems, *checks.build.problems])
         raise PolicyError(problems, warnings=checks.warnings())
-    _warn_of_neighbours(checks, policy, registry)
+    _check_neighbours(checks, policy, registry)
     policy = replace(policy, scheduler_files=checks.scheduler_files, warnings=checks.warnings())
     return LoadedPolicy(policy, in_order(checks.build.problems))
 
@@ -92,8 +92,8 @@ def _read(checks: Checks, registry: Registry) -> Policy | None:
     return None
 
 
-def _warn_of_neighbours(checks: Checks, policy: Policy, registry: Registry) -> None:
-    """Warns of plugins that have little effect beside others of their profile."""
+def _check_neighbours(checks: Checks, policy: Policy, registry: Registry) -> None:
+    """Plugins that have little effect beside others of their profile, or that need others with certain arguments."""
     for index, profile in enumerate(policy.profiles):
         enabled = dict.fromkeys(
             (*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict)
@@ -103,6 +103,10 @@ def _warn_of_neighbours(checks: Checks, policy: Policy, registry: Registry) -> N
             for other, message in spec.beside.items() if spec is not None else ():
                 if other in enabled:
                     checks.warn(("profiles", index, "plugins"), message)
+        for config in profile.plugin_configs:
+            spec = registry[config.name]
+            for problem in spec.profile_problems(config.args, profile.args) if config.name in enabled else ():
+                checks.fail_build((*config.args_path, *problem.path), problem.message)
         for name in profile.used:
             if name in enabled:
                 message = f"{name} is enabled, and another plugin plans for the pods that it selects"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -59,6 +59,10 @@ def _no_problems(_args: msgspec.Struct) -> Sequence[ArgsProblem]:
     return ()
 
 
+def _no_profile_problems(_args: msgspec.Struct, _others: Mapping[str, msgspec.Struct]) -> Sequence[ArgsProblem]:
+    return ()
+
+
 def _no_file_problems(_args: msgspec.Struct, _read: ReadSchedulerFile) -> Sequence[ArgsProblem]:
     return ()
 
@@ -91,6 +95,8 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     """As `construction_problems`, of files that the arguments name: it reads them, and nothing reads them later."""
     warnings: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
     """What of the arguments of an enabled plugin has no effect, or not the one that somebody might expect."""
+    profile_problems: Callable[[ArgsT, Mapping[str, msgspec.Struct]], Iterable[ArgsProblem]] = _no_profile_problems
+    """As `construction_problems`, of what the arguments need of those of other plugins of the profile, by name."""
     beside: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Other plugins that, in the same profile, keep this one from doing what it is for → the warning that says so."""
     uses: Callable[[ArgsT], Mapping[tuple[str | int, ...], str]] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
+from descheduler.documents.problems import PolicyError, Problem, did_you_mean, dotted, shown
 from descheduler.model.pod import CRITICAL_PRIORITY
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import PluginConfig, Policy, Profile
@@ -55,7 +55,9 @@ def resolve_priority_thresholds(policy: Policy, priority_class_values: Mapping[s
         value, message = _value_of(config, threshold.name, priority_class_values)
         if message is not None:
             line, column = config.threshold_place or (None, None)
-            problems.append(Problem(policy.path, line, column, f"{config.args_field}.priorityThreshold.name", message))
+            problems.append(
+                Problem(policy.path, line, column, dotted((*config.args_path, "priorityThreshold", "name")), message)
+            )
         return dataclasses.replace(config, args=with_threshold_value(config.args, value))
 
     def with_values(profile: Profile) -> Profile:

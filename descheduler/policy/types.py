@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from descheduler.documents.decode import Path
 from descheduler.documents.problems import Problem
 from descheduler.model.labels import LabelSelector
 from descheduler.policy.scheduler_files import SchedulerFile
@@ -38,7 +39,7 @@ class PluginConfig:
 
     name: str
     args: msgspec.Struct
-    args_field: str = field(default="", compare=False)
+    args_path: Path = field(default=(), compare=False)
     """Where the arguments stand, such as `profiles[0].pluginConfig[1].args`; empty when the document has none."""
     threshold_place: tuple[int, int] | None = field(default=None, compare=False)
     """Line and column of the priority threshold, which can only be judged with a cluster at hand."""

@@ -46,6 +46,19 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
         return with_profiles_for(self.names, configuration, PLUGINS)
 
 
+class _Leaving(msgspec.Struct, frozen=True, gc=False):
+    """A pod whose eviction is booked with its mates, granted under `settings`; room may be held for its replacement."""
+
+    pod: Pod
+    settings: SchedulingSettings
+    mates: tuple[Pod, ...]
+    held_on: str
+
+    def booked_with(self, prover: LandingProver) -> Landing:
+        """Where its replacement lands, booked."""
+        return prover.book(self.pod, mates=self.mates, held_on=self.held_on)
+
+
 class LandingBook:
     """The landings of one run over `snapshot`, in the order of its evictions.
 
@@ -61,17 +74,21 @@ class LandingBook:
         self._snapshot = snapshot
         self._unverified = SchedulingSettings(version=snapshot.kube_version or KubeVersion())
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
-        self._leaving: list[tuple[Pod, SchedulingSettings]] = []
+        self._leaving: list[_Leaving] = []
         self._landings: dict[str, Landing] = {}
-        self._mates: dict[str, tuple[Pod, ...]] = {}
-        self._considered: tuple[SchedulingSettings, tuple[Pod, tuple[Pod, ...], bool], Landing] | None = None
+        self._considered: tuple[SchedulingSettings, tuple[Pod, tuple[Pod, ...], str, bool], Landing] | None = None
         self.num_judged = 0
         """How often a scheduler was asked where a replacement lands; each takes about a millisecond."""
 
     @property
     def leaving(self) -> Sequence[tuple[Pod, SchedulingSettings]]:
         """The pods whose eviction is booked, in order, and the scheduler under which it was granted."""
-        return self._leaving
+        return [(each.pod, each.settings) for each in self._leaving]
+
+    @property
+    def holds_room(self) -> bool:
+        """Whether room is held for some replacement on a node that is not the scheduler's choice."""
+        return any(each.held_on for each in self._leaving)
 
     @property
     def provers(self) -> Sequence[tuple[SchedulingSettings, LandingProver]]:
@@ -101,24 +118,30 @@ class LandingBook:
         """What follows all bookings under the scheduler of a profile, kube-scheduler for one that asks none."""
         return self._prover(self._settings_of(profile_index))
 
-    def predicted(self, pod: Pod, profile_index: int) -> Landing:
+    def predicted(self, pod: Pod, profile_index: int, held_on: str = "") -> Landing:
         """Where the replacement of `pod` would land after everything booked so far, under the same scheduler."""
-        return self.consider(pod, self._settings_of(profile_index), only_proven=True)
+        return self.consider(pod, self._settings_of(profile_index), only_proven=True, held_on=held_on)
 
     def _settings_of(self, profile_index: int) -> SchedulingSettings:
         settings = self.scheduling[profile_index][1] if self.scheduling else None
         return settings or self._unverified
 
     def consider(
-        self, pod: Pod, settings: SchedulingSettings, *, only_proven: bool, mates: Sequence[Pod] = ()
+        self,
+        pod: Pod,
+        settings: SchedulingSettings,
+        *,
+        only_proven: bool,
+        mates: Sequence[Pod] = (),
+        held_on: str = "",
     ) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far; as LandingProver has it."""
-        question = pod, tuple(mates), only_proven
+        question = pod, tuple(mates), held_on, only_proven
         if self._considered is not None:
             known_settings, known_question, landing = self._considered
             if known_question == question and _are_alike(known_settings, settings):
                 return landing
-        landing = self._prover(settings).consider(pod, only_proven=only_proven, mates=mates)
+        landing = self._prover(settings).consider(pod, only_proven=only_proven, mates=mates, held_on=held_on)
         self.num_judged += 1
         self._considered = settings, question, landing
         return landing
@@ -129,22 +152,23 @@ class LandingBook:
         self.num_judged += len(pods)
         return self._prover(settings).prove_further(pods)
 
-    def book(self, pod: Pod, settings: SchedulingSettings | None, *, mates: Sequence[Pod] = ()) -> Undo:
+    def book(
+        self, pod: Pod, settings: SchedulingSettings | None, *, mates: Sequence[Pod] = (), held_on: str = ""
+    ) -> Undo:
         """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it
-        lands.
+        lands. On the node `held_on` room is held for its replacement.
 
-        Then its landing is known only where some other profile asks the scheduler that an unverified one is taken for.
-        No pod is booked twice.
+        Without settings its landing is known only where some other profile asks the scheduler that an unverified one is
+        taken for. No pod is booked twice.
         """
         if settings is not None:
             self._prover(settings)
         self._considered = None
         granted = settings or self._unverified
-        self._leaving.append((pod, granted))
-        if mates:
-            self._mates[pod.uid] = tuple(mates)
+        leaving = _Leaving(pod, granted, tuple(mates), held_on)
+        self._leaving.append(leaving)
         for known, prover in self._provers:
-            landing = prover.book(pod, mates=mates)
+            landing = leaving.booked_with(prover)
             if _are_alike(known, granted):
                 self._landings[pod.uid] = landing
             if settings is None or not _are_alike(known, settings):
@@ -156,14 +180,14 @@ class LandingBook:
 
         For the report: it comes after the last booking.
         """
-        num_left = min(most, sum(pod.uid not in self._landings for pod, _ in self._leaving))
+        num_left = min(most, sum(each.pod.uid not in self._landings for each in self._leaving))
         prover = self._new_prover(self._unverified, books_likely=True) if num_left else None
-        for pod, _ in self._leaving:
+        for leaving in self._leaving:
             if prover is None or not num_left:
                 return
-            landing = prover.book(pod, mates=self._mates.get(pod.uid, ()))
-            if pod.uid not in self._landings:
-                self._landings[pod.uid] = landing
+            landing = leaving.booked_with(prover)
+            if leaving.pod.uid not in self._landings:
+                self._landings[leaving.pod.uid] = landing
                 num_left -= 1
 
     @contextmanager
@@ -177,10 +201,8 @@ class LandingBook:
             self._landings, self._considered = landings, None
 
     def _take_back(self) -> None:
-        pod, _ = self._leaving.pop()
-        self._mates.pop(pod.uid, None)
         self._considered = None
-        self._landings.pop(pod.uid, None)
+        self._landings.pop(self._leaving.pop().pod.uid, None)
         for _, prover in self._provers:
             prover.take_back()
 
@@ -189,10 +211,10 @@ class LandingBook:
             if _are_alike(known, settings):
                 return prover
         prover = self._new_prover(settings)
-        for pod, granted in self._leaving:
-            landing = prover.book(pod, mates=self._mates.get(pod.uid, ()))
-            if granted == settings:
-                self._landings[pod.uid] = landing
+        for leaving in self._leaving:
+            landing = leaving.booked_with(prover)
+            if leaving.settings == settings:
+                self._landings[leaving.pod.uid] = landing
         self._provers.append((settings, prover))
         return prover
 

@@ -74,10 +74,15 @@ class LandingCheck(PodByPod):
         self._booked: set[str] = set()
 
     def verdict(self, bundle: Bundle) -> Verdict:
-        """The first refusal of a pod on top of those before it; pods that leave together have to land so as well."""
+        """The first refusal of a pod on top of those before it; pods that leave together have to land so as well.
+
+        Where room is held for each of them, the order in which they come makes no difference.
+        """
         verdict = super().verdict(bundle)
         rules = self._rules_of(bundle)
         if rules is None or len(bundle.candidates) == 1:
+            return verdict
+        if verdict.is_accepted and all(candidate.held_on for candidate in bundle.candidates):
             return verdict
         return _of_gang(self._together(bundle, rules) if verdict.is_accepted else verdict, bundle)
 
@@ -87,18 +92,21 @@ class LandingCheck(PodByPod):
         if rules is None or not self._is_new(candidate.pod):
             return ACCEPTED
         only_proven = rules.args.on_unknown == REFUSE
-        landing = self._landings.consider(candidate.pod, rules.settings, only_proven=only_proven, mates=_mates(bundle))
+        landing = self._landings.consider(
+            candidate.pod, rules.settings, only_proven=only_proven, mates=_mates(bundle), held_on=candidate.held_on
+        )
         return rules.refusal(landing, candidate, bundle.plugin) or ACCEPTED
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Books the eviction, and the landing that comes with it."""
         rules = self._rules_of(bundle)
-        return self._book(candidate.pod, None if rules is None else rules.settings, _mates(bundle))
+        settings = None if rules is None else rules.settings
+        return self._book(candidate.pod, settings, candidate.held_on, _mates(bundle))
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Books what earlier rounds have evicted."""
         for move in moves:
-            self._book(move.pod, self._landings.scheduling_of(move.profile))
+            self._book(move.pod, self._landings.scheduling_of(move.profile), move.held_on)
 
     def _together(self, bundle: Bundle, rules: _Rules) -> Verdict:
         new = [candidate for candidate in bundle.candidates if self._is_new(candidate.pod)]
@@ -115,10 +123,10 @@ class LandingCheck(PodByPod):
     def _is_new(self, pod: Pod) -> bool:
         return pod.uid not in self._booked and not self._background.concern(pod)
 
-    def _book(self, pod: Pod, settings: SchedulingSettings | None, mates: Sequence[Pod] = ()) -> Undo:
+    def _book(self, pod: Pod, settings: SchedulingSettings | None, held_on: str, mates: Sequence[Pod] = ()) -> Undo:
         if not self._is_new(pod):
             return NOTHING_DONE
-        take_back = self._landings.book(pod, settings, mates=mates)
+        take_back = self._landings.book(pod, settings, mates=mates, held_on=held_on)
         self._booked.add(pod.uid)
 
         def undo() -> None:

@@ -17,12 +17,14 @@ __all__ = ["judge_together"]
 def judge_together(landings: LandingBook, most: int) -> JointVerdict | None:
     """The verdict on everything booked, None when that is nothing, more than `most`, or when no profile verifies.
 
+    None as well where room is held for replacements on nodes that a plan has chosen, which come in its order.
+
     Each eviction was granted on top of those before it. As in the book, every scheduler places all replacements, and
     the landing of a move is that of the scheduler under which it was granted; of a move that nobody verified it is the
     worst that some scheduler gives it. The book is not changed.
     """
     leaving = landings.leaving
-    if not landings.provers or not 0 < len(leaving) <= most:
+    if not landings.provers or not 0 < len(leaving) <= most or landings.holds_room:
         return None
     pods = [pod for pod, _ in leaving]
     verdicts = [(settings, prover.prove(pods)) for settings, prover in landings.provers]

@@ -46,6 +46,10 @@ class ClusterObjective(ABC):
     scheduled_share = 0.0
     """Of the limits of a plan, what `scheduled` takes."""
 
+    def choose_nodes(self) -> None:
+        """Has the plan choose the nodes of replacements, on which room is held for them, not the scheduler."""
+        self.hint, self.scheduled_share = "", 0.0
+
     @property
     def counts(self) -> str:
         """What the figure counts, such as `nodes over target`."""

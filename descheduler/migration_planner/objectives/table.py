@@ -33,7 +33,12 @@ OBJECTIVES: Mapping[str, Callable[[Any, StrategyHandle, Sequence[Node]], Cluster
 """A new objective is a field of `PlannerObjective`, a module like the others, and a row here."""
 
 
-def objective_of(args: PlannerObjective, handle: StrategyHandle, nodes: Sequence[Node]) -> ClusterObjective:
+def objective_of(
+    args: PlannerObjective, handle: StrategyHandle, nodes: Sequence[Node], *, chooses_nodes: bool
+) -> ClusterObjective:
     """The objective that is set; valid arguments have exactly one."""
     ((key, value),) = args.chosen()
-    return OBJECTIVES[key](value, handle, nodes)
+    objective = OBJECTIVES[key](value, handle, nodes)
+    if chooses_nodes:
+        objective.choose_nodes()
+    return objective

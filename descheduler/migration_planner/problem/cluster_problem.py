@@ -222,7 +222,7 @@ def _apart(pods: Sequence[Pod], nodes: Sequence[Node]) -> list[Rule]:
     for number, pod in enumerate(pods):
         for term in _own_terms(pod):
             known = groups.setdefault(term.topology_key, {})
-            known.setdefault((pod.namespace, term.selector, pod.owners[:1]), []).append(number)
+            known.setdefault((pod.namespace, term.selector), []).append(number)
     return [_at_most_one(key, list(found.values()), len(pods), nodes) for key, found in sorted(groups.items())]
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.documents.decode import Decoder, Path
 from descheduler.documents.document import Node
-from descheduler.documents.problems import did_you_mean, dotted, shown
+from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.labels import LabelError, LabelSelector
 from descheduler.policy.checks import Checks
 from descheduler.policy.koordinator.plugin_sets import (
@@ -174,7 +174,7 @@ class _ProfileReader:
             self._check_construction(spec, args, node, args_path)
         mark = self._checks.node((*args_path, "priorityThreshold", "name")).mark
         place = (mark.line, mark.column) if mark else None
-        return PluginConfig(spec.name, self._with_threshold(spec, args, args_path), dotted(args_path), place)
+        return PluginConfig(spec.name, self._with_threshold(spec, args, args_path), args_path, place)
 
     def _check_construction(self, spec: PluginSpec[Any], args: msgspec.Struct, node: Node, path: Path) -> None:
         reader = ArgsReader(self._checks.build, "error")

@@ -9,7 +9,6 @@ import msgspec
 
 from descheduler.documents.decode import Path, Strictness
 from descheduler.documents.document import Node, member_text
-from descheduler.documents.problems import dotted
 from descheduler.policy.checks import Checks
 from descheduler.policy.plugin import ExtensionPoint, Registry
 from descheduler.policy.plugin_args import (
@@ -172,7 +171,7 @@ class _ProfileReader:
         return PluginConfig(
             section.name,
             args,
-            dotted(args_path),
+            args_path,
             (mark.line, mark.column) if mark else None,
             api_version=member_text(node, "apiVersion"),
             kind=member_text(node, "kind"),
