@@ -25,6 +25,7 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     replacement, None without one, and `labels` are those of the pod: by both a replacement is known.
     Evictions of the same `bundle` leave together; 0 is that of a pod that leaves alone. Those of one `wave` may be
     under way together; those of the next need room that these leave.
+    Room for the replacement is `held_on` this node and no other, "" where the scheduler chooses the node.
     """
 
     namespace: str
@@ -40,6 +41,7 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     dry: bool = False
     bundle: int = 0
     wave: int = 1
+    held_on: str = ""
     controller: Owner | None = None
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
 
