@@ -11,6 +11,7 @@ import pytest
 
 from descheduler.migration.controller.adoption import adopted_task
 from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.providers.placement_away import keep_away, keep_on
 from descheduler.migration.providers.provider import CannotHold
 from descheduler.model.koordinator.eviction_annotations import TARGET_NODE_ANNOTATION
@@ -57,6 +58,15 @@ def test_the_replacement_uses_its_reservation_on_the_chosen_node() -> None:
     (outcome,) = Play(cluster).evict(*cluster.pods("web"), held_on=CHOSEN)
 
     assert (outcome.code, outcome.landed_on, cluster.nodes_of("web")) == (OutcomeCode.DONE, CHOSEN, [CHOSEN])
+
+
+def test_the_second_pod_of_a_surge_comes_to_the_chosen_node() -> None:
+    cluster = world()
+
+    (outcome,) = Play(cluster, surge=Surge()).evict(*cluster.pods("web"), held_on=CHOSEN)
+
+    assert cluster.api.sent("PATCH", "/scale")
+    assert (outcome.code, cluster.nodes_of("web")) == (OutcomeCode.DONE, [CHOSEN])
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
