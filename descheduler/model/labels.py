@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from descheduler.model.names import is_subdomain
+
 __all__ = [
     "EVERYTHING",
     "NOTHING",
@@ -80,7 +82,6 @@ NOTHING = LabelSelector(nothing=True)
 
 _INT64_MAX = 2**63 - 1
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z")
 _INTEGER = re.compile(r"[+-]?[0-9]+\Z")
 
 
@@ -106,7 +107,7 @@ def _requirement_order(requirement: Requirement) -> tuple[str, str, list[str]]:
 def key_problem(key: str) -> str | None:
     """Why `key` is no valid label key, or None."""
     prefix, slash, name = key.rpartition("/")
-    if slash and (not prefix or len(prefix) > 253 or not _SUBDOMAIN.match(prefix)):
+    if slash and not is_subdomain(prefix):
         return f"label key {key!r} has a prefix that is not a DNS subdomain"
     if not name or len(name) > 63 or not _NAME.match(name):
         return f"{key!r} is not a label key (letters, digits, '-', '_' and '.', at most 63, after an optional prefix/)"

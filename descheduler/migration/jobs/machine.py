@@ -120,8 +120,15 @@ def _await_node(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -
     created = job.found(JobConditionType.RESERVATION_CREATED)
     since = created.transitioned_at if created is not None else None
     if terms.unplaced_patience is not None and since is not None and now - since >= terms.unplaced_patience:
-        return give_up(job, JobReason.UNSCHEDULABLE, seen.room.message or "no node was found in time")
+        return give_up(job, JobReason.UNSCHEDULABLE, _unplaced(job, seen))
     return WaitForChange(f"{job.reservation_name} waits for a node")
+
+
+def _unplaced(job: MigrationJob, seen: Seen) -> str:
+    """Why the room has no node. A user's job may name one and have a Reservation that nothing ties to it."""
+    why = seen.room.message or "no node was found in time"
+    is_tied = job.held_on and CREATED_BY_ANNOTATION in job.annotations
+    return f"no room on node {job.held_on}: {why}" if is_tied else why
 
 
 def _placed(job: MigrationJob, seen: Seen, now: datetime) -> Step:

@@ -16,7 +16,7 @@ class NewJob(msgspec.Struct, frozen=True):
     """A job that is to be begun. `reason` and `plugin` say why and in whose name; `ttl` None is no time limit.
 
     `provider` holds its room. `successors` is by what its replacement is known, "" where that has none. `surge` is that
-    of its workload, "" for none.
+    of its workload, "" for none. Room is `held_on` this node, "" where the scheduler chooses one.
     """
 
     namespace: str
@@ -29,6 +29,7 @@ class NewJob(msgspec.Struct, frozen=True):
     ttl: timedelta | None = None
     successors: str = ""
     surge: str = ""
+    held_on: str = ""
     delete_options: dict[str, Any] = msgspec.field(default_factory=dict)
 
 

@@ -13,6 +13,7 @@ from descheduler.model.koordinator.eviction_annotations import (
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
     SURGE_ANNOTATION,
+    TARGET_NODE_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
@@ -46,6 +47,8 @@ def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]
         annotations[REPLACEMENT_ANNOTATION] = wanted.successors
     if wanted.surge:
         annotations[SURGE_ANNOTATION] = wanted.surge
+    if wanted.held_on:
+        annotations[TARGET_NODE_ANNOTATION] = wanted.held_on
     metadata = {"name": name, "annotations": annotations}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
 

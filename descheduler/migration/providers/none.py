@@ -1,4 +1,7 @@
-"""No room is held: jobs evict directly, and whatever the scheduler finds has to do."""
+"""No room is held: jobs evict directly, and whatever the scheduler finds has to do.
+
+A node on which room is to be held means nothing here: policies that have nodes chosen name a provider that holds room.
+"""
 
 from __future__ import annotations
 

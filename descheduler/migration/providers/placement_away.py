@@ -1,21 +1,47 @@
-"""Has what holds room be placed where the replacement may go, and on another node than the pod that is to leave."""
+"""Has what holds room be placed where the replacement may go, and on another node than the pod that is to leave.
+
+Where a node was chosen for it, it is placed on that one or nowhere. A required term with that name also has
+kube-scheduler look at no other node, so that none is missed in clusters of which it looks at a part.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["keep_away", "narrow"]
+from descheduler.migration.providers.provider import CannotHold
+from descheduler.model.koordinator.eviction_annotations import TARGET_NODE_ANNOTATION
+from descheduler.model.names import is_subdomain
+from descheduler.model.text.printable import clipped
+
+__all__ = ["keep_away", "keep_on", "narrow"]
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_MOST_SHOWN = 63
 
 
 def keep_away(node: str, spec: dict[str, Any]) -> None:
     """Has the scheduler look for another node than `node` for a pod with this `spec`, which is changed; "" for none."""
     spec.pop("nodeName", None)
     if node:
-        away = {"key": "metadata.name", "operator": "NotIn", "values": [node]}
-        narrow(spec, [{"matchFields": [away]}])
+        narrow(spec, [_named("NotIn", node)])
+
+
+def keep_on(node: str, spec: dict[str, Any]) -> None:
+    """Has the scheduler take `node` or none for a pod with this `spec`, which is changed; "" leaves the choice to it.
+
+    Raises CannotHold for what no node can be called: the API server checks no Reservation for that.
+    """
+    if not node:
+        return
+    if not is_subdomain(node):
+        shown = clipped(node, _MOST_SHOWN)
+        raise CannotHold(f"annotation {TARGET_NODE_ANNOTATION} of the job is not the name of a node: '{shown}'")
+    narrow(spec, [_named("In", node)])
+
+
+def _named(operator: str, node: str) -> dict[str, Any]:
+    return {"matchFields": [{"key": "metadata.name", "operator": operator, "values": [node]}]}
 
 
 def narrow(spec: dict[str, Any], terms: Sequence[Mapping[str, Any]]) -> None:

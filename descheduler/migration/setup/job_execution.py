@@ -235,6 +235,7 @@ def _new_job(profile: JobProfile | None, eviction: PlannedEviction) -> NewJob:
         ttl=profile.args.default_job_ttl or None,
         successors="" if successors is None else successors.encoded(),
         surge=_surge(profile, eviction),
+        held_on=eviction.held_on,
         delete_options={} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
     )
 

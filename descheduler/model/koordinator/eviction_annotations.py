@@ -12,6 +12,7 @@ __all__ = [
     "REASON_ANNOTATION",
     "REPLACEMENT_ANNOTATION",
     "SURGE_ANNOTATION",
+    "TARGET_NODE_ANNOTATION",
     "TRIGGER_ANNOTATION",
 ]
 
@@ -28,5 +29,7 @@ PROVIDER_ANNOTATION = "descheduler/reservation-provider"
 """How room is held for the job; this program's own."""
 SURGE_ANNOTATION = "descheduler/surge"
 """Whether and how the workload of the pod is scaled up for the time of the move, as JSON; this program's own."""
+TARGET_NODE_ANNOTATION = "descheduler/target-node"
+"""The name of the node on which room is to be held for the job; this program's own."""
 EVICT_POLICY_LABEL = "koordinator.sh/evict-policy"
 """On pods and jobs: how the pod is to be evicted."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
+from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION, TARGET_NODE_ANNOTATION
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import EVICT_ANNOTATION
 from descheduler.model.text.duration import later
@@ -143,6 +143,11 @@ class MigrationJob(msgspec.Struct, frozen=True):
     def has_passed(self) -> bool:
         """Whether arbitration, in whichever run, let it go."""
         return self.annotations.get(PASSED_ARBITRATION_ANNOTATION) == "true"
+
+    @property
+    def held_on(self) -> str:
+        """The node on which its room is to be held, "" where the scheduler chooses one; a user may write any text."""
+        return self.annotations.get(TARGET_NODE_ANNOTATION, "")
 
     @property
     def ignores_object_limiters(self) -> bool:

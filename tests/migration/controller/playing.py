@@ -106,15 +106,15 @@ class Play:
     def _is_own(self, job: MigrationJob) -> bool:
         return job.annotations.get(CREATED_BY_ANNOTATION) in ("descheduler-test", "test")
 
-    def evict(self, *pods: Object) -> tuple[Outcome, ...]:
-        """The outcomes of evictions of these pods, each by a job of its own."""
-        return self.run([self.task(pod) for pod in pods])
+    def evict(self, *pods: Object, held_on: str = "") -> tuple[Outcome, ...]:
+        """The outcomes of evictions of these pods, each by a job of its own; their room is `held_on` this node."""
+        return self.run([self.task(pod, held_on=held_on) for pod in pods])
 
     def run(self, tasks: Iterable[JobTask]) -> tuple[Outcome, ...]:
         """The outcomes of these tasks."""
         return self.controller().run(tasks)
 
-    def task(self, pod: Object) -> JobTask:
+    def task(self, pod: Object, *, held_on: str = "") -> JobTask:
         """The task of evicting `pod`."""
         meta = pod["metadata"]
         owners = meta.get("ownerReferences") or [{"uid": ""}]
@@ -126,6 +126,7 @@ class Play:
                 pod["spec"]["nodeName"],
                 "p",
                 "Plugin",
+                held_on=held_on,
                 controller=Owner(owners[0]["kind"], owners[0]["name"], owners[0]["uid"], controller=True),
                 labels=meta["labels"],
             )
@@ -133,10 +134,17 @@ class Play:
 
     def controller(self) -> JobController:
         """A controller over the cluster as it is."""
-        clock = self.cluster.clock
         journal = self.journal()
         keeper = self.keeper(journal)
-        around = Surroundings(
+        port = EvictionClient(self.client)
+        return JobController(
+            journal, keeper, port, ControllerSettings(self.settings), self._new_job, self.surroundings()
+        )
+
+    def surroundings(self) -> Surroundings:
+        """What is outside of the run."""
+        clock = self.cluster.clock
+        return Surroundings(
             calls=self.calls,
             paces=Paces(self.settings, now=clock.monotonic),
             open_calls=self.open_calls,
@@ -146,8 +154,6 @@ class Play:
             now=self.now,
             sleep=clock.sleep,
         )
-        port = EvictionClient(self.client)
-        return JobController(journal, keeper, port, ControllerSettings(self.settings), self._new_job, around)
 
     def now(self) -> datetime:
         """The time of day on the machine of the run."""
@@ -190,4 +196,5 @@ class Play:
             ttl=self.ttl,
             successors="" if successors is None else successors.encoded(),
             surge="" if self.surge is None else self.surge.encoded(),
+            held_on=eviction.held_on,
         )

@@ -17,6 +17,7 @@ JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 KOORD = WAYS["reservations"]
 OURS = {"koordinator.sh/job-created-by": "descheduler-p"}
 SURGE = "descheduler/surge"
+TARGET = "descheduler/target-node"
 Object = dict[str, Any]
 
 
@@ -89,6 +90,39 @@ def test_job_whose_template_is_no_reservation_fails_at_once(template: Object) ->
     status = job_of(cluster)["status"]
     assert (status["phase"], status["reason"]) == ("Failed", "FailedCreateReservation")
     assert "Reservation" in status["message"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("../../../api/v1/nodes", id="a path"),
+        pytest.param("n3\n", id="a line break"),
+        pytest.param("N3", id="upper case"),
+        pytest.param(" ", id="a space"),
+        pytest.param("n" * 254, id="too long"),
+        pytest.param('["n3"]', id="JSON"),
+    ],
+)
+def test_job_that_wants_room_on_what_no_node_is_called_fails_at_once(text: str) -> None:
+    cluster = asked(annotations={TARGET: text})
+    before = cluster.pods("asked")
+
+    run(cluster)
+
+    status = job_of(cluster)["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "FailedCreateReservation")
+    assert status["message"].startswith("annotation descheduler/target-node of the job is not the name of a node")
+    assert len(status["message"]) < 200
+    assert cluster.pods("asked") == before
+
+
+def test_job_of_a_user_gets_room_on_the_node_that_it_names() -> None:
+    cluster = asked(annotations={TARGET: "n3"})
+
+    run(cluster, maxMigratingPerWorkload="1", maxUnavailablePerWorkload="1")
+
+    status = job_of(cluster)["status"]
+    assert (status["phase"], status["nodeName"]) == ("Succeeded", "n3")
 
 
 def test_job_with_an_odd_time_limit_is_named() -> None:

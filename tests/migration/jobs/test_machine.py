@@ -10,7 +10,11 @@ from descheduler.migration.jobs.conditions import with_condition
 from descheduler.migration.jobs.machine import JobTerms, evicting, next_step
 from descheduler.migration.jobs.seen import Room, RoomState, Seen
 from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, Step, WaitForChange
-from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, EVICT_POLICY_LABEL
+from descheduler.model.koordinator.eviction_annotations import (
+    CREATED_BY_ANNOTATION,
+    EVICT_POLICY_LABEL,
+    TARGET_NODE_ANNOTATION,
+)
 from descheduler.model.koordinator.migration_job import JobConditionType, JobPhase, JobReason, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
@@ -99,6 +103,16 @@ class TestRoom:
         given_up = next_step(holding(), Seen(POD, PENDING), terms, NOW + timedelta(seconds=30))
         assert isinstance(given_up, ReleaseRoom)
         assert given_up.then.reason == "Unschedulable"
+
+    def test_the_node_on_which_no_room_could_be_held_is_named_unless_a_user_names_it(self) -> None:
+        terms = JobTerms(unplaced_patience=timedelta(0))
+        told = []
+        for owner in ({CREATED_BY_ANNOTATION: "descheduler"}, {}):
+            tied = holding(annotations={TARGET_NODE_ANNOTATION: "n3", **owner})
+            given_up = next_step(tied, Seen(POD, PENDING), terms, NOW)
+            assert isinstance(given_up, ReleaseRoom)
+            told.append(given_up.then.message)
+        assert told == ["no room on node n3: no node was found in time", "no node was found in time"]
 
     def test_the_node_of_the_room_is_told(self) -> None:
         told = saved(step(holding()))

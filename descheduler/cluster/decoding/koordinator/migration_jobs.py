@@ -16,6 +16,7 @@ from descheduler.model.koordinator.eviction_annotations import (
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
     SURGE_ANNOTATION,
+    TARGET_NODE_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
@@ -33,6 +34,7 @@ _ANNOTATIONS = (
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
     SURGE_ANNOTATION,
+    TARGET_NODE_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 """The keys that some rule reads on jobs."""

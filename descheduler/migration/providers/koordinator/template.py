@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from descheduler.migration.providers.labels import labels_of
-from descheduler.migration.providers.placement_away import keep_away
+from descheduler.migration.providers.placement_away import keep_away, keep_on
 from descheduler.migration.providers.provider import CannotHold
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.duration import format_duration
@@ -45,8 +45,9 @@ _SERVICE_ACCOUNT_VOLUME = "kube-api-access-"
 def reservation_of(job: MigrationJob, pod: Mapping[str, Any], owner: str, now: datetime) -> dict[str, Any]:
     """The Reservation for `job` of `owner`, named after its UID; `pod` is the JSON of the pod that is to leave.
 
-    What the template of the job states stands. Raises CannotHold when nothing says who may use it: such pods
-    have no controller. A template of another form raises AttributeError, LookupError, TypeError or ValueError.
+    What the template of the job states stands. It can be scheduled onto the node alone on which the job wants room, if
+    it names one. Raises CannotHold when nothing says who may use it, as such pods have no controller, and for what no
+    node can be called. A template of another form raises AttributeError, LookupError, TypeError or ValueError.
     """
     stated: dict[str, Any] = deepcopy(dict(job.template))
     spec: dict[str, Any] = stated.get("spec") or {}
@@ -58,7 +59,9 @@ def reservation_of(job: MigrationJob, pod: Mapping[str, Any], owner: str, now: d
     spec["allocateOnce"] = True
     if not spec.get("ttl") and not spec.get("expires") and job.ttl:
         spec["ttl"] = format_duration(job.ttl)
-    keep_away(pod["spec"].get("nodeName", ""), spec["template"].setdefault("spec", {}))
+    placed = spec["template"].setdefault("spec", {})
+    keep_away(pod["spec"].get("nodeName", ""), placed)
+    keep_on(job.held_on, placed)
     labels = {
         **(metadata.get("labels") or {}),
         CREATED_BY_LABEL: CREATED_BY,

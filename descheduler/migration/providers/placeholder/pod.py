@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from descheduler.migration.providers.labels import labels_of
-from descheduler.migration.providers.placement_away import keep_away
+from descheduler.migration.providers.placement_away import keep_away, keep_on
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.quantity import format_quantity
 from descheduler.model.requests import ResourceList
@@ -38,9 +38,14 @@ def placeholder_name(job: MigrationJob) -> str:
 def placeholder_of(
     job: MigrationJob, pod: Mapping[str, Any], requests: ResourceList, settings: PlaceholderSettings, owner: str
 ) -> dict[str, Any]:
-    """The placeholder for `job` of `owner`; `pod` is the JSON of the pod that leaves, `requests` its own, in nano."""
+    """The placeholder for `job` of `owner`; `pod` is the JSON of the pod that leaves, `requests` its own, in nano.
+
+    It can be scheduled onto the node alone on which the job wants room, if it names one. Raises CannotHold for what no
+    node can be called.
+    """
     spec = {field: pod["spec"][field] for field in _PLACED_BY if pod["spec"].get(field)}
     keep_away(pod["spec"].get("nodeName", ""), spec)
+    keep_on(job.held_on, spec)
     amounts = {name: format_quantity(amount) for name, amount in sorted(requests.items()) if name != "pods"}
     container = {
         "name": "placeholder",

@@ -30,7 +30,10 @@ _REFUSALS = frozenset({400, 403, 404, 422})
 
 
 class PlaceholderRooms:
-    """The provider `placeholder`, for the jobs of `owner`, a name that a label may have."""
+    """The provider `placeholder`, for the jobs of `owner`, a name that a label may have.
+
+    A node that a job names is that of the placeholder; nothing ties the replacement to it.
+    """
 
     name = "placeholder"
 
