@@ -15,7 +15,7 @@ from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.problem.disruption_cost import ORDINARY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.text.counted import counted
+from descheduler.model.text.counted import counted, counted_about
 from descheduler.plan.goals import Goal, Level
 from descheduler.plan.moves import PodIdentity, identity_of
 
@@ -108,14 +108,17 @@ class Planning:
                 self._best_left_gain = max(self._best_left_gain, gain)
                 text = (
                     f"its part of the plan gains {gain:.2g} for an eviction, less than minGainPerDisruption"
-                    f" ({least:g}): {_evictions_worth(cost)} for {_some(part.gain, self._objective.noun)}"
+                    f" ({least:g}): {_evictions_worth(cost)} for {counted_about(part.gain, self._objective.noun)}"
                 )
                 found.update((identity_of(pod), text) for pod in part.pods)
         return found
 
     def _nothing(self) -> Goal:
-        level = Level(self._objective.counts, self._before, self._before, self._before)
+        level = self._level(self._before, self._before)
         return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
+
+    def _level(self, after: int, bound: int) -> Level:
+        return Level(self._objective.counts, self._before, after, bound, self._objective.scale)
 
     def _reached(self, search: PlanSearch, granted: Sequence[Pod]) -> Goal:
         """What came of it, beside the bounds."""
@@ -131,7 +134,7 @@ class Planning:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
         return Goal(
             self._objective.name,
-            (Level(self._objective.counts, self._before, after, figure_bound),),
+            (self._level(after, figure_bound),),
             len(granted),
             evictions_bound,
             cost,
@@ -155,10 +158,4 @@ class Planning:
 
 def _evictions_worth(cost: int) -> str:
     """Such as `3 evictions`, or `3.5 evictions` where some are dearer than others."""
-    return _some(round(cost / ORDINARY, 1), "eviction")
-
-
-def _some(number: float, noun: str) -> str:
-    """Such as `1 node` or `2.67 units`."""
-    rounded = round(number, 2)
-    return counted(int(rounded), noun) if rounded == int(rounded) else f"{rounded:,} {noun}s"
+    return counted_about(round(cost / ORDINARY, 1), "eviction")

@@ -10,12 +10,16 @@ __all__ = ["Goal", "Level"]
 
 
 class Level(msgspec.Struct, frozen=True):
-    """One figure of an objective, the lower the better: what it counts, and what no plan is better than (`bound`)."""
+    """One figure of an objective, the lower the better: what it counts, and what no plan is better than (`bound`).
+
+    Figures are exact: `scale` of them make one of what is counted.
+    """
 
     counts: str
     before: int
     after: int
     bound: int
+    scale: int = 1
 
 
 class Goal(msgspec.Struct, frozen=True):

@@ -5,21 +5,25 @@ from __future__ import annotations
 from typing import Literal
 
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.goals import Goal
+from descheduler.plan.goals import Goal, Level
 from descheduler.report.document import Fields
 
 __all__ = ["GoalLevel", "PlannedGoal", "PlannedObjective", "goal_of"]
 
 _WORST = ("nothing", "optimal", "feasible")
+_MILLION = 10**6
 
 
 class GoalLevel(Fields, frozen=True):
-    """One figure of an objective, the lower the better: what it `counts`, and `bound`, which no plan is below."""
+    """One figure of an objective, the lower the better: what it `counts`, and `bound`, which no plan is below.
+
+    What is not whole is rounded down to millionths.
+    """
 
     counts: str
-    before: int
-    after: int
-    bound: int
+    before: int | float
+    after: int | float
+    bound: int | float
 
 
 class PlannedObjective(Fields, frozen=True):
@@ -73,10 +77,7 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
                 profile=profile,
                 plugin=plugin,
                 objective=goal.objective,
-                levels=tuple(
-                    GoalLevel(counts=each.counts, before=each.before, after=each.after, bound=each.bound)
-                    for each in goal.levels
-                ),
+                levels=tuple(map(_level, goal.levels)),
                 evictions=goal.evictions,
                 bound=goal.bound,
                 cost=goal.cost,
@@ -92,6 +93,17 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
         seconds=round(sum(goal.seconds for *_, goal in found), 3),
         work=round(sum(goal.work for *_, goal in found), 6),
     )
+
+
+def _level(level: Level) -> GoalLevel:
+    before, after, bound = (_in_units(figure, level.scale) for figure in (level.before, level.after, level.bound))
+    return GoalLevel(counts=level.counts, before=before, after=after, bound=bound)
+
+
+def _in_units(figure: int, scale: int) -> int | float:
+    """Rounded down, all alike, so that a bound stays one and what is at it is seen to be."""
+    whole, rest = divmod(figure, scale)
+    return figure * _MILLION // scale / _MILLION if rest else whole
 
 
 def _is_proven(goal: Goal) -> bool:

@@ -19,7 +19,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.landings.openings import Openings
 from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.goals import Goal
+from descheduler.plan.goals import Goal, Level
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.strategies.runs import evicted, run_plugin
 
@@ -55,8 +55,72 @@ def test_small_pods_are_moved_together_so_that_a_large_slot_is_free() -> None:
     assert len(evicted(decisions)) == 1
     assert goal_of(decisions).levels[0].counts == "units of nvidia.com/gpu stranded"
     assert goal_of(decisions).levels[0].after < goal_of(decisions).levels[0].before
-    assert goal_of(decisions).sentence.startswith("4 units of nvidia.com/gpu stranded → 2, 1 eviction")
+    assert goal_of(decisions).sentence.startswith("4 units of nvidia.com/gpu stranded → 1.33, 1 eviction")
     assert "has 6 free nvidia.com/gpu, of which pods that request 8 cannot use all" in decisions.moves[0].reason
+
+
+def test_a_gain_of_a_third_of_a_unit_is_seen_in_the_goal() -> None:
+    """Each of three nodes has 1 GPU free, and one of six pods requests 2."""
+    decisions = run(*_one_free_each())
+
+    assert len(evicted(decisions)) == 1
+    assert goal_of(decisions).levels == (Level("units of nvidia.com/gpu stranded", 3, 1, 1, scale=6),)
+    assert goal_of(decisions).sentence.startswith("0.5 units of nvidia.com/gpu stranded → 0.17, 1 eviction")
+
+
+def test_a_gain_that_no_two_decimals_show_is_told_in_words() -> None:
+    """The same, where one of 505 pods requests 2."""
+    nodes, pods = _one_free_each()
+    others = [pod(f"other{number}", 1, "full", owners=()) for number in range(499)]
+
+    decisions = run([*nodes, node("full", 499)], [*pods, *others])
+
+    sentence = "0.01 units of nvidia.com/gpu stranded → slightly fewer, 1 eviction"
+    assert goal_of(decisions).sentence.startswith(sentence)
+
+
+def _one_free_each() -> tuple[list[Node], list[Pod]]:
+    pods = [*(pod(name, 1, name[0]) for name in ("a1", "a2", "b1", "b2", "c1")), pod("large", 2, "")]
+    return [node("a", 3), node("b", 3), node("c", 2)], pods
+
+
+def test_of_plans_that_differ_by_less_than_a_unit_the_better_one_is_taken() -> None:
+    """Nodes a to e have 1 GPU free each. The first plan evicts pods p and x, and x in vain: the scheduler places its
+    replacement onto node z. A plan with y instead of x, which is dearer, gains more than p alone."""
+    nodes = [_with_cpu("a", 2, "4"), _with_cpu("b", 2, "64"), _with_cpu("c", 3, "4"), _with_cpu("d", 2, "64")]
+    nodes += [_with_cpu("e", 2, "4"), _with_cpu("f", 2, "4"), _with_cpu("z", 8, "640")]
+    pods = [_bound("p", "ab"), _bound("b1", "b"), pod("x", 1, "c"), _bound("y", "cd", priority=10)]
+    pods += [_bound("d1", "d"), _bound("e1", "e"), pod("large", 2, "f")]
+
+    decisions = run(nodes, pods)
+
+    assert evicted(decisions) == ["p", "y"]
+    assert goal_of(decisions).levels == (Level("units of nvidia.com/gpu stranded", 5, 1, 1, scale=7),)
+
+
+def _with_cpu(name: str, gpus: int, cpu: str) -> Node:
+    """The scheduler prefers nodes of which less CPU is requested."""
+    return make_node(name, cpu=cpu, allocatable={GPU: str(gpus)}, labels={"node": name})
+
+
+def _bound(name: str, nodes: str, **facts: Any) -> Pod:
+    """A pod on the first of `nodes` that can be on these alone."""
+    expression = {"key": "node", "operator": "In", "values": list(nodes)}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    return pod(name, 1, nodes[0], affinity=affinity, **facts)
+
+
+def test_a_plan_above_its_bound_by_less_than_a_unit_is_not_called_optimal() -> None:
+    """Each of three nodes has 1 GPU free, and no pod of 1 GPU can leave its node; on one node 1 would be stranded."""
+    pods = [_bound("a1", "a"), _bound("b1", "b"), _bound("c1", "c"), pod("large", 2, "")]
+
+    decisions = run([_with_cpu(name, 2, "64") for name in "abc"], pods)
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels == (Level("units of nvidia.com/gpu stranded", 3, 3, 1, scale=4),)
+    assert goal_of(decisions).status == "feasible"
+    assert "no plan that was found within the limits makes more of it usable" in goal_of(decisions).sentence
 
 
 def test_the_gain_of_an_eviction_is_not_rounded_up() -> None:

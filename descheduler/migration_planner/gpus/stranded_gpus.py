@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,19 +26,6 @@ class StrandedGpus:
         self._classes = classes
         self._known: list[_Known | None] = [None] * len(self._nodes)
         self._stranded: Floats = np.zeros(len(self._nodes))
-
-    def mean(self, openings: Openings) -> int:
-        """Percent of GPUs that a pod of the mean size cannot use, rounded up."""
-        self._keep_up(openings)
-        return self.rounded(float(self._stranded.sum()))
-
-    def rounded(self, total: float) -> int:
-        """The same of a sum over classes."""
-        return math.ceil(self.mean_of(total))
-
-    def mean_of(self, total: float) -> float:
-        """The same, not rounded up."""
-        return round(total) / int(self._classes.weights.sum())
 
     def total(self, openings: Openings) -> int:
         """The sum over classes."""

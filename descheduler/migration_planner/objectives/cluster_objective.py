@@ -43,6 +43,9 @@ class ClusterObjective(ABC):
     is_in_bundles = False
     """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
 
+    scale = 1
+    """How many of the figure make one of what it counts: fractions are whole numbers until they are reported."""
+
     scheduled_share = 0.0
     """Of the limits of a plan, what `scheduled` takes."""
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted_about, text_about
 from descheduler.planner.waves import Move
 
 __all__ = ["Fragmentation"]
 
 
 class Fragmentation(ClusterObjective):
-    """Units that are free and that pods cannot use: the mean over the sizes that pods request."""
+    """Units that are free and that pods cannot use: the mean over the sizes that pods request.
+
+    The figure is the sum over sizes, each as often as it is requested; `scale` is the number of pods that request any.
+    """
 
     name = "ReduceFragmentation"
     noun = "unit"
@@ -23,9 +26,16 @@ class Fragmentation(ClusterObjective):
     node_names: Sequence[str]
     """The nodes that the policy selects."""
 
-    @abstractmethod
-    def mean_of(self, total: float) -> float:
-        """Units of a pod of the mean size, of a sum over all sizes."""
+    def text_of(self, number: int) -> str:
+        """Such as `2.67 units of nvidia.com/gpu stranded`."""
+        return f"{counted_about(number / self.scale, self.noun)} {self.state}"
+
+    def change(self, before: int, after: int) -> str:
+        """Such as `2.67 units of nvidia.com/gpu stranded → 1`, with words for a change that no 2 decimals show."""
+        was, text = (text_about(number / self.scale) for number in (before, after))
+        if before != after and was == text:
+            text = "slightly fewer" if after < before else "slightly more"
+        return f"{self.text_of(before)} → {text}"
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
         """The plan as a whole: what a move gains depends on the others."""
@@ -36,7 +46,7 @@ class Fragmentation(ClusterObjective):
             assignment[move.pod] = move.target
         goal = self.stated_over(cluster).prepare(cluster.problem)
         before, after = (goal.value(at)[0] for at in (cluster.problem.assignment, assignment))
-        yield Part(self.mean_of(before - after), moves, [cluster.pods[move.pod] for move in moves])
+        yield Part((before - after) / self.scale, moves, [cluster.pods[move.pod] for move in moves])
 
     def shortfall(self) -> str:
         """That no more is gained."""

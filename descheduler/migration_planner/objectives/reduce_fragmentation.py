@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,15 +16,13 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.arrays import Floats, Ints
-from descheduler.planner.objective import Value
 from descheduler.planner.objectives.defragment import Defragment, stranded_for
 
 __all__ = ["UsableSlots"]
 
 
 class UsableSlots(Fragmentation):
-    """What is free of a resource on `nodes` and that pods cannot use: the mean over the sizes, each as often as it is
-    requested."""
+    """What is free of a resource on `nodes` and that pods cannot use."""
 
     def __init__(self, args: ReduceFragmentation, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._resource = args.resource
@@ -35,32 +32,25 @@ class UsableSlots(Fragmentation):
         self.larger = f"larger slots of {args.resource}"
         self.node_names = [node.name for node in nodes]
         self._sizes = sizes_of(_requesting(handle), args.resource, self._openings)
+        self.scale = 1 if self._sizes is None else int(self._sizes.weights.sum())
 
     def nothing_to_do(self) -> str:
         """That no pod requests the resource, or that all of it that is free can be used."""
         if self._sizes is None:
             return f"no pod requests {self._resource}"
-        if self._total():
+        if self.figure():
             return ""
         return f"no free {self._resource} is stranded: pods that request {self._sizes.text} can use all of it"
 
     def figure(self) -> int:
-        """Units stranded, of a pod of the mean size, rounded up."""
-        return math.ceil(self.mean_of(self._total()))
+        """Units stranded, summed over the sizes."""
+        return self._weighted(self._free(self.node_names))
 
     def stated_over(self, cluster: ClusterProblem) -> Defragment:
         """The sizes as classes."""
         if self._sizes is None:
             raise AssertionError(f"no pod requests {self._resource}")
         return Defragment(self._sizes.resource, self._sizes.padded(len(cluster.resources)), self._sizes.weights)
-
-    def mean_of(self, total: float) -> float:
-        """See `Fragmentation`."""
-        return 0.0 if self._sizes is None else total / int(self._sizes.weights.sum())
-
-    def shown(self, value: Value) -> tuple[int, int]:
-        """What is stranded, of a pod of the mean size."""
-        return math.ceil(self.mean_of(value[0])), value[1]
 
     def reason(self, pod: Pod) -> str:
         """Which sizes cannot use what is free of its node."""
@@ -100,9 +90,6 @@ class UsableSlots(Fragmentation):
 
     def _weighted(self, free: Sequence[Floats]) -> int:
         return 0 if self._sizes is None else int((self._stranded(free).sum(axis=1) * self._sizes.weights).sum())
-
-    def _total(self) -> int:
-        return self._weighted(self._free(self.node_names))
 
     def _stranding(self, node: str) -> list[int]:
         """The sizes that cannot use all that is free of a node."""

@@ -15,7 +15,6 @@ from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.planner.objective import Value
 from descheduler.planner.objectives.defragment_devices import DefragmentDevices
 from descheduler.planner.waves import Move
 
@@ -25,8 +24,7 @@ _PACKING_HINT = "DeviceShare that scores with MostAllocated prefers GPUs that ar
 
 
 class UsableGpus(Fragmentation):
-    """Percent of GPUs of `nodes` that are free and that pods cannot use: the mean over the sizes in which pods ask for
-    GPUs, each as often as it is requested."""
+    """Percent of GPUs of `nodes` that are free and that pods cannot use, by the sizes in which pods ask for GPUs."""
 
     larger = "larger free parts of GPUs"
     is_in_bundles = True  # so that what a move gains is asked once it is booked, on the GPUs that it really gets
@@ -41,6 +39,7 @@ class UsableGpus(Fragmentation):
         openings = self._evictor.prover().openings()
         pods = [pod for pod in handle.view.snapshot.pods if not pod.is_terminal]
         self._classes = gpu_classes(pods, openings, largest_memory(openings, self.node_names))
+        self.scale = 1 if self._classes is None else int(self._classes.weights.sum())
         self._stranded = None if self._classes is None else StrandedGpus(self.node_names, self._classes)
 
     def nothing_to_do(self) -> str:
@@ -50,11 +49,11 @@ class UsableGpus(Fragmentation):
             return "no node has a Device with GPUs (devices.scheduling.koordinator.sh)"
         if self._stranded is None:
             return "no pod requests GPUs"
-        return "" if self._total() else "no free part of a GPU is stranded: pods can use all of it"
+        return "" if self.figure() else "no free part of a GPU is stranded: pods can use all of it"
 
     def figure(self) -> int:
-        """Percent of GPUs that are stranded, of a pod of the mean size, rounded up."""
-        return 0 if self._stranded is None else self._stranded.mean(self._evictor.prover().openings())
+        """Percent of GPUs that are stranded, summed over the sizes."""
+        return 0 if self._stranded is None else self._stranded.total(self._evictor.prover().openings())
 
     @property
     def tells_gpus_apart(self) -> bool:
@@ -67,10 +66,6 @@ class UsableGpus(Fragmentation):
             raise AssertionError("no pod requests GPUs")
         classes = self._classes.over(cluster.allocatable.shape[1], units_of(cluster.allocatable))
         return DefragmentDevices(classes.shape[1] - 1, classes, self._classes.numbers, self._classes.weights)
-
-    def shown(self, value: Value) -> tuple[int, int]:
-        """What is stranded, of a pod of the mean size."""
-        return 0 if self._stranded is None else self._stranded.rounded(value[0]), value[1]
 
     def reason(self, pod: Pod) -> str:
         """What is free on the GPUs of its node."""
@@ -87,19 +82,12 @@ class UsableGpus(Fragmentation):
 
     def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
         """That less is stranded on the GPUs that the replacements get."""
-        before = self._total()
+        before = self.figure()
 
         def gain() -> Verdict:
-            if self._total() < before:
+            if self.figure() < before:
                 return ACCEPTED
             message = "the replacement pod would be scheduled onto GPUs where no larger parts are left"
             return refuse(Reason.NO_GAIN, f"{message}; {self.hint}" if self.hint else message)
 
         return gain
-
-    def mean_of(self, total: float) -> float:
-        """See `Fragmentation`."""
-        return 0.0 if self._stranded is None else self._stranded.mean_of(total)
-
-    def _total(self) -> int:
-        return 0 if self._stranded is None else self._stranded.total(self._evictor.prover().openings())

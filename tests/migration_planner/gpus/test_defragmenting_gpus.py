@@ -18,7 +18,7 @@ def test_parts_of_gpus_are_moved_together_so_that_a_whole_gpu_is_free() -> None:
 
     assert len(evicted(decisions)) == 1
     assert goal_of(decisions).levels[0].counts == "units of koordinator.sh/gpu stranded"
-    assert goal_of(decisions).sentence.startswith("34 units of koordinator.sh/gpu stranded → 0, 1 eviction")
+    assert goal_of(decisions).sentence.startswith("33.33 units of koordinator.sh/gpu stranded → 0, 1 eviction")
     assert decisions.moves[0].reason.endswith("has GPUs with 50% free, of which pods cannot use all")
 
 

@@ -1,0 +1,23 @@
+"""Numbers with their nouns."""
+
+from __future__ import annotations
+
+import pytest
+
+from descheduler.model.text.counted import counted_about
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        pytest.param(0, "0 units", id="none"),
+        pytest.param(1, "1 unit", id="one"),
+        pytest.param(1.004, "1 unit", id="about one"),
+        pytest.param(8 / 3, "2.67 units", id="two decimals"),
+        pytest.param(3.5, "3.5 units", id="no more decimals than are needed"),
+        pytest.param(1200, "1,200 units", id="thousands are separated"),
+        pytest.param(0.001, "0.01 units", id="what there is little of is not none"),
+    ],
+)
+def test_counted_about(number: float, text: str) -> None:
+    assert counted_about(number, "unit") == text
