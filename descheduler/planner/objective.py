@@ -166,8 +166,8 @@ class PreparedObjective(Guide, Protocol):
         """A piece of some `num_pods` pods worth solving anew; None: nothing is left to gain."""
         ...
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
-        """States the objective in the model of `part`."""
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+        """States the objective in the model of `neighbourhood`."""
         ...
 
 

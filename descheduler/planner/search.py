@@ -96,10 +96,10 @@ class Search:
             return
         self._anneal(budget)
         while not budget.is_over:
-            part = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
-            if part is None:
+            neighbourhood = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
+            if neighbourhood is None:
                 return
-            self._solve(part, budget)
+            self._solve(neighbourhood, budget)
 
     def _anneal(self, budget: Budget) -> None:
         """Goes on with the annealing; what it leads to is looked at when it ends, or with the search."""
@@ -125,17 +125,17 @@ class Search:
             return None
         return Neighbourhood(np.arange(problem.num_nodes), pods)
 
-    def _solve(self, part: Neighbourhood, budget: Budget) -> Solved:
+    def _solve(self, neighbourhood: Neighbourhood, budget: Budget) -> Solved:
         solved = solve_neighbourhood(
             self._objective,
             self._placement,
-            part,
+            neighbourhood,
             work_limit=_WORK_OF_NEIGHBOURHOOD,
             seconds_limit=budget.seconds_left,
             seed=int(self._rng.integers(1 << 30)),
         )
         # Building a model takes time too, which its size tells.
-        budget.spend(solved.work + 0.01 + 5e-4 * len(part.pods))
+        budget.spend(solved.work + 0.01 + 5e-4 * len(neighbourhood.pods))
         self._adapt(solved)
         for pod, node in solved.changes:
             self._placement.move(pod, node)

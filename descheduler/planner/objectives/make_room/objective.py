@@ -158,11 +158,11 @@ class MakeRoomGoal:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""
         return neighbourhoods.choose(self._pending, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Minimises what stays pending, then cost."""
-        pods = part.pods.tolist()
+        pods = neighbourhood.pods.tolist()
         problem = self._problem
-        most = 1 + int(problem.cost[part.pods].sum())
+        most = 1 + int(problem.cost[neighbourhood.pods].sum())
         gangs: dict[int, Term] = {}
         for pod in pods:
             if problem.assignment[pod] != PENDING:

@@ -95,9 +95,9 @@ class RelocateGoal:
             return None
         return neighbourhoods.choose(self._misplaced, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Minimises the weight of what stays, then cost."""
-        pods = part.pods[self._problem.assignment[part.pods] != PENDING]
+        pods = neighbourhood.pods[self._problem.assignment[neighbourhood.pods] != PENDING]
         cost = self._problem.cost[pods]
         most = 1 + int(cost.sum())
         weights = cost - most * self._misplaced.weight[pods]
