@@ -93,5 +93,5 @@ class _Ordering:
 
 
 def _roomiest(placement: Placement, nodes: Ints) -> int:
-    share = placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)
-    return int(nodes[np.argmax(share.min(axis=0))])
+    """The node whose scarcest resource is least scarce."""
+    return int(nodes[np.argmax(placement.free_shares(nodes).min(axis=0))])

@@ -89,8 +89,7 @@ class Search:
     def _follow(self, hint: Ints) -> None:
         """Makes the moves of the hint that are open, in pod order."""
         for pod in np.flatnonzero(hint != self._placement.at).tolist():
-            target = np.array([hint[pod]])
-            if hint[pod] >= 0 and self._placement.open_moves(np.array([pod]), target)[0, 0]:
+            if hint[pod] >= 0 and self._placement.is_open(pod, int(hint[pod])):
                 self._placement.move(pod, int(hint[pod]))
 
     def _dearest_nodes(self) -> Ints:

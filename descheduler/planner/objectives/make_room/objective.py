@@ -145,9 +145,9 @@ class MakeRoomGoal:
         """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""
         self._pending.withdraw_parts(placement)
         for pod in self._problem.moved(placement.at).tolist():
-            home = placement.origins[[pod]]
-            if placement.open_moves(np.array([pod]), home)[0, 0]:
-                placement.move(pod, int(home[0]))
+            home = int(placement.origins[pod])
+            if placement.is_open(pod, home):
+                placement.move(pod, home)
 
     def annealing(self, placement: Placement, rng: np.random.Generator) -> Relocations | None:
         """Relocations where nodes are made of parts, else None: single moves rarely change the figure."""

@@ -82,9 +82,9 @@ class RelocateGoal:
         """Sends pods home that were well there, where they have room again."""
         moved = self._problem.moved(placement.at)
         for pod in moved[self._misplaced.weight[moved] == 0].tolist():
-            home = placement.origins[[pod]]
-            if placement.open_moves(np.array([pod]), home)[0, 0]:
-                placement.move(pod, int(home[0]))
+            home = int(placement.origins[pod])
+            if placement.is_open(pod, home):
+                placement.move(pod, home)
 
     def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
