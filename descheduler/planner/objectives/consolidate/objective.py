@@ -77,7 +77,7 @@ class ConsolidateGoal:
         return self._used_weight - emptied, self._least_cost(emptied)
 
     def _least_cost(self, emptied: int) -> int:
-        """The moves of the cheapest nodes per weight, the last in part: a fractional knapsack from below."""
+        """What it costs at least to empty nodes of the weight `emptied`: the cheapest per weight, the last in part."""
         nodes = np.flatnonzero(self._drains.can_empty)
         cost = np.array([self._problem.cost[self._drains.home[node]].sum() for node in nodes], dtype=np.float64)
         weight = self._weight[nodes]
@@ -99,7 +99,7 @@ class ConsolidateGoal:
     def scheduled(
         self, first: Iterable[int], scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
     ) -> list[Drain]:
-        """The best sequence of drains found where `scheduler` chooses the targets, from one of the nodes `first` on."""
+        """The best sequence of drains found where `scheduler` chooses the targets; `first` are nodes to begin with."""
         enough = most_weight_emptied(self._drains, self._weight)
         return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, enough)
 
