@@ -1,4 +1,4 @@
-"""BalanceUtilization: bring every node under its target, at the least cost of evictions."""
+"""Balance: bring every node under its target, at the least cost of evictions."""
 
 from __future__ import annotations
 

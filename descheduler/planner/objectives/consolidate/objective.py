@@ -1,4 +1,4 @@
-"""ConsolidateNodes: the most nodes emptied whole, at the least cost of evictions."""
+"""Consolidate: the most nodes emptied whole, at the least cost of evictions."""
 
 from __future__ import annotations
 

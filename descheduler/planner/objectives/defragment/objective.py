@@ -1,4 +1,4 @@
-"""ReduceFragmentation: the least free capacity that pods of the workload's own sizes cannot use."""
+"""Defragment: the least free capacity that pods of the workload's own sizes cannot use."""
 
 from __future__ import annotations
 
