@@ -13,7 +13,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import NODE_METRIC, MeasuredUtilization
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.migration_planner.utilization.node_usage import NodeUsage
+from descheduler.migration_planner.utilization.node_utilization import NodeUtilization
 from descheduler.migration_planner.utilization.targets import NO_CEILING, Targets
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -49,7 +49,7 @@ def _by_metrics_server(
     source = MetricsServerUsage(resources, nodes=snapshot.node_usage, pods=snapshot.pod_usage)
     known = [node for node in nodes if node.name in snapshot.node_usage]
     usages = {
-        node.name: NodeUsage(
+        node.name: NodeUtilization(
             resources,
             _amounts(resources, source.of_node(node, view.active_pods_on(node.name))),
             _amounts(resources, node.allocatable),
@@ -69,7 +69,9 @@ def _by_koordlet(
     pool = next(pools_of(LowNodeLoadArgs(high_thresholds=dict.fromkeys(resources, 100.0))))
     found = measure(pool, nodes, view, now=handle.now, expiration_seconds=metrics.node_metric_expiration_seconds)
     usages = {
-        load.node.name: NodeUsage(resources, _amounts(resources, load.whole.usage), _amounts(resources, load.capacity))
+        load.node.name: NodeUtilization(
+            resources, _amounts(resources, load.whole.usage), _amounts(resources, load.capacity)
+        )
         for load in found.loads
     }
     by_pod = {key: usage for load in found.loads for key, usage in load.usage_by_pod.items()}
@@ -91,7 +93,7 @@ class MeasuredUsage:
         self,
         evictor: PluginEvictor,
         resources: tuple[str, ...],
-        measured: Mapping[str, NodeUsage],
+        measured: Mapping[str, NodeUtilization],
         usage_of_pod: _UsageOfPod,
     ) -> None:
         self._evictor = evictor
@@ -100,13 +102,13 @@ class MeasuredUsage:
         self._usage_of_pod = usage_of_pod
         self._moved: tuple[tuple[str, ...], dict[str, Ints]] = ((), {})
 
-    def of(self, node: str) -> NodeUsage | None:
+    def of(self, node: str) -> NodeUtilization | None:
         """The usage of a node; None of one that was not measured."""
         measured = self._measured.get(node)
         if measured is None:
             return None
         taken = measured.taken + self._change_by_node().get(node, 0)
-        return NodeUsage(self.resources, np.maximum(taken, 0), measured.allocatable)
+        return NodeUtilization(self.resources, np.maximum(taken, 0), measured.allocatable)
 
     def need(self, pod: Pod) -> Ints:
         """What was measured of it; 0 where nothing was."""

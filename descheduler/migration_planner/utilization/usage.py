@@ -6,7 +6,7 @@ from typing import Protocol
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.migration_planner.utilization.node_usage import NodeUsage
+from descheduler.migration_planner.utilization.node_utilization import NodeUtilization
 from descheduler.migration_planner.utilization.targets import Targets
 from descheduler.model.pod import Pod
 from descheduler.planner.arrays import Ints
@@ -28,7 +28,7 @@ class Utilization(Protocol):
         """The resources of which it is known how much is taken of nodes."""
         ...
 
-    def of(self, node: str) -> NodeUsage | None:
+    def of(self, node: str) -> NodeUtilization | None:
         """The usage of a node as things are booked; None where it is unknown."""
         ...
 
@@ -58,11 +58,11 @@ class RequestedUsage:
         """All that any node or pod has."""
         return self._evictor.prover().openings().resources
 
-    def of(self, node: str) -> NodeUsage:
+    def of(self, node: str) -> NodeUtilization:
         """The usage of a node. Raises KeyError."""
         openings = self._evictor.prover().openings()
         column = openings.place_of(node)
-        return NodeUsage(openings.resources, openings.taken[:, column], openings.capacity[:, column])
+        return NodeUtilization(openings.resources, openings.taken[:, column], openings.capacity[:, column])
 
     def need(self, pod: Pod) -> Ints:
         """What it requests."""
