@@ -18,8 +18,7 @@ __all__ = ["anti_affinity_rules"]
 def anti_affinity_rules(pods: Sequence[Pod], nodes: Sequence[Node]) -> list[AtMost]:
     """One rule a topology key, over `pods` and `nodes` by their places in these.
 
-    Pods are of one kind that have the same owner, namespace and selector. Terms against other pods are not among the
-    rules: they count as they are now.
+    Each kind is a group. Terms against other pods are not among the rules: they count as they are now.
     """
     groups: dict[str, dict[Hashable, list[int]]] = {}
     for number, pod in enumerate(pods):
