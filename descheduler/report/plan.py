@@ -85,6 +85,7 @@ def _move(move: moves.Move) -> Move:
         reason=move.reason,
         wave=move.wave,
         cost=move.cost,
+        holds_room=bool(move.held_on),
     )
 
 

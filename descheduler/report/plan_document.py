@@ -41,7 +41,8 @@ class Move(Fields, frozen=True):
     `to_node` is where its replacement is scheduled, null when no node is predicted or when that was not looked up;
     `landing` says how sure that is. `wave` numbers the moves that may run together, from 1: those of the next wave need
     room that these leave. `cost` is what the disruption of the pod costs for the planner that chose it, in thousandths
-    of an ordinary eviction, null for moves of other plugins.
+    of an ordinary eviction, null for moves of other plugins. `holds_room` says that the plan has chosen `to_node`, and
+    that room is held there for the replacement before the pod is evicted; otherwise the scheduler chooses.
     """
 
     pod: PodReference
@@ -53,6 +54,7 @@ class Move(Fields, frozen=True):
     reason: str
     wave: int
     cost: int | None
+    holds_room: bool
 
 
 class PlannedAllocation(Fields, frozen=True):

@@ -34,6 +34,7 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
             reason="1 h old (maxPodLifeTimeSeconds: 60)",
             wave=1,
             cost=None,
+            holds_room=False,
         ),
     )
 

@@ -1,0 +1,73 @@
+"""Nodes of replacement pods that a plan has chosen: Reservations hold room there, in a run and when a plan is applied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.live_processes import Cli
+from tests.living.builders import deployment, living_cluster, node
+from tests.living.cluster import LivingCluster
+from tests.living.http import LivingServer
+from tests.migration.controller.whole_runs import WAYS
+from tests.policy.builders import koordinator
+
+POLICY = """\
+profiles:
+- name: p
+  pluginConfig:
+  - name: MigrationPlanner
+    args: {objectives: [{consolidateNodes: {}}], timeLimit: 2s, chooseNodes: true}
+  - name: MigrationController
+    args: {reservationProvider: koordinator, skipCheckExpectedReplicas: true, maxUnavailablePerWorkload: 1}
+  plugins: {balance: {enabled: [{name: MigrationPlanner}]}}
+"""
+
+
+@pytest.fixture
+def cluster() -> LivingCluster:
+    """Node n1 can be emptied. The scheduler prefers n3, which is empty, to n2, onto which the pod has to go for that."""
+    facts = {"scheduler": WAYS["reservations"].scheduler, "grace_seconds": 1, "cpu": "1"}
+    workloads = [deployment("web", 1, on=["n1"], **facts), deployment("api", 2, on=["n2", "n2"], **facts)]
+    return living_cluster([node(name) for name in ("n1", "n2", "n3")], workloads)
+
+
+@pytest.fixture
+def server(cluster: LivingCluster) -> Iterator[LivingServer]:
+    """The cluster over HTTP, ten times as fast as real time."""
+    with LivingServer(cluster, scale=10) as started:
+        yield started
+
+
+@pytest.fixture
+def cli(server: LivingServer, tmp_path: Path) -> Iterator[Cli]:
+    """The command line with the policy."""
+    made = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
+    made.policy.write_text(koordinator(POLICY))
+    yield made
+    made.close()
+
+
+def test_a_replacement_is_scheduled_onto_the_node_that_the_plan_has_chosen(cluster: LivingCluster, cli: Cli) -> None:
+    code, out, err = cli.run("-o", "json")
+
+    assert code == 0, err
+    (result,) = json.loads(out)["results"]
+    assert (result["code"], result["landedOn"], cluster.nodes_of("web")) == ("done", "n2", ["n2"])
+
+
+def test_an_applied_plan_holds_room_on_the_nodes_that_it_has_chosen(
+    cluster: LivingCluster, cli: Cli, tmp_path: Path
+) -> None:
+    file = tmp_path / "plan.json"
+    assert cli.run("--out", str(file), command="plan")[0] == 0
+    (move,) = json.loads(file.read_text())["plan"]["moves"]
+    assert (move["to"], move["holdsRoom"]) == ("n2", True)
+
+    code, _, err = cli.run(str(file), command="apply")
+
+    assert code == 0, err
+    assert cluster.nodes_of("web") == ["n2"]
