@@ -1,7 +1,7 @@
 """Consolidation and make-room as users run them: dry runs of their profiles on dumps, their moves replayed here.
 
-The replacements are where the model of the scheduler places them, which fills nodes up. With chosen nodes they are where
-the plan has them, as far as Reservations can hold room there. The greedy orders beside them are free to choose theirs.
+The replacements are where the model of the scheduler places them, which fills nodes up. With chosen nodes they are
+where the plan has them, as far as Reservations can hold room there. The greedy orders are free to choose theirs.
 """
 
 from __future__ import annotations
