@@ -209,12 +209,15 @@ class EmptiedNodes(ClusterObjective):
             return f"node {name} is protected (protectedNodes)"
         if blocked := self._blocked(name):
             return f"node {name} is not emptied: {blocked}"
+        if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
+            return f"node {name} is not emptied: the plan has pods of other nodes scheduled onto it"
         return f"node {name} is not emptied: no plan that was found empties it within the limits"
 
     def _blocked(self, node: str) -> str:
-        """The first pod of a node that cannot be evicted, and why; empty where all can."""
+        """The first pod of a node that cannot be evicted, and why; empty where all can that are there."""
         for pod in self._view.active_pods_on(node):
-            verdict = self._evictor.filter(pod) if _keeps_in_use(pod) else ACCEPTED
+            is_passed = self._view.is_arrival(pod) or not _keeps_in_use(pod)
+            verdict = ACCEPTED if is_passed else self._evictor.filter(pod)
             if not verdict.is_accepted:
                 return f"pod {pod.key} cannot be evicted: {verdict.message}"
         return ""
