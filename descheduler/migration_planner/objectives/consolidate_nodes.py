@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -223,7 +224,7 @@ class EmptiedNodes(ClusterObjective):
         return ""
 
     def _used(self) -> frozenset[str]:
-        return frozenset(name for name in self._nodes if self._in_use.num_pods(name))
+        return frozenset(name for name in self._in_use.names() if name in self._nodes)
 
     def _sum(self, names: frozenset[str]) -> int:
         return sum(self._cost[name] for name in names)
@@ -253,6 +254,12 @@ class _NodesInUse:
     def num_pods(self, node: str) -> int:
         """Pods of a node, without those that do not keep it in use."""
         return int(RequestedUsage(self._evictor).of(node).taken[PODS_ROW]) - self._others[node]
+
+    def names(self) -> Iterator[str]:
+        """The nodes with such pods; of all at once, because it is asked for each node that is to be emptied."""
+        openings = self._evictor.prover().openings()
+        others = np.array([self._others[node] for node in openings.nodes], dtype=np.int64)
+        return compress(openings.nodes, openings.taken[PODS_ROW] != others)
 
 
 def _keeps_in_use(pod: Pod) -> bool:
