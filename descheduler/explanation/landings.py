@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.report.explanation.pod import ExplainedLanding
 from descheduler.report.landings import planned_allocations
@@ -12,8 +14,8 @@ _OPEN = "some scores are not modelled, such as that of NodeNUMAResource for node
 _NOTHING_BACK = "no replacement pod is created"
 
 
-def explained_landing(landing: Landing) -> ExplainedLanding:
-    """One landing in plain values, with a sentence that sums it up."""
+def explained_landing(landing: Landing, notes: Sequence[str] = ()) -> ExplainedLanding:
+    """One landing in plain values, with a sentence that sums it up, and further `notes`."""
     replacement = landing.replacement
     is_judged = replacement.pod is not None
     return ExplainedLanding(
@@ -33,7 +35,7 @@ def explained_landing(landing: Landing) -> ExplainedLanding:
         message=landing.message,
         cause=landing.cause,
         allocations=planned_allocations(landing),
-        notes=(*replacement.notes, *([_OPEN] if landing.is_open else [])),
+        notes=(*notes, *replacement.notes, *([_OPEN] if landing.is_open else [])),
     )
 
 

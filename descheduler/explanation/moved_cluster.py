@@ -12,6 +12,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import Sch
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.plan.decisions import Decisions
 
 __all__ = ["MovedCluster", "configuration_of"]
 
@@ -24,7 +25,8 @@ def configuration_of(settings: SchedulingSettings) -> SchedulerConfiguration:
 class MovedCluster:
     """`snapshot` after the evictions of `moves`, one after the other, and the landings of their replacements.
 
-    `books_likely` is as in LandingProver: set for moves of a run that does not verify where replacements land.
+    The moves are some of `decisions`. Those of a run that does not verify where replacements land are booked where they
+    are likely to, and those whose plan has chosen the node there.
     """
 
     def __init__(
@@ -33,9 +35,11 @@ class MovedCluster:
         settings: SchedulingSettings,
         moves: Iterable[Pod] = (),
         *,
-        books_likely: bool = False,
+        decisions: Decisions | None = None,
     ) -> None:
         self.configuration = configuration_of(settings)
+        books_likely = decisions is not None and not decisions.is_verified
+        self._held_on = {} if decisions is None else {id(move.pod): move.held_on for move in decisions.leaving}
         self._prover = LandingProver(
             snapshot, configuration=self.configuration, version=settings.version, books_likely=books_likely
         )
@@ -54,13 +58,17 @@ class MovedCluster:
 
     def landing_of(self, victim: Pod) -> Landing:
         """Where the replacement of `victim` would land."""
-        return self._prover.consider(victim)
+        return self._prover.consider(victim, held_on=self.held_on(victim))
+
+    def held_on(self, victim: Pod) -> str:
+        """The node on which room is held for the replacement of `victim`; empty where the scheduler chooses."""
+        return self._held_on.get(id(victim), "")
 
     def book_all(self, moves: Iterable[Pod]) -> list[Landing]:
         """Makes further moves; returns the landings of their replacements."""
         landings = []
         for pod in moves:
-            landings.append(self._prover.book(pod))
+            landings.append(self._prover.book(pod, held_on=self.held_on(pod)))
             self._moved.add(id(pod))
         return landings
 

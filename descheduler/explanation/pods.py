@@ -27,6 +27,10 @@ _FITS = (
     " resources"
 )
 
+_CHOSEN = (
+    "the plan has chosen {node} (chooseNodes: true); the Reservation that holds room there is not part of the scores"
+)
+
 
 def explain_pod(
     pod: Pod, snapshot: Snapshot, settings: SchedulingSettings, *, now: datetime, run: WatchedRun | None = None
@@ -36,12 +40,13 @@ def explain_pod(
     if not pod.node_name:
         return _pending(pod, snapshot, settings, now, run)
     moves = () if run is None else run.moves_before(pod)
-    moved = MovedCluster(snapshot, settings, moves, books_likely=run is not None and not run.decisions.is_verified)
+    moved = MovedCluster(snapshot, settings, moves, decisions=None if run is None else run.decisions)
     landing = moved.landing_of(pod)
+    notes = [_CHOSEN.format(node=node)] if (node := moved.held_on(pod)) else []
     explanation = PodExplanation(
         facts=pod_facts(pod, moved.cluster, now),
         decision=decision,
-        landing=explained_landing(landing),
+        landing=explained_landing(landing, notes),
         placement=_placement(moved, landing),
     )
     return explanation, moved.warnings

@@ -23,7 +23,7 @@ from tests.cronjob.chart_values import (
     VERIFYING,
     moving,
 )
-from tests.cronjob.manifests import BASE, Manifest, named, only, pod_spec
+from tests.cronjob.manifests import BASE, REPOSITORY, Manifest, named, only, pod_spec
 from tests.cronjob.rbac import (
     EVICT,
     JOBS,
@@ -152,6 +152,17 @@ def test_configuration_of_koordinator_may_read_workloads_and_migration_jobs(helm
 
     assert granted(manifests, "ClusterRole") == unmeasured | EVICT | JOBS
     assert list_grants(needed_kinds(policy_of(manifests))) <= unmeasured
+
+
+@pytest.mark.parametrize("profile", ["plan-balance-koordinator", "plan-consolidate-koordinator"])
+def test_profile_that_chooses_nodes_may_list_reservations_and_move_pods_by_jobs(helm: Helm, profile: str) -> None:
+    document = yaml.safe_load((REPOSITORY / "config" / "profiles" / f"{profile}.yaml").read_text())
+    values = {"deschedulerPolicyKind": document["kind"], "deschedulerPolicy": {"profiles": document["profiles"]}}
+
+    manifests = helm.template(yaml.safe_dump(values))
+
+    assert policy_of(manifests).warnings == ()
+    assert granted(manifests, "ClusterRole") >= list_grants(needed_kinds(policy_of(manifests))) | EVICT | JOBS
 
 
 def test_rights_over_placeholders_come_with_a_policy_that_names_them(helm: Helm) -> None:

@@ -42,9 +42,13 @@ def test_shown_explanations_are_those_of_the_sample(capsys: pytest.CaptureFixtur
     assert stale == []
 
 
-@pytest.mark.parametrize("profile", ["plan-balance.yaml", "plan-consolidate.yaml"])
-def test_shown_goal_is_that_of_the_sample(profile: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["run", "--dry-run", "--policy-config-file", f"config/profiles/{profile}", *_ON_SHOP[2:]])
+@pytest.mark.parametrize(
+    ("profile", "sample"),
+    [("plan-balance", "shop"), ("plan-consolidate", "shop"), ("plan-consolidate-koordinator", "koordinator")],
+)
+def test_shown_goal_is_that_of_the_sample(profile: str, sample: str, capsys: pytest.CaptureFixture[str]) -> None:
+    policy, snapshot = f"config/profiles/{profile}.yaml", f"config/samples/{sample}.jsonl.gz"
+    main(["run", "--dry-run", "--policy-config-file", policy, "--snapshot", snapshot])
     (goal,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Goal:"))
 
     assert goal in (ROOT / "docs" / "how-to" / "plan-migrations.md").read_text().splitlines()

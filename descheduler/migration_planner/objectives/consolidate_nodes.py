@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -209,18 +210,21 @@ class EmptiedNodes(ClusterObjective):
             return f"node {name} is protected (protectedNodes)"
         if blocked := self._blocked(name):
             return f"node {name} is not emptied: {blocked}"
+        if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
+            return f"node {name} is not emptied: the plan has pods of other nodes scheduled onto it"
         return f"node {name} is not emptied: no plan that was found empties it within the limits"
 
     def _blocked(self, node: str) -> str:
-        """The first pod of a node that cannot be evicted, and why; empty where all can."""
+        """The first pod of a node that cannot be evicted, and why; empty where all can that are there."""
         for pod in self._view.active_pods_on(node):
-            verdict = self._evictor.filter(pod) if _keeps_in_use(pod) else ACCEPTED
+            is_passed = self._view.is_arrival(pod) or not _keeps_in_use(pod)
+            verdict = ACCEPTED if is_passed else self._evictor.filter(pod)
             if not verdict.is_accepted:
                 return f"pod {pod.key} cannot be evicted: {verdict.message}"
         return ""
 
     def _used(self) -> frozenset[str]:
-        return frozenset(name for name in self._nodes if self._in_use.num_pods(name))
+        return frozenset(name for name in self._in_use.names() if name in self._nodes)
 
     def _sum(self, names: frozenset[str]) -> int:
         return sum(self._cost[name] for name in names)
@@ -250,6 +254,12 @@ class _NodesInUse:
     def num_pods(self, node: str) -> int:
         """Pods of a node, without those that do not keep it in use."""
         return int(RequestedUsage(self._evictor).of(node).taken[PODS_ROW]) - self._others[node]
+
+    def names(self) -> Iterator[str]:
+        """The nodes with such pods; of all at once, because it is asked for each node that is to be emptied."""
+        openings = self._evictor.prover().openings()
+        others = np.array([self._others[node] for node in openings.nodes], dtype=np.int64)
+        return compress(openings.nodes, openings.taken[PODS_ROW] != others)
 
 
 def _keeps_in_use(pod: Pod) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from descheduler.planner import Limits
 from tests.bench.planner import balance, consolidate, dry_run, make_room, openb, packing_dry_run, vmr2l
@@ -11,10 +12,13 @@ __all__ = ["CASES", "CASES_OF_THE_TRACE", "report_in_short"]
 
 CASES: dict[str, Callable[..., None]] = {
     "balance": balance.report,
+    "balance-chosen-nodes": partial(dry_run.report, chooses_nodes=True),
     "balance-dry-run": dry_run.report,
     "consolidate": consolidate.report,
+    "consolidate-chosen-nodes": partial(packing_dry_run.report_consolidation, chooses_nodes=True),
     "consolidate-dry-run": packing_dry_run.report_consolidation,
     "make-room": make_room.report,
+    "make-room-chosen-nodes": partial(packing_dry_run.report_room, chooses_nodes=True),
     "make-room-dry-run": packing_dry_run.report_room,
     # Its clusters are of one size.
     "vmr2l": lambda *, nodes, **options: vmr2l.report(**options),

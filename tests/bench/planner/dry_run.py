@@ -1,6 +1,7 @@
 """Balancing as users run it: a dry run of `config/profiles/plan-balance.yaml` on a dump, its moves replayed here.
 
 The replacements are where the model of the scheduler places them, which is asked to spread: nobody holds room for them.
+With chosen nodes the plan chooses, and Reservations of Koordinator hold the room.
 """
 
 from __future__ import annotations
@@ -28,16 +29,26 @@ __all__ = ["dry_run", "report"]
 
 _PROFILES = Path(__file__).resolve().parents[3] / "config" / "profiles"
 _TARGET = 0.7
+_NO_LIMITS = {
+    "reservationProvider": "koordinator",
+    "schedulerNames": ["default-scheduler"],
+    "maxMigratingPerNode": 0,
+    "maxMigratingPerWorkload": "100%",
+    "maxUnavailablePerWorkload": "100%",
+    "skipCheckExpectedReplicas": True,
+    "objectLimiters": {"workload": {"duration": "0s"}},
+}
+"""Arguments of MigrationController."""
 
 
-def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
+def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int, chooses_nodes: bool = False) -> None:
     """Prints a line a cluster, and the ratio of all evictions to what is needed at least."""
     for name, mean_ratio in MEAN_RATIOS.items():
         evictions = bound = over = 0
         for seed in seeds:
             objects = list(_with_uids(make_uneven_cluster(nodes=nodes, seed=seed, mean_ratio=mean_ratio)))
             started = time.monotonic()
-            document = dry_run("plan-balance", objects, limits, num_workers)
+            document = dry_run("plan-balance", objects, limits, num_workers, chooses_nodes=chooses_nodes)
             seconds = time.monotonic() - started
             goal, left = document["goal"], _num_over(objects, document["moves"])
             print(
@@ -55,16 +66,33 @@ def _with_uids(objects: Iterator[Object]) -> Iterator[Object]:
         yield {**found, "metadata": {"uid": f"uid-{number}", **found["metadata"]}}
 
 
-def dry_run(profile: str, objects: Sequence[Object], limits: Limits, num_workers: int) -> Mapping[str, Any]:
+def dry_run(
+    profile: str, objects: Sequence[Object], limits: Limits, num_workers: int, *, chooses_nodes: bool = False
+) -> Mapping[str, Any]:
     """The plan as JSON, without the limits on evictions that `profile` of `config/profiles` has."""
     policy = yaml.safe_load((_PROFILES / f"{profile}.yaml").read_text())
     del policy["maxNoOfPodsToEvictTotal"]
-    configs = {entry["name"]: entry["args"] for entry in policy["profiles"][0]["pluginConfig"]}
-    args, verification = configs["MigrationPlanner"], configs["PlacementVerification"]
+    configs = {entry["name"]: entry["args"] for entry in policy["profiles"][0]["pluginConfig"] if "args" in entry}
+    args, verification = configs["MigrationPlanner"], configs.get("PlacementVerification", {})
     if scheduler := verification.get("schedulerConfigFile"):
         verification["schedulerConfigFile"] = str((_PROFILES / scheduler).resolve())
     args |= {"timeLimit": f"{limits.seconds:g}s", "workers": num_workers}
     del args["workLimit"]
+    return _planned(_with_chosen_nodes(args) if chooses_nodes else policy, objects)
+
+
+def _with_chosen_nodes(args: Mapping[str, Any]) -> dict[str, Any]:
+    """A policy that chooses nodes with these `args` of MigrationPlanner, under a scheduler with its usual settings."""
+    configs = {"MigrationPlanner": {**args, "chooseNodes": True}, "MigrationController": _NO_LIMITS}
+    profile = {
+        "name": "chosen-nodes",
+        "pluginConfig": [{"name": name, "args": found} for name, found in configs.items()],
+        "plugins": {"balance": {"enabled": [{"name": "MigrationPlanner"}]}},
+    }
+    return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerConfiguration", "profiles": [profile]}
+
+
+def _planned(policy: Mapping[str, Any], objects: Sequence[Object]) -> Mapping[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         dump, file = Path(folder, "cluster.jsonl"), Path(folder, "policy.yaml")
         dump.write_text("".join(json.dumps(found) + "\n" for found in objects))

@@ -1,7 +1,7 @@
 """Consolidation and make-room as users run them: dry runs of their profiles on dumps, their moves replayed here.
 
-The replacements are where the model of the scheduler places them, which fills nodes up. The greedy orders beside them
-are free to choose their targets.
+The replacements are where the model of the scheduler places them, which fills nodes up. With chosen nodes they are
+where the plan has them, as far as Reservations can hold room there. The greedy orders are free to choose theirs.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ from tests.worlds.stored_arrays import objects_of, pod_number
 __all__ = ["assignment_after", "faults_of", "report_consolidation", "report_room"]
 
 
-def report_consolidation(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
+def report_consolidation(
+    *, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int, chooses_nodes: bool = False
+) -> None:
     """Prints a line a cluster, and the nodes emptied by all plans and by the best greedy order for each."""
     totals = np.zeros(2, np.int64)
     for seed in seeds:
         world = make_consolidation_world(nodes=nodes, seed=seed, mean_ratio=MEAN_RATIO)
+        objects = list(objects_of(world.problem, world.workload, has_owners=chooses_nodes))
         started = time.monotonic()
-        document = dry_run("plan-consolidate", list(objects_of(world.problem, world.workload)), limits, num_workers)
+        document = dry_run("plan-consolidate", objects, limits, num_workers, chooses_nodes=chooses_nodes)
         seconds, after = time.monotonic() - started, assignment_after(world.problem, document["moves"])
         emptied = len(set(world.problem.assignment.tolist()) - set(after.tolist()))
         greedy = max(emptied_by_greedy(world, world.problem.capacity))
@@ -44,13 +47,16 @@ def report_consolidation(*, nodes: int, seeds: Sequence[int], limits: Limits, nu
     print(f"{nodes}, dry run: {totals[0]} nodes emptied, {totals[1]} by the best greedy order")
 
 
-def report_room(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
+def report_room(
+    *, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int, chooses_nodes: bool = False
+) -> None:
     """Prints a line a cluster, and the sums beside those of the best greedy order for each."""
     for ratio in (0.3, 0.6):
         totals = np.zeros(4, np.int64)
         for seed in seeds:
             problem = make_stranded_world(nodes=nodes, seed=seed, pending_ratio=ratio)
-            document = dry_run("plan-make-room", list(objects_of(problem)), limits, num_workers)
+            objects = list(objects_of(problem, has_owners=chooses_nodes))
+            document = dry_run("plan-make-room", objects, limits, num_workers, chooses_nodes=chooses_nodes)
             after = assignment_after(problem, document["moves"])
             levels = [objective["levels"][0] for objective in document["goal"]["objectives"]]
             landed, moves = land_greedily(problem)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.watching.unselected_pods import Question
+from tests.migration_planner.runs import verified
 from tests.strategies.quiet_worlds import PLANNED
 
 
@@ -67,6 +68,16 @@ def test_a_node_with_a_pod_that_cannot_be_evicted_is_not_emptied() -> None:
     assert message == (
         "node a is not emptied: pod default/bare cannot be evicted: the pod has no owner that recreates it"
     )
+
+
+def test_a_node_that_receives_the_pods_of_another_one_is_not_emptied() -> None:
+    nodes = [node_object(name) for name in "ab"]
+    others = [pod_object("second", cpu="1", node="a"), pod_object("alone", cpu="1", node="b")]
+    policy = verified({"objectives": [{"consolidateNodes": {}}], "timeLimit": "1s"})
+
+    (miss,) = Question("MigrationPlanner", pod_object("p", cpu="1"), nodes=nodes, others=others, policy=policy).miss()
+
+    assert miss.message == "node a is not emptied: the plan has pods of other nodes scheduled onto it"
 
 
 def test_a_protected_node_is_not_emptied() -> None:
