@@ -1,10 +1,11 @@
-"""Nodes of replacement pods that a plan has chosen: Reservations hold room there, in a run and when a plan is applied."""
+"""Nodes of replacement pods that a plan has chosen: Reservations hold room there, also when a plan is applied."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,8 +30,8 @@ profiles:
 
 @pytest.fixture
 def cluster() -> LivingCluster:
-    """Node n1 can be emptied. The scheduler prefers n3, which is empty, to n2, onto which the pod has to go for that."""
-    facts = {"scheduler": WAYS["reservations"].scheduler, "grace_seconds": 1, "cpu": "1"}
+    """Node n1 can be emptied onto n2. The scheduler prefers n3, which is empty."""
+    facts: dict[str, Any] = {"scheduler": WAYS["reservations"].scheduler, "grace_seconds": 1, "cpu": "1"}
     workloads = [deployment("web", 1, on=["n1"], **facts), deployment("api", 2, on=["n2", "n2"], **facts)]
     return living_cluster([node(name) for name in ("n1", "n2", "n3")], workloads)
 
