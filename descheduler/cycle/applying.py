@@ -127,7 +127,8 @@ def _with_bundles(changes: Collection[str], bases: Mapping[str, MoveBasis]) -> s
 
 
 def _chosen(move: Move) -> ChosenMove:
-    return ChosenMove(move.pod.uid, move.profile, move.plugin, move.reason, move.wave, move.cost)
+    held_on = move.to_node if move.holds_target else None
+    return ChosenMove(move.pod.uid, move.profile, move.plugin, move.reason, move.wave, move.cost, held_on or "")
 
 
 def _changes(moves: Collection[Move], bases: Mapping[str, MoveBasis], snapshot: Snapshot) -> Iterator[tuple[str, str]]:

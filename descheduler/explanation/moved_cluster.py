@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from descheduler.cluster.snapshot import Snapshot
@@ -12,6 +12,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import Sch
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.plan.moves import PodIdentity, identity_of
 
 __all__ = ["MovedCluster", "configuration_of"]
 
@@ -25,6 +26,7 @@ class MovedCluster:
     """`snapshot` after the evictions of `moves`, one after the other, and the landings of their replacements.
 
     `books_likely` is as in LandingProver: set for moves of a run that does not verify where replacements land.
+    `held_on` has the nodes on which room is held for replacements, by the pod that leaves.
     """
 
     def __init__(
@@ -34,12 +36,14 @@ class MovedCluster:
         moves: Iterable[Pod] = (),
         *,
         books_likely: bool = False,
+        held_on: Mapping[PodIdentity, str] | None = None,
     ) -> None:
         self.configuration = configuration_of(settings)
         self._prover = LandingProver(
             snapshot, configuration=self.configuration, version=settings.version, books_likely=books_likely
         )
         self._moved = set[int]()
+        self._held_on = held_on or {}
         self.book_all(moves)
 
     @property
@@ -54,13 +58,13 @@ class MovedCluster:
 
     def landing_of(self, victim: Pod) -> Landing:
         """Where the replacement of `victim` would land."""
-        return self._prover.consider(victim)
+        return self._prover.consider(victim, held_on=self._held_on.get(identity_of(victim), ""))
 
     def book_all(self, moves: Iterable[Pod]) -> list[Landing]:
         """Makes further moves; returns the landings of their replacements."""
         landings = []
         for pod in moves:
-            landings.append(self._prover.book(pod))
+            landings.append(self._prover.book(pod, held_on=self._held_on.get(identity_of(pod), "")))
             self._moved.add(id(pod))
         return landings
 

@@ -36,7 +36,8 @@ def explain_pod(
     if not pod.node_name:
         return _pending(pod, snapshot, settings, now, run)
     moves = () if run is None else run.moves_before(pod)
-    moved = MovedCluster(snapshot, settings, moves, books_likely=run is not None and not run.decisions.is_verified)
+    books_likely, held_on = run is not None and not run.decisions.is_verified, {} if run is None else run.held_on
+    moved = MovedCluster(snapshot, settings, moves, books_likely=books_likely, held_on=held_on)
     landing = moved.landing_of(pod)
     explanation = PodExplanation(
         facts=pod_facts(pod, moved.cluster, now),

@@ -10,7 +10,7 @@ __all__ = ["ChosenMove"]
 class ChosenMove(msgspec.Struct, frozen=True):
     """The pod with `uid` is to leave, as `plugin` of `profile` had asked for with the sentence `reason`.
 
-    `wave` and `cost` as in a move.
+    `wave`, `cost` and `held_on` as in a move.
     """
 
     uid: str
@@ -19,3 +19,4 @@ class ChosenMove(msgspec.Struct, frozen=True):
     reason: str
     wave: int = 1
     cost: int | None = None
+    held_on: str = ""

@@ -17,6 +17,7 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
             pod=PodReference(namespace="default", name="old", uid="default-old"),
             from_node="a",
             to_node="a",
+            holds_target=False,
             landing=PlannedLanding(
                 verdict="lands",
                 cold="lands",

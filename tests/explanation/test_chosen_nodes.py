@@ -1,0 +1,72 @@
+"""Explanations of moves whose nodes the plan has chosen: they say what the plan says."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from descheduler import evaluate
+from descheduler.report.explanation.group import GroupExplanation
+from tests.builders import NOW, Object, node_object, pod_object
+from tests.explanation.questions import node_explanation, pod_explanation, policy_of, whole_explanation
+from tests.migration_planner.choosing import choosing_policy
+from tests.placement.workloads import workload_object
+
+POLICY = choosing_policy({"consolidateNodes": {}})
+
+
+def _pod(name: str, cpu: str, node: str) -> list[Object]:
+    """A pod and its ReplicaSet."""
+    template = pod_object("t", cpu=cpu)
+    return [
+        pod_object(name, cpu=cpu, node=node, owners=[f"ReplicaSet/{name}"]),
+        workload_object(f"ReplicaSet/{name}", template=template),
+    ]
+
+
+OBJECTS: list[Object] = [
+    *(node_object(name, cpu="10") for name in "abc"),
+    *_pod("p", "3", "a"),
+    *_pod("q", "2", "a"),
+    pod_object("r", cpu="5", node="b", owners=[]),
+    pod_object("s", cpu="4", node="c", owners=[]),
+]
+"""Node a is emptied; the scheduler would place its pods there again."""
+
+
+@cache
+def _planned() -> dict[str, str]:
+    """The target of each pod in the plan, on which room is held."""
+    moves = evaluate(POLICY, OBJECTS, now=NOW).decisions.moves
+    return {move.pod.name: move.held_on for move in moves}
+
+
+def test_each_pod_goes_where_the_plan_says() -> None:
+    said = {}
+    for name in "pq":
+        landing = pod_explanation(name, OBJECTS, policy_of(POLICY)).landing
+        assert landing is not None
+        said[name] = (landing.verdict, landing.node)
+
+    assert said == {name: ("lands", node) for name, node in _planned().items()}
+
+
+def test_the_emptied_node_names_the_targets_of_its_pods() -> None:
+    departures = node_explanation("a", OBJECTS, policy_of(POLICY)).departures
+
+    assert {each.pod.name: each.to_node for each in departures} == _planned()
+
+
+@pytest.mark.parametrize("node", ["b", "c"])
+def test_a_node_names_the_pods_that_come(node: str) -> None:
+    arrivals = node_explanation(node, OBJECTS, policy_of(POLICY)).arrivals
+
+    assert [each.pod.name for each in arrivals] == [name for name, target in _planned().items() if target == node]
+
+
+def test_a_workload_names_the_target_of_its_pod() -> None:
+    group = whole_explanation("replicaset", "default/p", OBJECTS, policy_of(POLICY)).group
+
+    assert isinstance(group, GroupExplanation)
+    assert [each.to_node for each in group.pods] == [_planned()["p"]]
