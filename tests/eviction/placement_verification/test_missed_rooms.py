@@ -10,7 +10,7 @@ from tests.builders import NOW, Object, node_object, pod_object
 from tests.migration_planner.choosing import choosing_policy
 from tests.placement.workloads import workload_object
 
-_EMPTIED = {"consolidateNodes": {}}
+_EMPTIED: Object = {"consolidateNodes": {}}
 
 
 def _notes(num_free: int, policy: Object, *, num_moved: int = 1) -> list[str]:
