@@ -16,11 +16,11 @@ def connected_moves(
     *,
     serves_others: Callable[[Move], bool] = lambda move: True,
 ) -> list[list[Move]]:
-    """`moves` in their order, in groups that share a node which some pod leaves, or a gang.
+    """`moves` in groups, the connected components of moves that share a node which some pod leaves, or a gang.
 
-    These are the connected components of moves over such nodes: a node that pods only arrive on has room for each of
-    them alone. `gang_of` says which gang a pod of the problem is placed with, None for one alone. A move that does not
-    serve others is of use by itself, and does not tie those to it that take its room.
+    A node that pods only arrive on ties none of them: it has room for each alone. `gang_of` says which gang a pod of
+    the problem is placed with, None for one alone. A move that does not serve others is of use by itself: moves that
+    take the room that it leaves are not tied to it. Within a group the order of `moves` stays.
     """
     left = {move.source for move in moves if serves_others(move)} - {PENDING}
     parents: dict[Hashable, Hashable] = {}

@@ -25,7 +25,10 @@ class MoveWaves:
         self.targets: dict[str, str] = {}
 
     def of(self, pod: Pod, node: str | None) -> int:
-        """The wave in which `pod` leaves for `node`; one for which nothing comes, or elsewhere, needs no room here."""
+        """The wave in which `pod` leaves for `node`, which is noted.
+
+        Without a node, or with one that is not of the problem, it is the current one: no room is needed here.
+        """
         if node is not None:
             self.targets[pod.uid] = node
         number = self._cluster.number_of(pod)

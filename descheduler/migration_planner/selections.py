@@ -73,10 +73,10 @@ class StrategySelections:
         return self._known[1]
 
     def without(self, stuck: Container[PodIdentity]) -> SelectedPods:
-        """As `now`; a strategy may select others in place of pods in `stuck`, which cannot be moved.
+        """As `now`, but a strategy that selects pods in `stuck`, which cannot be moved, is run without them.
 
-        Where it does, its selection is that, which leaves these pods out; where nothing takes their place, they are in
-        it all the same.
+        What it selects then counts if there are other pods in it, such as another duplicate; else what it selects now,
+        stuck pods included.
         """
         found: dict[str, Sequence[Candidate]] = {}
         for name, candidates in self.now().by_strategy.items():

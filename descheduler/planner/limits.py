@@ -28,6 +28,12 @@ class Limits:
         if self.seconds is None and self.work is None:
             raise ValueError("limits: neither seconds nor work is given, one of them is needed")
 
+    def scaled(self, ratio: float) -> Limits:
+        """That much of each."""
+        return Limits(
+            None if self.seconds is None else self.seconds * ratio, None if self.work is None else self.work * ratio
+        )
+
 
 class Budget:
     """What is left of `limits` in one search. `is_cancelled` is asked often and must be cheap."""
@@ -84,7 +90,7 @@ class Budget:
         return min(max(by_time, by_work), 1.0)
 
     def share(self, ratio: float) -> Limits:
-        """That much of the whole, or what is left."""
+        """That much of the whole budget, or all that is left of it where that is less."""
         seconds, work = self._limits.seconds, self._limits.work
         return Limits(
             None if seconds is None else max(min(ratio * seconds, self.seconds_left), 0.0),
@@ -92,5 +98,5 @@ class Budget:
         )
 
     def part(self, limits: Limits, is_cancelled: Callable[[], bool] = lambda: False) -> Budget:
-        """A budget of its own for a part of the search, whose work is spent here, too."""
+        """A budget with `limits` of its own and a clock that starts now; what it spends is spent here, too."""
         return Budget(limits, is_cancelled, self._clock, self)

@@ -105,9 +105,10 @@ class Model(Protocol):
 
 
 class Annealer(Protocol):
-    """One annealing of one placement, in as many parts as its caller likes.
+    """One annealing of one placement, in as many steps as its caller likes.
 
-    share: of the search's limits, until when it pays to anneal; the rest is for neighbourhoods.
+    share: the part of the search's limits that it pays to anneal for; the rest is for neighbourhoods. The caller gives
+    it as `until` of each run.
     """
 
     share: float
@@ -121,9 +122,9 @@ class Guide(Protocol):
     """The objective as a sum over nodes and moves, which the hill climb follows."""
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """float64[...]: the cost of nodes with that usage, float64[R, ...], of which `nodes` has the last axes.
+        """float64[...]: the cost of nodes if `usage`, float64[R, ...], were taken of them.
 
-        Where the problem has parts: of parts.
+        `nodes` is broadcast against the last axes of `usage`. Where the problem has parts, they are parts.
         """
         ...
 
@@ -166,8 +167,8 @@ class PreparedObjective(Guide, Protocol):
         """A piece of some `num_pods` pods worth solving anew; None: nothing is left to gain."""
         ...
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
-        """States the objective in the model of `part`."""
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+        """States the objective in the model of `neighbourhood`."""
         ...
 
 

@@ -17,13 +17,22 @@ from descheduler.planner.waves import Move, Waves
 __all__ = ["Ordered", "order_moves"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ordered:
-    """Waves of moves that run together, how many are bounces, and the pods that no order brings to their node."""
+    """Waves of moves that run together, and how many of these are bounces.
+
+    `assignment`, int64[P], is where they lead. Pods that no order brings to where they were to go are `blocked`.
+    """
 
     waves: tuple[tuple[Move, ...], ...]
     num_bounces: int
     blocked: tuple[int, ...]
+    assignment: Ints
+
+    def then(self, later: Ordered) -> Ordered:
+        """These waves and those of `later`, which begin where these lead."""
+        waves = (*self.waves, *later.waves)
+        return Ordered(waves, self.num_bounces + later.num_bounces, later.blocked, later.assignment)
 
 
 def order_moves(
@@ -31,7 +40,7 @@ def order_moves(
 ) -> Ordered:
     """The waves that lead from the problem's assignment to `assignment`, as few as a greedy order finds.
 
-    `may_bounce` says whether a pod may be moved twice.
+    Moves that no order allows are left out. `may_bounce` says whether a pod may be moved twice.
     """
     ordering = _Ordering(problem, assignment, max_per_wave or problem.num_pods)
     return ordering.run(may_bounce=may_bounce)
@@ -53,7 +62,7 @@ class _Ordering:
         waiting = np.flatnonzero(self._target != self._placement.at).tolist()
         while waiting and (self._wave(waiting) or (may_bounce and self._bounce(waiting))):
             waiting = [pod for pod in waiting if self._placement.at[pod] != self._target[pod]]
-        return Ordered(tuple(self._found), self._num_bounces, tuple(waiting))
+        return Ordered(tuple(self._found), self._num_bounces, tuple(waiting), self._placement.at)
 
     def _wave(self, waiting: list[int]) -> bool:
         """Starts every move of `waiting` that can, in pod order; whether there was one."""
@@ -84,5 +93,5 @@ class _Ordering:
 
 
 def _roomiest(placement: Placement, nodes: Ints) -> int:
-    share = placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)
-    return int(nodes[np.argmax(share.min(axis=0))])
+    """The node whose scarcest resource is least scarce."""
+    return int(nodes[np.argmax(placement.free_shares(nodes).min(axis=0))])

@@ -62,6 +62,15 @@ class Placement:
             is_open &= need[:, None] <= np.maximum(free[resource], 0.0)
         return is_open & self._held_moves(pods, nodes)
 
+    def is_open(self, pod: int, node: int) -> bool:
+        """As `open_moves`, of one pod and one node."""
+        return bool(self.open_moves(np.array([pod]), np.array([node]))[0, 0])
+
+    def free_shares(self, nodes: Ints) -> Floats:
+        """float64[R, n]: what is left of each node, as shares of its capacity; below 0 where more is in use."""
+        shares: Floats = self.free[:, nodes] / np.maximum(self.problem.capacity.T[:, nodes], 1)
+        return shares
+
     def allowed_moves(self, pods: Ints, nodes: Ints) -> Bools:
         """As `open_moves`, without a look at capacity. Back home is open whatever the class: the pod runs there."""
         sources = self.at[pods]

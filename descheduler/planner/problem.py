@@ -91,6 +91,11 @@ class Problem:
         """int64[C, R]; without parts each node is one."""
         return self.capacity if self.parts is None else self.parts.capacity
 
+    @property
+    def move_limits(self) -> list[MoveLimit]:
+        """The limits on moves among the rules."""
+        return [rule for rule in self.rules if isinstance(rule, MoveLimit)]
+
     def refuse_parts(self, objective: str) -> None:
         """Raises ValueError where nodes share parts, of which the objective of that name knows nothing."""
         if self.parts is not None:

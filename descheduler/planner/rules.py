@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from descheduler.planner.arrays import Ints
 
 __all__ = ["AtMost", "MinDomains", "MoveLimit", "Rule", "Together"]
@@ -56,6 +58,11 @@ class MoveLimit:
 
     group: Ints
     limit: Ints
+
+    def count(self, pods: Ints) -> Ints:
+        """int64[G]: how many of `pods` are of each group."""
+        group = self.group[pods]
+        return np.bincount(group[group >= 0], minlength=len(self.limit)).astype(np.int64)
 
 
 Rule = AtMost | MinDomains | Together | MoveLimit

@@ -11,21 +11,39 @@ from descheduler.planner.arrays import Ints
 from descheduler.planner.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.planner.limits import Budget, Limits
 from descheduler.planner.local_search.shifts import climb_by_shifts
-from descheduler.planner.objective import Annealer, Neighbourhood, PreparedObjective, Value
+from descheduler.planner.objective import Annealer, Neighbourhood, Objective, Value
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["Incumbent", "Search"]
+__all__ = ["Incumbent", "Search", "SearchTask"]
 
 _WORK_OF_NEIGHBOURHOOD = 1.0
+"""Limit of each call of the solver, as in `Limits`."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
+"""Pods of a neighbourhood."""
 _MOST_AT_ONCE = 1000
 """Pairs of a pod and a node up to which the whole problem is one neighbourhood."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SearchTask:
+    """What a search is to do, in this process or another.
+
+    start: int64[P], an assignment that keeps the problem's rules, which is bettered; None: the problem's own.
+    hint:  int64[P], the assignment of an earlier run, whose moves are tried first; None: there is none.
+    """
+
+    problem: Problem
+    objective: Objective
+    limits: Limits
+    seed: int
+    start: Ints | None = None
+    hint: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Incumbent:
-    """The best assignment so far, its value, and when it was found (seconds since the start, and work)."""
+    """The best assignment so far (int64[P]), its value, and when it was found (seconds since the start, and work)."""
 
     assignment: Ints
     value: Value
@@ -34,37 +52,34 @@ class Incumbent:
 
 
 class Search:
-    """One search over one problem by one process, within `limits`, in as many parts as its caller likes.
+    """One search by one process, in as many steps as its caller likes: `start`, then `improve` again and again.
 
-    `incumbent` is never worse than `start`, an assignment that keeps the problem's rules; None: doing nothing.
+    `incumbent` is the best so far. `on_incumbent` is told of each that is better than the one before it.
     """
 
     def __init__(
         self,
-        problem: Problem,
-        objective: PreparedObjective,
-        limits: Limits,
+        task: SearchTask,
         *,
-        seed: int,
-        start: Ints | None = None,
         is_cancelled: Callable[[], bool] = lambda: False,
         on_incumbent: Callable[[Incumbent], None] = lambda incumbent: None,
     ) -> None:
-        self._objective = objective
-        self._rng = np.random.default_rng(seed)
+        self._objective = task.objective.prepare(task.problem)
+        self._hint = task.hint
+        self._rng = np.random.default_rng(task.seed)
         self._on_incumbent = on_incumbent
-        self.budget = Budget(limits, is_cancelled)
+        self.budget = Budget(task.limits, is_cancelled)
         self._annealing: Annealer | None = None
-        self._placement = Placement(problem, start)
+        self._placement = Placement(task.problem, task.start)
         self._num_pods = _FIRST
-        self._bound = objective.bound()
+        self._bound = self._objective.bound()
         at = self._placement.at.copy()
-        self.incumbent = Incumbent(at, objective.value(at), 0.0, 0.0)
+        self.incumbent = Incumbent(at, self._objective.value(at), 0.0, 0.0)
 
-    def start(self, hint: Ints | None = None) -> None:
-        """The first plan, or what is left of `hint` (an earlier run's assignment), bettered by single moves."""
-        if hint is not None:
-            self._follow(hint)
+    def start(self) -> None:
+        """The first plan, on top of what can be made of the hint, bettered by single moves."""
+        if self._hint is not None:
+            self._follow(self._hint)
         self._objective.first_plan(self._placement)
         self._offer()
         climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)
@@ -74,8 +89,7 @@ class Search:
     def _follow(self, hint: Ints) -> None:
         """Makes the moves of the hint that are open, in pod order."""
         for pod in np.flatnonzero(hint != self._placement.at).tolist():
-            target = np.array([hint[pod]])
-            if hint[pod] >= 0 and self._placement.open_moves(np.array([pod]), target)[0, 0]:
+            if hint[pod] >= 0 and self._placement.is_open(pod, int(hint[pod])):
                 self._placement.move(pod, int(hint[pod]))
 
     def _dearest_nodes(self) -> Ints:
@@ -88,18 +102,18 @@ class Search:
         return order[cost[order] > 0]
 
     def improve(self, budget: Budget) -> None:
-        """Betters the incumbent until `budget`, a part of the search's own, is over or nothing is left to gain."""
+        """Betters the incumbent until nothing is left to gain or `budget`, the search's or a part of it, is over."""
         if self.incumbent.value <= self._bound:
             return
-        whole = self._whole()
+        whole = self._whole_problem()
         if whole is not None and not budget.is_over and self._solve(whole, budget).was_closed:
             return
         self._anneal(budget)
         while not budget.is_over:
-            part = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
-            if part is None:
+            neighbourhood = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
+            if neighbourhood is None:
                 return
-            self._solve(part, budget)
+            self._solve(neighbourhood, budget)
 
     def _anneal(self, budget: Budget) -> None:
         """Goes on with the annealing; what it leads to is looked at when it ends, or with the search."""
@@ -118,24 +132,25 @@ class Search:
     def _is_annealing(self) -> bool:
         return self._annealing is not None and self.budget.progress < self._annealing.share
 
-    def _whole(self) -> Neighbourhood | None:
+    def _whole_problem(self) -> Neighbourhood | None:
+        """All of it as one neighbourhood; None where it is too large for that."""
         problem = self._placement.problem
         pods = np.flatnonzero(problem.evictable)
         if len(pods) * problem.num_nodes > _MOST_AT_ONCE:
             return None
         return Neighbourhood(np.arange(problem.num_nodes), pods)
 
-    def _solve(self, part: Neighbourhood, budget: Budget) -> Solved:
+    def _solve(self, neighbourhood: Neighbourhood, budget: Budget) -> Solved:
         solved = solve_neighbourhood(
             self._objective,
             self._placement,
-            part,
+            neighbourhood,
             work_limit=_WORK_OF_NEIGHBOURHOOD,
             seconds_limit=budget.seconds_left,
             seed=int(self._rng.integers(1 << 30)),
         )
         # Building a model takes time too, which its size tells.
-        budget.spend(solved.work + 0.01 + 5e-4 * len(part.pods))
+        budget.spend(solved.work + 0.01 + 5e-4 * len(neighbourhood.pods))
         self._adapt(solved)
         for pod, node in solved.changes:
             self._placement.move(pod, node)

@@ -17,14 +17,14 @@ from descheduler.planner.ordering import Ordered, order_moves
 from descheduler.planner.problem import Problem
 from descheduler.planner.replay import replay
 from descheduler.planner.rules import MoveLimit
-from descheduler.planner.search import Incumbent, Search
+from descheduler.planner.search import Incumbent, Search, SearchTask
 from descheduler.planner.waves import Move
 from descheduler.planner.workers import search_in_processes
 
 __all__ = ["Plan", "Progress", "ReplayError", "find_assignment", "solve"]
 
 _SHARE_BEFORE_ORDER = 0.85
-"""Of the limits; the rest is for a second search where not all moves of the first can be put in order."""
+"""Of the limits; the rest is for two searches more where not all moves of the first can be put in order."""
 
 
 class ReplayError(Exception):
@@ -116,25 +116,49 @@ def solve(
     Raises ValueError for an objective that does not fit the problem, and ReplayError for a defect of the planner.
     """
     run = _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress)
-    found = run.search(problem, _share(limits, _SHARE_BEFORE_ORDER), hint)
-    ordered, reached = _order(problem, found, max_per_wave=max_per_wave, may_bounce=may_bounce)
+    order = partial(order_moves, max_per_wave=max_per_wave, may_bounce=may_bounce)
+    ordered = order(problem, run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint))
     if ordered.blocked:
-        share = _share(limits, (1.0 - _SHARE_BEFORE_ORDER) / 2)
-        order = partial(_order, max_per_wave=max_per_wave, may_bounce=may_bounce)
-        # With all resources held at both ends a plan can be carried out in any order.
-        careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
-        plans = [(ordered, reached), order(problem, run.search(careful, share, reached))]
-        if not problem.both_ends.any():
-            after = _problem_after(problem, reached)
-            plans.append(_joined(ordered, *order(after, run.search(after, share, None))))
-        ordered, reached = min(plans, key=lambda each: run.value(each[1]))
-    faults = replay(problem, ordered.waves, reached)
+        ordered = _best_with_order(run, problem, ordered, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2), order)
+    faults = replay(problem, ordered.waves, ordered.assignment)
     if faults:
         raise ReplayError("; ".join(faults[:5]))
-    return run.plan(reached, ordered)
+    return run.plan(ordered)
 
 
-def _join(values: Sequence[Value]) -> Value:
+def _best_with_order(
+    run: _Run, problem: Problem, ordered: Ordered, limits: Limits, order: Callable[[Problem, Ints], Ordered]
+) -> Ordered:
+    """The best of three: `ordered`, of which some moves are blocked, and two plans more, each searched within `limits`.
+
+    The one holds all resources at both ends, so that it can be carried out in any order. The other is on top of what is
+    not blocked, unless the problem itself holds resources at both ends: the moves made first would give them back.
+    """
+    careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
+    plans = [ordered, order(problem, run.search(careful, limits, ordered.assignment))]
+    if not problem.both_ends.any():
+        after = _problem_after(problem, ordered.assignment)
+        plans.append(ordered.then(order(after, run.search(after, limits, None))))
+    return min(plans, key=lambda each: run.value(each.assignment))
+
+
+def _problem_after(problem: Problem, reached: Ints) -> Problem:
+    """What is left to plan once the moves to `reached` are made, which stand: no pod is moved a second time."""
+    moved = problem.moved(reached)
+    return dataclasses.replace(
+        problem,
+        assignment=reached,
+        evictable=problem.evictable & (reached == problem.assignment),
+        rules=tuple(_left_of(rule, moved) if isinstance(rule, MoveLimit) else rule for rule in problem.rules),
+    )
+
+
+def _left_of(rule: MoveLimit, moved: Ints) -> MoveLimit:
+    """What the pods `moved` leave of the limit."""
+    return dataclasses.replace(rule, limit=rule.limit - rule.count(moved))
+
+
+def _joint_value(values: Sequence[Value]) -> Value:
     """The figures of several objectives, and of their last ones, the costs, the largest: it holds for all of them.
 
     Costs are equal where they are values, and each a bound of the same sum where they are bounds.
@@ -145,45 +169,6 @@ def _join(values: Sequence[Value]) -> Value:
 
 def _levels(objectives: Sequence[Objective]) -> tuple[str, ...]:
     return (*(level for objective in objectives for level in objective.levels[:-1]), objectives[-1].levels[-1])
-
-
-def _share(limits: Limits, ratio: float) -> Limits:
-    return Limits(
-        None if limits.seconds is None else limits.seconds * ratio,
-        None if limits.work is None else limits.work * ratio,
-    )
-
-
-def _order(problem: Problem, assignment: Ints, *, max_per_wave: int | None, may_bounce: bool) -> tuple[Ordered, Ints]:
-    """The order, and where it leads: moves that no order allows are left out."""
-    ordered = order_moves(problem, assignment, max_per_wave=max_per_wave, may_bounce=may_bounce)
-    reached = problem.assignment.copy()
-    for wave in ordered.waves:
-        for move in wave:
-            reached[move.pod] = move.target
-    return ordered, reached
-
-
-def _problem_after(problem: Problem, reached: Ints) -> Problem:
-    """What is left to plan once the moves to `reached` are made, which stand: no pod is moved a second time."""
-    done = reached != problem.assignment
-    moved = problem.moved(reached)
-    return dataclasses.replace(
-        problem,
-        assignment=reached,
-        evictable=problem.evictable & ~done,
-        rules=tuple(_less(rule, moved) if isinstance(rule, MoveLimit) else rule for rule in problem.rules),
-    )
-
-
-def _less(rule: MoveLimit, moved: Ints) -> MoveLimit:
-    """What the pods `moved` leave of the limit."""
-    groups = rule.group[moved]
-    return MoveLimit(rule.group, rule.limit - np.bincount(groups[groups >= 0], minlength=len(rule.limit)))
-
-
-def _joined(first: Ordered, then: Ordered, reached: Ints) -> tuple[Ordered, Ints]:
-    return Ordered((*first.waves, *then.waves), first.num_bounces + then.num_bounces, then.blocked), reached
 
 
 class _Run:
@@ -204,62 +189,40 @@ class _Run:
         self._is_cancelled, self._on_progress = is_cancelled, on_progress
         self._prepared = [objective.prepare(problem) for objective in self._objectives]
         self._before = self.value(problem.assignment)
-        self._bound = _join([prepared.bound() for prepared in self._prepared])
+        self._bound = _joint_value([prepared.bound() for prepared in self._prepared])
         self._best = self._before
         self._first_seconds = 0.0
         self._work = 0.0
 
     def value(self, assignment: Ints) -> Value:
         """All objectives' figures, costs once at the end."""
-        return _join([prepared.value(assignment) for prepared in self._prepared])
+        return _joint_value([prepared.value(assignment) for prepared in self._prepared])
 
     def search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
-        """The best assignment, objective after objective."""
+        """The best assignment, objective after objective; `problem` is the run's, or one with more constraints."""
         start = None
-        share = _share(limits, 1.0 / len(self._objectives))
+        each = limits.scaled(1.0 / len(self._objectives))
         for number, objective in enumerate(self._objectives):
             if number and start is not None:
                 problem = self._objectives[number - 1].prepare(problem).hold(start)
-            if self._num_workers > 1:
-                found, work = self._search_together(problem, objective, share, start, hint)
-            else:
-                found, work = self._search_alone(problem, objective, share, start, hint)
+            found, work = self._search(SearchTask(problem, objective, each, self._seed, start, hint))
             self._work += work
             start, hint = found.assignment, None
         return problem.assignment if start is None else start
 
-    def _search_alone(
-        self, problem: Problem, objective: Objective, limits: Limits, start: Ints | None, hint: Ints | None
-    ) -> tuple[Incumbent, float]:
-        search = Search(
-            problem,
-            objective.prepare(problem),
-            limits,
-            seed=self._seed,
-            start=start,
-            is_cancelled=self._is_cancelled,
-            on_incumbent=self._note,
-        )
-        search.start(hint)
+    def _search(self, task: SearchTask) -> tuple[Incumbent, float]:
+        """The best that is found, and the work that it took."""
+        if self._num_workers > 1:
+            return search_in_processes(
+                task, num_workers=self._num_workers, is_cancelled=self._is_cancelled, on_incumbent=self._note
+            )
+        search = Search(task, is_cancelled=self._is_cancelled, on_incumbent=self._note)
+        search.start()
         search.improve(search.budget)
         return search.incumbent, search.budget.spent
 
-    def _search_together(
-        self, problem: Problem, objective: Objective, limits: Limits, start: Ints | None, hint: Ints | None
-    ) -> tuple[Incumbent, float]:
-        return search_in_processes(
-            problem,
-            objective,
-            limits,
-            num_workers=self._num_workers,
-            seed=self._seed,
-            start=start,
-            hint=hint,
-            is_cancelled=self._is_cancelled,
-            on_incumbent=self._note,
-        )
-
     def _note(self, incumbent: Incumbent) -> None:
+        """Tells of an incumbent that is better by all objectives together than those before it."""
         value = self.value(incumbent.assignment)
         if value >= self._best:
             return
@@ -268,14 +231,15 @@ class _Run:
         self._first_seconds = self._first_seconds or seconds
         self._on_progress(Progress(value, self._bound, seconds))
 
-    def plan(self, assignment: Ints, ordered: Ordered) -> Plan:
+    def plan(self, ordered: Ordered) -> Plan:
+        """What came of the run, once it is replayed."""
         return Plan(
-            assignment=assignment,
+            assignment=ordered.assignment,
             waves=ordered.waves,
             num_bounces=ordered.num_bounces,
             levels=_levels(self._objectives),
             value_before=self._before,
-            value=self.value(assignment),
+            value=self.value(ordered.assignment),
             bound=self._bound,
             seconds=time.monotonic() - self._started,
             first_seconds=self._first_seconds,

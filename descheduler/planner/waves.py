@@ -46,7 +46,7 @@ class Waves:
 
     def can_start(self, pod: int, target: int) -> bool:
         """Whether the move can be made in this wave."""
-        if not self.placement.open_moves(np.array([pod]), np.array([target]))[0, 0]:
+        if not self.placement.is_open(pod, target):
             return False
         need = self.placement.need[:, pod]
         if (need > np.maximum(self._room.free[:, target], 0.0)).any():

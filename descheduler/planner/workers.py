@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
@@ -13,9 +14,7 @@ from multiprocessing.context import SpawnProcess
 
 from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Budget, Limits
-from descheduler.planner.objective import Objective
-from descheduler.planner.problem import Problem
-from descheduler.planner.search import Incumbent, Search
+from descheduler.planner.search import Incumbent, Search, SearchTask
 
 __all__ = ["search_in_processes"]
 
@@ -41,28 +40,23 @@ class _Report:
 
 
 def search_in_processes(
-    problem: Problem,
-    objective: Objective,
-    limits: Limits,
+    task: SearchTask,
     *,
     num_workers: int,
-    seed: int,
-    start: Ints | None,
-    hint: Ints | None,
     is_cancelled: Callable[[], bool],
     on_incumbent: Callable[[Incumbent], None],
 ) -> tuple[Incumbent, float]:
-    """The best incumbent of `num_workers` searches with seeds from `seed` on, and the work of the busiest.
+    """The best incumbent of `num_workers` searches with seeds from the task's on, and the work of the busiest.
 
     Rounds end by work where only work is limited, so that what is exchanged does not depend on the machine's speed.
     """
-    budget = Budget(limits, is_cancelled)
+    budget = Budget(task.limits, is_cancelled)
     incumbents: list[Incumbent] = []
-    with _started(problem, objective, limits, num_workers, seed, start, hint) as pipes:
+    with _started(task, num_workers) as pipes:
         rounds = 0
         while not (budget.is_over and rounds):
             for pipe in pipes:
-                pipe.send(_Round(_round_limits(limits, budget), incumbents[0].assignment if incumbents else None))
+                pipe.send(_Round(_round_limits(task.limits, budget), incumbents[0].assignment if incumbents else None))
             reports = [_receive(pipe, pipes, budget, on_incumbent) for pipe in pipes]
             budget.spend(max(report.work for report in reports))
             rounds += 1
@@ -100,24 +94,16 @@ def _receive(
 
 
 @contextmanager
-def _started(
-    problem: Problem,
-    objective: Objective,
-    limits: Limits,
-    num_workers: int,
-    seed: int,
-    start: Ints | None,
-    hint: Ints | None,
-) -> Iterator[list[Connection]]:
+def _started(task: SearchTask, num_workers: int) -> Iterator[list[Connection]]:
+    """The pipes to that many workers, each of which has another seed; they are joined when the caller is done."""
     context = multiprocessing.get_context("spawn")
     pipes: list[Connection] = []
     processes: list[SpawnProcess] = []
     try:
         for number in range(num_workers):
             ours, theirs = context.Pipe()
-            process = context.Process(
-                target=_work, args=(theirs, problem, objective, limits, seed + number, start, hint), daemon=True
-            )
+            own_task = dataclasses.replace(task, seed=task.seed + number)
+            process = context.Process(target=_work, args=(theirs, own_task), daemon=True)
             with _deaf_to_interrupts():
                 process.start()
             theirs.close()
@@ -143,31 +129,15 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(
-    pipe: Connection,
-    problem: Problem,
-    objective: Objective,
-    limits: Limits,
-    seed: int,
-    start: Ints | None,
-    hint: Ints | None,
-) -> None:
+def _work(pipe: Connection, task: SearchTask) -> None:
     """A worker's life: rounds until it is told that there are no more. Whatever it is told meanwhile ends a round."""
-    search = Search(
-        problem,
-        objective.prepare(problem),
-        limits,
-        seed=seed,
-        start=start,
-        is_cancelled=pipe.poll,
-        on_incumbent=pipe.send,
-    )
+    search = Search(task, is_cancelled=pipe.poll, on_incumbent=pipe.send)
     has_started = False
     while (told := pipe.recv()) is not None:
         before = search.budget.spent
         budget = search.budget.part(told.limits, is_cancelled=pipe.poll)
         if not has_started:
-            search.start(hint)
+            search.start()
             has_started = True
         if told.best is not None:
             search.adopt(told.best)

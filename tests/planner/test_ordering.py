@@ -39,7 +39,7 @@ def test_circle_without_a_third_node_is_blocked() -> None:
 
     ordered = order_moves(problem, np.array([1, 0]))
 
-    assert (ordered.waves, ordered.blocked) == ((), (0, 1))
+    assert (ordered.waves, ordered.blocked, ordered.assignment.tolist()) == ((), (0, 1), [0, 1])
 
 
 def test_wave_has_at_most_as_many_moves_as_told() -> None:

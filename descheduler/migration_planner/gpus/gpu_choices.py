@@ -14,17 +14,24 @@ from descheduler.planner.parts import UNLIMITED, Parts
 __all__ = ["NUM_GPU_RESOURCES", "Choice", "GpuChoices"]
 
 NUM_GPU_RESOURCES = 2
-"""Percent of the cores and of the memory of one GPU, which come last among the resources."""
+"""Percent of the cores and percent of the memory of one GPU, which come last among the resources."""
 
 Choice = tuple[int, tuple[int, ...]]
 """The place of a node of the cluster, and minors of its GPUs."""
 
 
 class GpuChoices:
-    """The choices that `gpus`, by node what is free of each minor, offer to pods of `needs`, which are at `places`.
+    """The nodes of the planner's problem: choices of GPUs of the cluster's nodes.
 
-    Each node is a choice without any GPU. For several GPUs there are the sets that pods have, and further ones of which
-    no two share a GPU: those of neighbours, and those that are about equally free.
+    gpus:      by node of the cluster, what is free of each GPU, by minor.
+    needs:     by pod, what it asks of GPUs; None: nothing.
+    places:    by pod, the choice that it is on; None: it is pending.
+    counts:    int64[P], how many GPUs each pod asks for.
+    number_of: the number of each choice, which is the problem's node.
+    host:      int64[N], the cluster's node of each choice.
+
+    Each node of the cluster is a choice without any GPU. For several GPUs there are the sets that pods have, and
+    further ones of which no two share a GPU: those of neighbours, and those that are about equally free.
     """
 
     def __init__(
@@ -55,18 +62,18 @@ class GpuChoices:
         return np.array(rows, dtype=np.int64).reshape(-1, NUM_GPU_RESOURCES)
 
     def allowed(self, kind: Bools, count: int) -> Bools:
-        """bool[N]: where a pod of so many GPUs may run, of bool[nodes of the cluster].
+        """bool[N]: the choices for a pod that asks for `count` GPUs and may run on `kind`, bool[nodes of the cluster].
 
-        A node without a Device is taken as it is, whatever it is asked for.
+        A node without a Device is taken as it is, however many GPUs are asked for.
         """
         sizes = np.array([len(minors) for _, minors in self._choices])
         is_bare = np.array([not gpus for gpus in self._gpus])[self.host]
         return np.asarray(kind[self.host] & ((sizes == count) | (is_bare & (sizes == 0))))
 
     def parts(self, capacity: Ints) -> Parts:
-        """Each node of the cluster, with int64[nodes, R] `capacity`, and then each GPU.
+        """The parts that choices are made of: each node of the cluster, with its row of `capacity`, and then each GPU.
 
-        A GPU has what is free of it, and what pods have of it that are on such a choice.
+        capacity: int64[nodes of the cluster, R]. A GPU has what is free of it and what pods at `places` have of it.
         """
         gpus = self._gpu_capacity()
         of_nodes = np.hstack((capacity, np.full((len(capacity), NUM_GPU_RESOURCES), UNLIMITED)))
@@ -77,6 +84,7 @@ class GpuChoices:
         return Parts(np.vstack((of_nodes, of_gpus)), taken, self.host)
 
     def _gpu_capacity(self) -> Ints:
+        """int64[GPUs, 2]."""
         free = [gpu for gpus in self._gpus for gpu in gpus.values()]
         found = np.array(free, dtype=np.int64).reshape(-1, NUM_GPU_RESOURCES)
         for need, place in zip(self.need(), self._places, strict=True):

@@ -14,10 +14,11 @@ __all__ = ["room_chains"]
 
 
 def room_chains(problem: Problem, moves: Sequence[Move], gang_of: Callable[[int], Hashable | None]) -> list[list[Move]]:
-    """`moves`, which can be made in their order, by what they lead to: placed pending pods, gangs whole.
+    """`moves`, which can be made in their order, in chains: a pending pod or gang and the moves that make room for it.
 
-    Each pending pod is together with the moves that make room for it, and for these, as far as they are not among those
-    of a pod before it; if all of them are, it is with the last of them. Moves that make room for none are left out.
+    That is all that it cannot do without: moves that leave the room that it takes, those that leave the room for these,
+    and so on. A move that an earlier chain has is not in a later one. A pod for which earlier chains make all the room
+    joins the last of these. Moves that make room for no pending pod are left out.
     """
     needed = _moves_before(problem, moves)
     chains: list[list[Move]] = []
@@ -46,6 +47,7 @@ def _units(moves: Sequence[Move], gang_of: Callable[[int], Hashable | None]) -> 
 
 
 def _closure(moves: Iterable[Move], needed: dict[Move, list[Move]]) -> set[Move]:
+    """The moves, what they need, and so on."""
     found, waiting = set[Move](), list(moves)
     while waiting:
         move = waiting.pop()

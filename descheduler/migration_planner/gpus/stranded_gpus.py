@@ -19,7 +19,10 @@ _Known = tuple[DeviceState, bytes]
 
 
 class StrandedGpus:
-    """Percent of GPUs on `nodes`, summed over `classes`, as `Fragments` has it. Only changes are counted."""
+    """Percent of GPUs on `nodes` that are stranded for `classes`, as `Fragments` counts them, kept by node.
+
+    Only nodes that have changed since they were last asked about are counted again.
+    """
 
     def __init__(self, nodes: Sequence[str], classes: GpuClasses) -> None:
         self._nodes = tuple(nodes)

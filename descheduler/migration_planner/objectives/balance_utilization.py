@@ -14,7 +14,8 @@ from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.utilization.measured_usage import measured_usage
-from descheduler.migration_planner.utilization.targets import Targets, Usage
+from descheduler.migration_planner.utilization.node_utilization import NodeUtilization
+from descheduler.migration_planner.utilization.targets import Targets
 from descheduler.migration_planner.utilization.usage import RequestedUsage, Utilization
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -173,7 +174,7 @@ class BalancedNodes(ClusterObjective):
         """Requests are meant where targets do not say it."""
         return ", measured usage" if self._usage.what == "usage" else ""
 
-    def _known(self, node: str) -> Usage:
+    def _known(self, node: str) -> NodeUtilization:
         """Of a node that was measured, as all are that pods leave."""
         usage = self._usage.of(node)
         if usage is None:

@@ -127,9 +127,18 @@ class RoomForPods(ClusterObjective):
 
     def _connected(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         cluster = self._cluster
-        if not isinstance(cluster, GpuProblem):
-            return connected_moves(moves, self._gang_of)
-        return room_chains(cluster.problem, moves, self._gang_of)
+        if self.chooses_nodes:
+            # Room for a small pod suits no larger one, and once the small ones are placed they take no other room.
+            return sorted(room_chains(cluster.problem, moves, self._gang_of), key=self._largest_placed)
+        if isinstance(cluster, GpuProblem):
+            return room_chains(cluster.problem, moves, self._gang_of)
+        return connected_moves(moves, self._gang_of)
+
+    def _largest_placed(self, moves: Sequence[Move]) -> float:
+        """What the largest pod that `moves` place needs, as a share of what nodes have at most."""
+        problem = self._cluster.problem
+        need = problem.need[[move.pod for move in moves if move.source == PENDING]]
+        return float((need / np.maximum(problem.part_capacity.max(axis=0), 1)).max())
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
         """Each group, by the pods that it makes room for."""

@@ -1,17 +1,18 @@
-"""The cluster as arrays: which pods may be moved, to which nodes, and what keeps them apart."""
+"""The cluster as arrays: which pods may be moved, to which nodes, and at what cost; rules have modules of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.eviction.request_check import Allowance
+from descheduler.migration_planner.problem.anti_affinity_rules import anti_affinity_rules
+from descheduler.migration_planner.problem.move_limits import move_limits
+from descheduler.migration_planner.problem.pod_needs import needs_of
 from descheduler.migration_planner.problem.spread_rules import spread_rules
-from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.openings import Openings
@@ -19,7 +20,6 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING, Bools, Ints
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem, make_problem
-from descheduler.planner.rules import AtMost, MoveLimit, Rule
 
 __all__ = ["ClusterProblem", "cluster_problem"]
 
@@ -45,7 +45,7 @@ class ClusterProblem:
         return int(self.problem.cost[self.number_of(pod)])
 
     def number_of(self, pod: Pod) -> int:
-        """The place of one of `pods`. Raises KeyError for others."""
+        """The index of one of `pods` in the arrays. Raises KeyError for others."""
         return self._numbers[identity_of(pod)]
 
     def assignment_with(self, targets: Mapping[str, str]) -> Ints | None:
@@ -69,7 +69,10 @@ class ClusterProblem:
             placement.move(number, places[int(np.argmax(is_open))])
 
     def places_of(self, number: int, node: str) -> Sequence[int]:
-        """What of the problem's nodes has that name and suits the pod, whether there is room; empty for other nodes."""
+        """The problem's nodes with that name that are allowed to the pod `number`, whether they have room or not.
+
+        One, or several where its devices are told apart; none for a node that is not one of the problem's.
+        """
         places = self._places.get(node, [])
         if len(places) < 2:
             return places
@@ -107,10 +110,13 @@ def cluster_problem(
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
 
-    Pods that the filters of the profile keep, those in `kept`, and those whose replacement lands nowhere for
-    certain, stay. Those of which `counts` is false are none of the problem's: what they take comes off the capacity.
-    `pending` pods have no node yet. `most` limits the evictions, and `cost_of` says what they cost, which is 1 each
-    without it. Without `looks_at_devices` nodes are open to pods whatever is left of their devices.
+    counts:  whether a pod is one of the problem's; what the others take comes off the capacity.
+    pending: pods without a node, which are placed too.
+    kept:    pods that stay, beside those that the filters of the profile do not let go, and those whose replacement
+             lands nowhere for certain.
+    most:    evictions at most.
+    cost_of: int64[P], what the evictions of pods cost; None: 1 each.
+    looks_at_devices: otherwise nodes are open to pods whatever is left of their devices.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
     leave; everything else that stands between pods counts as it is now.
@@ -119,34 +125,46 @@ def cluster_problem(
     columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
     placed = [pod for pod in _still_there(view, evictor, nodes) if counts(pod)]
     pods = [*placed, *pending]
-    place = {node.name: number for number, node in enumerate(nodes)}
+    assignment = _assignment(placed, len(pending), nodes)
     # Needs come first: they make rows for resources that no node has.
-    need = _needs(openings, pods)
-    allocatable, taken = openings.capacity[:, columns].T, openings.taken[:, columns].T
-    assignment = np.array([place[pod.node_name] for pod in placed] + [PENDING] * len(pending), dtype=np.int64)
-    used = np.zeros_like(allocatable)
-    np.add.at(used, assignment[: len(placed)], need[: len(placed)])
-    # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
-    need = np.minimum(need, allocatable.max(axis=0, initial=0) + 1)
+    need = needs_of(pods, openings)
+    allocatable = openings.capacity[:, columns].T
+    held = _held_by_others(openings.taken[:, columns].T, need, assignment)
     classes = _Classes(openings, columns, looks_at_devices=looks_at_devices)
     stay = frozenset(kept)
     rows = [_row(pod, evictor, view, classes, stay) for pod in placed]
     rows += [classes.row_of_pending(pod, pending) for pod in pending]
     problem = make_problem(
-        need,
-        np.maximum(allocatable - np.maximum(taken - used, 0), 0),
+        # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
+        np.minimum(need, allocatable.max(axis=0, initial=0) + 1),
+        np.maximum(allocatable - held, 0),
         assignment,
         evictable=np.array([row is not None for row in rows], dtype=bool),
         cost=None if cost_of is None else cost_of(pods),
         pod_class=np.array([row or 0 for row in rows], dtype=np.int64),
         allowed=classes.allowed,
         rules=[
-            *_apart(pods, nodes),
+            *anti_affinity_rules(pods, nodes),
             *spread_rules(pods, nodes),
-            *_limits(pods, len(placed), evictor.allowances(), most),
+            *move_limits(pods, len(placed), evictor.allowances(), most),
         ],
     )
     return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)
+
+
+def _assignment(placed: Sequence[Pod], num_pending: int, nodes: Sequence[Node]) -> Ints:
+    """int64[P]: the node of each placed pod, by its place in `nodes`, and those of the pending ones after them."""
+    place = {node.name: number for number, node in enumerate(nodes)}
+    return np.array([place[pod.node_name] for pod in placed] + [PENDING] * num_pending, dtype=np.int64)
+
+
+def _held_by_others(taken: Ints, need: Ints, assignment: Ints) -> Ints:
+    """int64[N, R]: what of `taken` (int64[N, R]) the problem's pods do not take."""
+    used = np.zeros_like(taken)
+    placed = assignment != PENDING
+    np.add.at(used, assignment[placed], need[placed])
+    held: Ints = np.maximum(taken - used, 0)
+    return held
 
 
 def _still_there(view: ClusterView, evictor: PluginEvictor, nodes: Sequence[Node]) -> Iterator[Pod]:
@@ -158,14 +176,6 @@ def _still_there(view: ClusterView, evictor: PluginEvictor, nodes: Sequence[Node
     for pod in (pod for node in nodes for pod in view.active_pods_on(node.name)):
         if not (evictor.has_booked(pod) or view.prior_moves.have_taken(pod)):
             yield pod
-
-
-def _needs(openings: Openings, pods: Sequence[Pod]) -> Ints:
-    found = [openings.need(pod) for pod in pods]
-    need = np.zeros((len(pods), len(openings.resources)), dtype=np.int64)
-    for row, amounts in zip(need, found, strict=True):
-        row[: len(amounts)] = amounts
-    return need
 
 
 def _row(
@@ -214,54 +224,3 @@ class _Classes:
                 self._masks.append(found)
             self._known[id(mask)] = self._rows[key]
         return self._known[id(mask)]
-
-
-def _apart(pods: Sequence[Pod], nodes: Sequence[Node]) -> list[Rule]:
-    """One rule a topology key: pods that must not share a domain with pods of their own kind."""
-    groups: dict[str, dict[Hashable, list[int]]] = {}
-    for number, pod in enumerate(pods):
-        for term in _own_terms(pod):
-            known = groups.setdefault(term.topology_key, {})
-            known.setdefault((pod.namespace, term.selector), []).append(number)
-    return [_at_most_one(key, list(found.values()), len(pods), nodes) for key, found in sorted(groups.items())]
-
-
-def _own_terms(pod: Pod) -> Iterable[PodAffinityTerm]:
-    """The terms of required anti-affinity that a pod has against pods like itself, one a topology key."""
-    affinity = pod.spec.affinity
-    if affinity is None:
-        return ()
-    found = (term for term in affinity.anti_required if not term.error and term.selector.matches(pod.labels))
-    return {term.topology_key: term for term in found}.values()
-
-
-def _at_most_one(key: str, groups: Sequence[Sequence[int]], num_pods: int, nodes: Sequence[Node]) -> AtMost:
-    group = np.full(num_pods, -1, dtype=np.int64)
-    for number, members in enumerate(groups):
-        group[list(members)] = number
-    return AtMost(group, _domains(node.labels.get(key) for node in nodes), np.ones(len(groups), dtype=np.int64))
-
-
-def _domains(values: Iterable[str | None]) -> Ints:
-    """int64[N]: the number of each node's value, -1 without one."""
-    known: dict[str, int] = {}
-    found = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
-    return np.array(found, dtype=np.int64)
-
-
-def _limits(pods: Sequence[Pod], num_placed: int, allowances: Sequence[Allowance], most: int | None) -> list[Rule]:
-    """What of the first `num_placed` pods, the others being pending, may be moved at most, by whatever is counted."""
-    rules: list[Rule] = [_limit(pods, num_placed, allowance.key_of, allowance.left) for allowance in allowances]
-    if most is not None:
-        rules.append(_limit(pods, num_placed, lambda pod: "", lambda key: most))
-    return rules
-
-
-def _limit(
-    pods: Sequence[Pod], num_placed: int, key_of: Callable[[Pod], Hashable | None], left: Callable[[Hashable], int]
-) -> MoveLimit:
-    groups: dict[Hashable, int] = {}
-    keys = (key_of(pod) if number < num_placed else None for number, pod in enumerate(pods))
-    group = [-1 if key is None else groups.setdefault(key, len(groups)) for key in keys]
-    limit = [max(left(key), 0) for key in groups] or [0]
-    return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from descheduler.migration_planner.problem.pod_needs import needs_of
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.placement.landings.openings import Openings
@@ -45,13 +46,10 @@ def sizes_of(pods: Iterable[Pod], resource: str, openings: Openings) -> PodSizes
     largest is always there, however rare, because nothing else would hold large slots open (Weng et al., USENIX ATC
     2023).
     """
-    found = list(map(openings.need, pods))
+    needs = needs_of(pods, openings)
     names = openings.resources
-    if resource not in names or not found:
+    if resource not in names:
         return None
-    needs = np.zeros((len(found), len(names)), np.int64)
-    for row, need in zip(needs, found, strict=True):
-        row[: len(need)] = need
     column = names.index(resource)
     needs = needs[needs[:, column] > 0]
     if not len(needs):

@@ -13,7 +13,8 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import NODE_METRIC, MeasuredUtilization
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.migration_planner.utilization.targets import UNLIMITED, Targets, Usage
+from descheduler.migration_planner.utilization.node_utilization import NodeUtilization
+from descheduler.migration_planner.utilization.targets import NO_CEILING, Targets
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_milli, ceil_value
@@ -48,7 +49,7 @@ def _by_metrics_server(
     source = MetricsServerUsage(resources, nodes=snapshot.node_usage, pods=snapshot.pod_usage)
     known = [node for node in nodes if node.name in snapshot.node_usage]
     usages = {
-        node.name: Usage(
+        node.name: NodeUtilization(
             resources,
             _amounts(resources, source.of_node(node, view.active_pods_on(node.name))),
             _amounts(resources, node.allocatable),
@@ -68,7 +69,9 @@ def _by_koordlet(
     pool = next(pools_of(LowNodeLoadArgs(high_thresholds=dict.fromkeys(resources, 100.0))))
     found = measure(pool, nodes, view, now=handle.now, expiration_seconds=metrics.node_metric_expiration_seconds)
     usages = {
-        load.node.name: Usage(resources, _amounts(resources, load.whole.usage), _amounts(resources, load.capacity))
+        load.node.name: NodeUtilization(
+            resources, _amounts(resources, load.whole.usage), _amounts(resources, load.capacity)
+        )
         for load in found.loads
     }
     by_pod = {key: usage for load in found.loads for key, usage in load.usage_by_pod.items()}
@@ -82,7 +85,7 @@ def _amounts(resources: Iterable[str], nano: Mapping[str, int]) -> Ints:
 
 
 class MeasuredUsage:
-    """What was measured of `resources`, by node name, and by pod; None of a pod that was not."""
+    """Implements `Utilization`: what was measured of nodes, by name, and of pods; None of a pod that was not."""
 
     what = "usage"
 
@@ -90,7 +93,7 @@ class MeasuredUsage:
         self,
         evictor: PluginEvictor,
         resources: tuple[str, ...],
-        measured: Mapping[str, Usage],
+        measured: Mapping[str, NodeUtilization],
         usage_of_pod: _UsageOfPod,
     ) -> None:
         self._evictor = evictor
@@ -99,13 +102,13 @@ class MeasuredUsage:
         self._usage_of_pod = usage_of_pod
         self._moved: tuple[tuple[str, ...], dict[str, Ints]] = ((), {})
 
-    def of(self, node: str) -> Usage | None:
+    def of(self, node: str) -> NodeUtilization | None:
         """The usage of a node; None of one that was not measured."""
         measured = self._measured.get(node)
         if measured is None:
             return None
         taken = measured.taken + self._change_by_node().get(node, 0)
-        return Usage(self.resources, np.maximum(taken, 0), measured.allocatable)
+        return NodeUtilization(self.resources, np.maximum(taken, 0), measured.allocatable)
 
     def need(self, pod: Pod) -> Ints:
         """What was measured of it; 0 where nothing was."""
@@ -113,8 +116,11 @@ class MeasuredUsage:
         return np.zeros(len(self.resources), np.int64) if usage is None else _amounts(self.resources, usage)
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
-        """More needs, for which nodes have what they are allocated, or as much as they use now; what was not measured
-        stays, and nothing comes to its nodes."""
+        """The measured resources as further columns beside those that are requested.
+
+        Nodes have their allocatable of them, less what is used by other things than pods, or as much as their pods use
+        now where that is more. Pods that were not measured stay, and no pod comes to or leaves a node that was not.
+        """
         problem = cluster.problem
         need, allocatable, held = self._need_of(cluster), self._allocatable(cluster), self._held(cluster)
         was_measured = np.array([self._usage_of_pod(pod) is not None for pod in cluster.pods], dtype=bool)
@@ -133,16 +139,16 @@ class MeasuredUsage:
         )
 
     def ceilings_over(self, cluster: ClusterProblem, targets: Targets) -> Ints:
-        """None of requests; of measured usage the targets, less what is used by other things than pods."""
+        """int64[N, R]: no ceiling of requests; of measured usage the targets, less what other things than pods use."""
         ceilings = targets.ceilings(self.resources, self._allocatable(cluster)) - self._held(cluster)
-        return np.hstack((np.full_like(cluster.problem.capacity, UNLIMITED), ceilings))
+        return np.hstack((np.full_like(cluster.problem.capacity, NO_CEILING), ceilings))
 
     def _need_of(self, cluster: ClusterProblem) -> Ints:
         return np.array([self.need(pod) for pod in cluster.pods], np.int64).reshape(-1, len(self.resources))
 
     def _allocatable(self, cluster: ClusterProblem) -> Ints:
         usages = (self._measured.get(node) for node in cluster.nodes)
-        unknown = np.full(len(self.resources), UNLIMITED, np.int64)
+        unknown = np.full(len(self.resources), NO_CEILING, np.int64)
         return np.array([unknown if usage is None else usage.allocatable for usage in usages], np.int64)
 
     def _held(self, cluster: ClusterProblem) -> Ints:

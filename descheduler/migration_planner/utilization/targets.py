@@ -7,23 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from descheduler.migration_planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.arrays import Ints
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
 from descheduler.strategies.node_utilization.usage import noun_of
 
-__all__ = ["UNLIMITED", "Targets", "Usage"]
+__all__ = ["NO_CEILING", "Targets"]
 
-UNLIMITED = 2**60
+NO_CEILING = 2**60
 """The ceiling of a resource without a target."""
-
-
-class Usage:
-    """What of `resources` is taken of one node, and what it has: int64[R] each, cpu in milli, all else in units."""
-
-    def __init__(self, resources: Sequence[str], taken: Ints, allocatable: Ints) -> None:
-        self.resources = tuple(resources)
-        self.taken = taken
-        self.allocatable = allocatable
 
 
 class Targets:
@@ -44,7 +36,7 @@ class Targets:
         self._average = average
 
     @classmethod
-    def above_average(cls, stated: Mapping[str, float], usages: Sequence[Usage]) -> Targets:
+    def above_average(cls, stated: Mapping[str, float], usages: Sequence[NodeUtilization]) -> Targets:
         """Targets so far above the mean of nodes; a resource that none of them has has no target.
 
         As LowNodeUtilization has it with `useDeviationThresholds`: each node counts the same, and nothing above 100.
@@ -64,14 +56,14 @@ class Targets:
 
     def ceilings(self, resources: Sequence[str], allocatable: Ints) -> Ints:
         """int64[..., R]: the most that may be taken of nodes with that much `allocatable`, of the same shape."""
-        found = np.full_like(allocatable, UNLIMITED)
+        found = np.full_like(allocatable, NO_CEILING)
         for column, resource in enumerate(resources):
             if resource in self.percent:
                 # Divided last: 100 cores at 57 % are 57 cores, and a little less the other way round.
                 found[..., column] = np.floor(allocatable[..., column] * self.percent[resource] / 100)
         return found
 
-    def resources_over(self, usage: Usage, need: Ints | None = None) -> tuple[str, ...]:
+    def resources_over(self, usage: NodeUtilization, need: Ints | None = None) -> tuple[str, ...]:
         """The resources of which a node is over its target; with `need` (int64[R]) on top, those that this takes."""
         over = usage.taken > self.ceilings(usage.resources, usage.allocatable)
         if need is not None:
@@ -82,7 +74,7 @@ class Targets:
         """The targets of `resources`."""
         return ", ".join(map(self._text_of_one, resources))
 
-    def text_over(self, usage: Usage, what: str) -> str:
+    def text_over(self, usage: NodeUtilization, what: str) -> str:
         """Such as `CPU requests at 93% of allocatable (targetThresholds.cpu: 70)`; empty where nothing is over.
 
         `what` is `requests` or `usage`.
@@ -107,7 +99,7 @@ class Targets:
         return f"{percent:g}" if self._average is None else f"{round(percent, 2):g}"
 
 
-def _percentages(usage: Usage) -> dict[str, float]:
+def _percentages(usage: NodeUtilization) -> dict[str, float]:
     """Of the resources that the node has."""
     return {
         resource: 100.0 * taken / allocatable
@@ -118,7 +110,7 @@ def _percentages(usage: Usage) -> dict[str, float]:
     }
 
 
-def _percent(usage: Usage, resource: str) -> int:
+def _percent(usage: NodeUtilization, resource: str) -> int:
     """Rounded up: what is over its target must not look as if it were at it."""
     column = usage.resources.index(resource)
     return math.ceil(100 * int(usage.taken[column]) / max(int(usage.allocatable[column]), 1))

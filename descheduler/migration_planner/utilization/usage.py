@@ -6,7 +6,8 @@ from typing import Protocol
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.migration_planner.utilization.targets import Targets, Usage
+from descheduler.migration_planner.utilization.node_utilization import NodeUtilization
+from descheduler.migration_planner.utilization.targets import Targets
 from descheduler.model.pod import Pod
 from descheduler.planner.arrays import Ints
 from descheduler.planner.problem import Problem
@@ -24,10 +25,10 @@ class Utilization(Protocol):
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """Of which it is known what nodes have taken."""
+        """The resources of which it is known how much is taken of nodes."""
         ...
 
-    def of(self, node: str) -> Usage | None:
+    def of(self, node: str) -> NodeUtilization | None:
         """The usage of a node as things are booked; None where it is unknown."""
         ...
 
@@ -45,7 +46,7 @@ class Utilization(Protocol):
 
 
 class RequestedUsage:
-    """What pods request, and what is held beside them."""
+    """Implements `Utilization`: what pods request, and what is held beside them."""
 
     what = "requests"
 
@@ -57,11 +58,11 @@ class RequestedUsage:
         """All that any node or pod has."""
         return self._evictor.prover().openings().resources
 
-    def of(self, node: str) -> Usage:
+    def of(self, node: str) -> NodeUtilization:
         """The usage of a node. Raises KeyError."""
         openings = self._evictor.prover().openings()
         column = openings.place_of(node)
-        return Usage(openings.resources, openings.taken[:, column], openings.capacity[:, column])
+        return NodeUtilization(openings.resources, openings.taken[:, column], openings.capacity[:, column])
 
     def need(self, pod: Pod) -> Ints:
         """What it requests."""

@@ -19,44 +19,48 @@ __all__ = ["NodeModel"]
 
 
 class NodeModel:
-    """Implements `objective.Model`. A pod may be on a node of the part that its class allows, or stay where it is.
+    """Implements `objective.Model`. A pod may be on a node of the neighbourhood that its class allows, or stay.
 
-    Loads and capacity are of parts, which are the nodes themselves where the problem has none. Loads are scaled by the
-    greatest common divisor of the pods' needs for each resource.
+    `options` has the nodes where each pod may be, -1 (`PENDING`) where it may wait; `at[pod, node]` is 1 where it is.
+    Loads and capacity are of parts, which are the nodes themselves where the problem has none. In a limit, loads are
+    divided by the greatest common divisor of what the pods need of the resource.
     """
 
-    def __init__(self, placement: Placement, part: Neighbourhood) -> None:
+    def __init__(self, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Variables, hints, capacity at the end of the plan, and what is held at both ends while it runs."""
         from ortools.sat.python import cp_model
 
         self.model = cp_model.CpModel()
         self._placement, self._problem = placement, placement.problem
-        self.pods: list[int] = part.pods.tolist()
-        self.nodes: list[int] = part.nodes.tolist()
-        self._fixed = self._fixed_usage(part)
-        self.options = self._options(part)
+        self.pods: list[int] = neighbourhood.pods.tolist()
+        self.nodes: list[int] = neighbourhood.nodes.tolist()
+        self._fixed = self._fixed_usage(neighbourhood)
+        self.options = self._options(neighbourhood)
         self.at = {(pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]}
-        self._units = [max(int(np.gcd.reduce(column)), 1) for column in self._problem.need[part.pods].T]
-        parts = self._problem.parts_of(part.nodes)
+        self._units = [max(int(np.gcd.reduce(column)), 1) for column in self._problem.need[neighbourhood.pods].T]
+        parts = self._problem.parts_of(neighbourhood.nodes)
+        # By part, (pod, node) of each variable that puts a pod on a node with that part.
         self._on: dict[int, list[tuple[int, int]]] = {each: [] for each in parts}
         self._terms: list[tuple[int, Term]] = []
         self._state_places()
         for each in parts:
             self._state_capacity(each)
 
-    def _options(self, part: Neighbourhood) -> dict[int, list[int]]:
+    def _options(self, neighbourhood: Neighbourhood) -> dict[int, list[int]]:
         """Where each pod may be: nodes that its class allows and that can hold it without the other pods, or here."""
         problem, placement = self._problem, self._placement
-        is_home = placement.origins[part.pods][:, None] == part.nodes
-        is_open = problem.allowed[problem.pod_class[part.pods][:, None], part.nodes] | is_home
+        is_home = placement.origins[neighbourhood.pods][:, None] == neighbourhood.nodes
+        is_open = problem.allowed[problem.pod_class[neighbourhood.pods][:, None], neighbourhood.nodes] | is_home
         if problem.parts is not None:
-            leaves = [problem.leaves_machine(pod, part.nodes) for pod in self.pods]
+            leaves = [problem.leaves_machine(pod, neighbourhood.nodes) for pod in self.pods]
             is_open &= np.array(leaves, dtype=bool).reshape(is_home.shape) | is_home
-        room = self._room_without_pods(part.nodes)
-        for need, left in zip(problem.need[part.pods].T, room.T, strict=True):
+        room = self._room_without_pods(neighbourhood.nodes)
+        for need, left in zip(problem.need[neighbourhood.pods].T, room.T, strict=True):
             is_open &= need[:, None] <= np.maximum(left, 0)
         is_open |= is_home
-        return {pod: self._with_stay(pod, part.nodes[row]) for pod, row in zip(self.pods, is_open, strict=True)}
+        return {
+            pod: self._with_stay(pod, neighbourhood.nodes[row]) for pod, row in zip(self.pods, is_open, strict=True)
+        }
 
     def _room_without_pods(self, nodes: Ints) -> Ints:
         """int64[n, R]: what nodes can hold without the neighbourhood's pods."""
@@ -66,21 +70,23 @@ class NodeModel:
         return room[nodes] if parts is None else parts.least(room)[nodes]
 
     def _with_stay(self, pod: int, nodes: Ints) -> list[int]:
+        """The nodes, and where the pod is now; that it is pending, if it was before the plan."""
         stays = {int(self._placement.at[pod])}
         if self._placement.origins[pod] == PENDING:
             stays.add(PENDING)
         found: list[int] = nodes.tolist()
         return [*found, *sorted(stays.difference(found))]
 
-    def _fixed_usage(self, part: Neighbourhood) -> Ints:
-        """int64[C, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
+    def _fixed_usage(self, neighbourhood: Neighbourhood) -> Ints:
+        """int64[C, R]: what pods outside of the neighbourhood take of each part."""
         usage = self._placement.usage.T.astype(np.int64)
-        now = self._placement.at[part.pods]
+        now = self._placement.at[neighbourhood.pods]
         placed = now >= 0
-        self._problem.add_needs(usage, part.pods[placed], now[placed], sign=-1)
+        self._problem.add_needs(usage, neighbourhood.pods[placed], now[placed], sign=-1)
         return usage
 
     def _state_places(self) -> None:
+        """Each pod is in one place; the solver begins with where they are now."""
         parts_at = {node: self._problem.parts_at(node) for _, node in self.at}
         for pod in self.pods:
             choices = [self.at[pod, node] for node in self.options[pod]]
@@ -100,7 +106,10 @@ class NodeModel:
                 self._limit_held(part, resource, limit)
 
     def _limit_held(self, part: int, resource: int, limit: int) -> None:
-        """As capacity, with every pod that was there before the plan, wherever it is now, and none that was pending."""
+        """As capacity, with every pod that was there before the plan, wherever it is now, and none that was pending.
+
+        So pods of the neighbourhood that were there count whatever the solver decides, and only others are variables.
+        """
         need, origins = self._problem.need[:, resource], self._placement.origins
         was_there = self._problem.takes(origins, part)
         left = was_there & (self._placement.at != origins)
@@ -122,6 +131,7 @@ class NodeModel:
         self._add_limit(self._on[node], resource, room, unless)
 
     def _add_limit(self, places: Sequence[tuple[int, int]], resource: int, room: int, unless: Term | None) -> None:
+        """Pods in `places`, (pod, node) each, need no more than `room`; nothing where they never do."""
         unit = self._units[resource]
         weights = [int(self._problem.need[pod, resource]) // unit for pod, _ in places]
         terms = [(weight, self.at[place]) for weight, place in zip(weights, places, strict=True) if weight]
@@ -130,7 +140,7 @@ class NodeModel:
             return
         constraint = self.model.add(_sum(terms) <= max(room // unit, 0))
         if unless is not None:
-            constraint.only_enforce_if(cast("cp_model.IntVar", unless).negated())
+            constraint.only_enforce_if(_variable(unless).negated())
 
     def is_at(self, pod: int, node: int) -> Term | None:
         """See `objective.Model`."""
@@ -142,8 +152,8 @@ class NodeModel:
         return 1 if home is None else 1 - home
 
     def limit_moves(self, pods: Sequence[int], most: int) -> None:
-        """At most `most` of the pods are not on the node they had before the plan."""
-        self.model.add(_sum((1, cast("cp_model.IntVar", self.has_moved(pod))) for pod in pods) <= most)
+        """At most `most` of the pods are not on the node that they were on before the plan."""
+        self.model.add(_sum((1, self.has_moved(pod)) for pod in pods) <= most)
 
     def new_bool(self) -> Term:
         """See `objective.Model`."""
@@ -151,15 +161,15 @@ class NodeModel:
 
     def excess_load(self, node: int, resource: int, threshold: float) -> Term:
         """See `objective.Model`."""
-        return self._at_least(self._load(node, resource) - math.ceil(threshold), self._most(node, resource))
+        return self._no_less_than(self._load(node, resource) - math.ceil(threshold), self._most_load(node, resource))
 
     def shortage(self, node: int, wanted: int, per: int, target: int) -> Term:
         """See `objective.Model`."""
         capacity = self._problem.part_capacity[node]
         free_per = int(capacity[per]) - self._load(node, per)
         free_wanted = int(capacity[wanted]) - self._load(node, wanted)
-        return self._at_least(
-            target * free_per - free_wanted, target * max(int(capacity[per]), 1) + self._most(node, wanted)
+        return self._no_less_than(
+            target * free_per - free_wanted, target * max(int(capacity[per]), 1) + self._most_load(node, wanted)
         )
 
     def free_slots(self, node: int, need: Sequence[int]) -> Term:
@@ -189,22 +199,24 @@ class NodeModel:
         """See `objective.Model`."""
         capacity = int(self._problem.part_capacity[part, resource])
         free = capacity - self._load(part, resource)
-        return self._at_least(free - capacity * cast("cp_model.IntVar", unless), capacity)
+        return self._no_less_than(free - capacity * _variable(unless), capacity)
 
     def require(self, terms: Sequence[Term], least: int, when: Term) -> None:
         """See `objective.Model`."""
-        total = _sum((1, cast("cp_model.IntVar", term)) for term in terms)
-        self.model.add(total >= least).only_enforce_if(cast("cp_model.IntVar", when))
+        total = _sum((1, term) for term in terms)
+        self.model.add(total >= least).only_enforce_if(_variable(when))
 
     def _load(self, node: int, resource: int) -> cp_model.LinearExpr:
+        """What all pods need on the node, the neighbourhood's as they are placed."""
         terms = [(int(self._problem.need[pod, resource]), self.at[pod, at]) for pod, at in self._on[node]]
         return _sum(terms) + int(self._fixed[node, resource])
 
-    def _most(self, node: int, resource: int) -> int:
+    def _most_load(self, node: int, resource: int) -> int:
+        """What `_load` is at most: with all pods that may be on the node."""
         pods = [pod for pod, _ in self._on[node]]
         return int(self._fixed[node, resource]) + int(self._problem.need[pods, resource].sum())
 
-    def _at_least(self, expression: cp_model.LinearExpr, most: int) -> Term:
+    def _no_less_than(self, expression: cp_model.LinearExpr, most: int) -> Term:
         """A variable of 0 or more that is no less than `expression`, which is at most `most`."""
         variable = self.model.new_int_var(0, max(most, 0), "")
         self.model.add(variable >= expression)
@@ -212,16 +224,15 @@ class NodeModel:
 
     def equate(self, first: Term, second: Term) -> None:
         """See `objective.Model`."""
-        self.model.add(cast("cp_model.IntVar", first) == cast("cp_model.IntVar", second))
+        self.model.add(_variable(first) == _variable(second))
 
     def forbid_both(self, first: Term, second: Term) -> None:
         """See `objective.Model`."""
-        self.model.add(cast("cp_model.IntVar", first) + cast("cp_model.IntVar", second) <= 1)
+        self.model.add(_variable(first) + _variable(second) <= 1)
 
     def at_least(self, weights: Sequence[int], terms: Sequence[Term], least: int, unless: Term) -> None:
         """See `objective.Model`."""
-        pairs = ((weight, cast("cp_model.IntVar", term)) for weight, term in zip(weights, terms, strict=True))
-        self.model.add(_sum(pairs) >= least).only_enforce_if(cast("cp_model.IntVar", unless).negated())
+        self.model.add(_sum(zip(weights, terms, strict=True)) >= least).only_enforce_if(_variable(unless).negated())
 
     def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
         """See `objective.Model`."""
@@ -229,12 +240,18 @@ class NodeModel:
 
     def finish(self) -> cp_model.CpModel:
         """The model with what is minimised."""
-        self.model.minimize(_sum((weight, cast("cp_model.IntVar", term)) for weight, term in self._terms))
+        self.model.minimize(_sum(self._terms))
         return self.model
 
 
-def _sum(terms: Iterable[tuple[int, cp_model.IntVar]]) -> cp_model.LinearExpr:
+def _variable(term: Term) -> cp_model.IntVar:
+    """A term in the solver's own type, which objectives do not see."""
+    return cast("cp_model.IntVar", term)
+
+
+def _sum(terms: Iterable[tuple[int, Term]]) -> cp_model.LinearExpr:
+    """The sum of the terms, each times its weight."""
     from ortools.sat.python import cp_model
 
     pairs = list(terms)
-    return cp_model.LinearExpr.weighted_sum([term for _, term in pairs], [weight for weight, _ in pairs])
+    return cp_model.LinearExpr.weighted_sum([_variable(term) for _, term in pairs], [weight for weight, _ in pairs])

@@ -152,15 +152,13 @@ def _state_pair(model: NodeModel, domains: _Domains, group: int, needed: int, do
 
 def _state_move_limit(model: NodeModel, placement: Placement, rule: MoveLimit) -> None:
     moved = placement.problem.moved(placement.at)
-    own = set(model.pods)
-    outside = [pod for pod in moved.tolist() if pod not in own]
-    spent = np.bincount(rule.group[outside] + 1, minlength=len(rule.limit) + 1)[1:]
+    is_own = np.isin(moved, model.pods)
+    outside, inside = rule.count(moved[~is_own]), rule.count(moved[is_own])
     members: dict[int, list[int]] = defaultdict(list)
     for pod in model.pods:
         if rule.group[pod] >= 0 and placement.origins[pod] != PENDING:
             members[int(rule.group[pod])].append(pod)
-    inside = np.bincount(rule.group[sorted(own & set(moved.tolist()))] + 1, minlength=len(rule.limit) + 1)[1:]
     for group, pods in members.items():
-        room = max(int(rule.limit[group] - spent[group]), int(inside[group]))
+        room = max(int(rule.limit[group] - outside[group]), int(inside[group]))
         if len(pods) > room:
             model.limit_moves(pods, room)

@@ -1,4 +1,4 @@
-"""Solves a neighbourhood by CP-SAT and makes what it finds the placement, where that is better."""
+"""Solves a neighbourhood by CP-SAT. The placement stays as it is: what is found is for the search to judge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ __all__ = ["Solved", "solve_neighbourhood"]
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What became of a neighbourhood. `was_closed`: it was proved to hold nothing better. `work` as in `Limits`."""
+    """What became of a neighbourhood.
+
+    changes:    (pod, node) for each pod that is somewhere else in what was found; empty where nothing was.
+    was_closed: nothing in the neighbourhood is better than what was found, by proof.
+    work:       as in `Limits`.
+    """
 
     changes: tuple[tuple[int, int], ...]
     was_closed: bool
@@ -24,21 +29,21 @@ class Solved:
 def solve_neighbourhood(
     objective: PreparedObjective,
     placement: Placement,
-    part: Neighbourhood,
+    neighbourhood: Neighbourhood,
     *,
     work_limit: float,
     seconds_limit: float,
     seed: int,
 ) -> Solved:
-    """The moves, as (pod, node), that lead from the placement to the best one found; the placement is not changed.
+    """The best that is found until one of the limits, in units of `Limits`.
 
     One thread: two processes with a seed each find more than two threads on one model.
     """
     from ortools.sat.python import cp_model
 
-    model = NodeModel(placement, part)
+    model = NodeModel(placement, neighbourhood)
     state_rules(model, placement)
-    objective.add_to(model, placement, part)
+    objective.add_to(model, placement, neighbourhood)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     # Its own handler would take Ctrl-C from the program during the solve, and leave none behind.

@@ -1,1 +1,1 @@
-"""The hill climb: single moves and swaps that better the guide, evaluated a node at a time by numpy."""
+"""Hill climb, steepest descent and annealing by the guide: numpy evaluates many single moves or swaps at once."""

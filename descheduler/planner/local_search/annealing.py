@@ -21,8 +21,10 @@ __all__ = ["Annealing"]
 _CELLS = 1 << 16
 """Pairs of a pod and a node in a sample, about: enough to make numpy's own time small."""
 _SWAPS_PER_SAMPLE = 2
-_CALIBRATION_PODS = 200
-_START_QUANTILE, _COOLING = 0.3, 1e-3
+_CALIBRATION_PODS, _START_QUANTILE = 200, 0.3
+"""Pods that the first temperature is taken from, and the quantile of what their best alternatives cost."""
+_COOLING = 1e-3
+"""The last temperature, as a share of the first."""
 
 
 def _start_temperature(placement: Placement, guide: Guide, rng: np.random.Generator) -> float:
@@ -36,7 +38,7 @@ def _start_temperature(placement: Placement, guide: Guide, rng: np.random.Genera
 
 
 class Annealing:
-    """One annealing of one placement. The temperature starts where pods' best alternatives are often taken."""
+    """Implements `objective.Annealer`. The temperature starts where pods' best alternatives are often taken."""
 
     share = 0.6
 

@@ -9,20 +9,18 @@ from descheduler.planner.limits import Budget
 from descheduler.planner.objective import Guide
 from descheduler.planner.placement import Placement
 
-__all__ = ["climb_by_shifts"]
+__all__ = ["climb_by_shifts", "shift_changes"]
 
 _LEAST_GAIN = 1e-6
 _WORTH_COMPARING = 64
-"""Pods from which on it is looked for equal needs, for which arrivals are evaluated once."""
+"""So many pods are looked through for equal needs: the arrival of equal pods is evaluated once."""
 
 
-def climb_by_shifts(placement: Placement, guide: Guide, sources: Ints, budget: Budget) -> bool:
-    """Moves pods away from each of `sources`, in that order, while the guide's sum falls; whether any was moved."""
-    has_moved = False
+def climb_by_shifts(placement: Placement, guide: Guide, sources: Ints, budget: Budget) -> None:
+    """Moves pods away from each of `sources`, nodes in that order, while the guide's sum falls."""
     for source in sources.tolist():
         while not budget.is_over and _improve_node(placement, guide, source, budget):
-            has_moved = True
-    return has_moved
+            pass
 
 
 def _improve_node(placement: Placement, guide: Guide, source: int, budget: Budget) -> bool:

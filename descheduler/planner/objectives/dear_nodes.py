@@ -6,6 +6,7 @@ import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.objective import Neighbourhood
+from descheduler.planner.objectives.weighted_sample import weighted_sample
 from descheduler.planner.placement import Placement
 
 __all__ = ["choose_dear_nodes"]
@@ -22,7 +23,7 @@ def choose_dear_nodes(
     parts, machines are drawn, each with all its nodes: `cost` and `first` are of machines.
     """
     weights = cost + 0.1 * cost.mean() + 1e-9
-    order = np.argsort(-np.log(rng.random(len(weights))) / weights, kind="stable")
+    order = weighted_sample(np.arange(len(weights)), weights, rng, len(weights))
     if first is not None:
         order = np.concatenate((first, order[~np.isin(order, first)]))
     order = order[:_MOST_NODES]

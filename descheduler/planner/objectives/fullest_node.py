@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.planner.arrays import Ints
 from descheduler.planner.placement import Placement
 
-__all__ = ["place_on_fullest"]
+__all__ = ["fullest", "place_on_fullest"]
 
 
 def place_on_fullest(placement: Placement, pod: int) -> bool:
@@ -15,6 +16,10 @@ def place_on_fullest(placement: Placement, pod: int) -> bool:
     nodes = nodes[placement.open_moves(np.array([pod]), nodes)[0]]
     if not len(nodes):
         return False
-    free = (placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)).sum(axis=0)
-    placement.move(pod, int(nodes[np.argmin(free)]))
+    placement.move(pod, fullest(placement, nodes))
     return True
+
+
+def fullest(placement: Placement, nodes: Ints) -> int:
+    """The node of `nodes`, one at least, with the least left, as shares of its resources together."""
+    return int(nodes[np.argmin(placement.free_shares(nodes).sum(axis=0))])

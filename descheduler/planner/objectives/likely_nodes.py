@@ -22,6 +22,6 @@ def nearly_fitting(placement: Placement, pod: int, rng: np.random.Generator, cou
 
 def with_room(placement: Placement, rng: np.random.Generator, count: int) -> Ints:
     """Nodes with much room in their scarcest resource more often."""
-    capacity = np.maximum(placement.problem.capacity.T, 1)
-    room = np.maximum(placement.free / capacity, 0.0).min(axis=0)
-    return weighted_sample(np.arange(placement.problem.num_nodes), room + 1e-3, rng, count)
+    nodes = np.arange(placement.problem.num_nodes)
+    room = np.maximum(placement.free_shares(nodes), 0.0).min(axis=0)
+    return weighted_sample(nodes, room + 1e-3, rng, count)

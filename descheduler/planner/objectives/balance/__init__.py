@@ -1,4 +1,4 @@
-"""BalanceUtilization."""
+"""`Balance`: no node above its ceiling."""
 
 from __future__ import annotations
 

@@ -70,14 +70,10 @@ def send_home(ceilings: Ceilings, placement: Placement) -> None:
     moved = ceilings.problem.moved(placement.at)
     for pod in moved.tolist():
         home = int(ceilings.problem.assignment[pod])
-        if (over[home] or _has_room(ceilings, placement, pod, home)) and _may_go(placement, pod, home):
+        if (over[home] or _has_room(ceilings, placement, pod, home)) and placement.is_open(pod, home):
             placement.move(pod, home)
 
 
 def _has_room(ceilings: Ceilings, placement: Placement, pod: int, node: int) -> bool:
     fits: Bools = placement.usage[:, node] + placement.need[:, pod] <= ceilings.ceiling[:, node]
     return bool(fits.all())
-
-
-def _may_go(placement: Placement, pod: int, node: int) -> bool:
-    return bool(placement.open_moves(np.array([pod]), np.array([node]))[0, 0])

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from descheduler.planner.arrays import PENDING, Ints
-from descheduler.planner.moves_left import count_by_group, limits_on_moves
 from descheduler.planner.problem import Problem
 from descheduler.planner.rules import MoveLimit
 
@@ -18,7 +17,7 @@ def most_relieved(problem: Problem, fewest: Mapping[int, int]) -> int:
     """How many nodes can be relieved at most, of which each needs `fewest` of its pods to leave."""
     movable = np.flatnonzero(problem.evictable & (problem.assignment != PENDING))
     most = len(fewest)
-    for rule in limits_on_moves(problem):
+    for rule in problem.move_limits:
         on = {node: movable[problem.assignment[movable] == node] for node in fewest}
         able = sorted(number for node, number in fewest.items() if number <= _most(rule, on[node]))
         most = min(most, int((np.cumsum(able) <= _most(rule, movable)).sum()))
@@ -27,5 +26,5 @@ def most_relieved(problem: Problem, fewest: Mapping[int, int]) -> int:
 
 def _most(rule: MoveLimit, pods: Ints) -> int:
     """How many of `pods` the rule lets be moved."""
-    counted = np.minimum(count_by_group(rule, pods), np.maximum(rule.limit, 0)).sum()
+    counted = np.minimum(rule.count(pods), np.maximum(rule.limit, 0)).sum()
     return int(counted) + int((rule.group[pods] < 0).sum())

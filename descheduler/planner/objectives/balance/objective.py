@@ -1,4 +1,4 @@
-"""BalanceUtilization: bring every node under its target, at the least cost of evictions."""
+"""Balance: bring every node under its target, at the least cost of evictions."""
 
 from __future__ import annotations
 
@@ -98,30 +98,30 @@ class BalanceGoal:
         """Hot nodes with nodes that have room; None at the bound."""
         return neighbourhoods.choose(self.ceilings, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Minimises nodes over, then cost, then how much is moved."""
-        for node in part.nodes.tolist():
+        for node in neighbourhood.nodes.tolist():
             over = None
             if self.ceilings.was_hot[node]:
                 over = model.new_bool()
-                model.minimise([int(self._over_weight) * (2 * _VOLUME_STEPS * len(part.pods) + 1)], [over])
+                model.minimise([int(self._over_weight) * (2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1)], [over])
             for resource in range(self.problem.num_resources):
                 model.limit_load(node, resource, float(self.ceilings.ceiling[resource, node]), unless=over)
             if over is not None:
-                self._add_cover(model, part, node, over)
-        self._add_moves(model, part)
+                self._add_cover(model, neighbourhood, node, over)
+        self._add_moves(model, neighbourhood)
 
-    def _add_cover(self, model: Model, part: Neighbourhood, node: int, over: Term) -> None:
+    def _add_cover(self, model: Model, neighbourhood: Neighbourhood, node: int, over: Term) -> None:
         """A hot node costs its cover: implied by its ceiling, but in fractions of pods only until it is said."""
         cover = self.ceilings.covers[node]
-        own = part.pods[self.problem.assignment[part.pods] == node]
+        own = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] == node]
         if cover is not None and len(own) == self.ceilings.num_evictable[node]:
             costs = self.problem.cost[own].tolist()
             model.at_least(costs, [model.has_moved(pod) for pod in own.tolist()], cover.bound, unless=over)
 
-    def _add_moves(self, model: Model, part: Neighbourhood) -> None:
-        pods = part.pods[self.problem.assignment[part.pods] != PENDING]
-        steps = 2 * _VOLUME_STEPS * len(part.pods) + 1
+    def _add_moves(self, model: Model, neighbourhood: Neighbourhood) -> None:
+        pods = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] != PENDING]
+        steps = 2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1
         volume = (self.problem.need[pods] * self.ceilings.scale.T[self.problem.assignment[pods]]).sum(axis=1)
         most = max(float(volume.max(initial=0.0)), 1e-12)
         weights = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)

@@ -1,4 +1,4 @@
-"""ConsolidateNodes."""
+"""`Consolidate`: the most nodes emptied."""
 
 from __future__ import annotations
 

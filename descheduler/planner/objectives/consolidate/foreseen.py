@@ -15,8 +15,12 @@ __all__ = ["Foreseen", "foresee"]
 
 
 class Foreseen:
-    """`is_made`: bool[B], whether each drain can be made. What is so then, of those that are: `free` is
-    float64[B, R, N], `has_received` bool[B, N]."""
+    """Of each of B drains, by itself.
+
+    is_made:      bool[B], whether it can be made; the rest says something only of those that can.
+    free:         float64[B, R, N], what nodes have left then.
+    has_received: bool[B, N], nodes that one of its pods goes to.
+    """
 
     def __init__(self, free: Floats, num_nodes: int) -> None:
         self.free = free
@@ -27,9 +31,10 @@ class Foreseen:
 def foresee(
     drains: Drains, placement: Placement, scheduler: MostAllocated, is_empty: Bools, asked: Sequence[tuple[int, Ints]]
 ) -> Foreseen:
-    """Each of `asked` is a node and its pods in the order in which they leave.
+    """What becomes of draining each of `asked`: a node, and its pods (int64[p]) in the order in which they leave.
 
-    That pods of one node may keep each other from a node is not looked at.
+    `is_empty`, bool[N], are nodes that nothing may be scheduled onto. Each step takes one pod of every drain. That pods
+    of one node may keep each other from a node is not looked at.
     """
     num_nodes, rows = placement.problem.num_nodes, np.arange(len(asked))
     longest = max(len(pods) for _, pods in asked)
@@ -41,7 +46,6 @@ def foresee(
         is_open[: len(pods), row] = placement.allowed_moves(pods, np.arange(num_nodes))
         is_open[:, row, node] = True
     found = Foreseen(np.repeat(placement.free[None], len(asked), axis=0), num_nodes)
-    over = drains.limit - placement.usage - placement.free  # what is left to the ceiling is free + over
     length = np.array([len(pods) for _, pods in asked])
     for step in range(longest):
         leaves = step < length
@@ -49,7 +53,7 @@ def foresee(
         found.free[rows, :, nodes] += wanted
         fits = is_open[step] & (wanted[:, :, None] <= np.maximum(found.free, 0.0)).all(axis=1)
         target = np.argmax(np.where(fits, scheduler.scores(found.free, wanted), -1.0), axis=1)
-        left = np.maximum(found.free[rows, :, target] + over[:, target].T, 0.0)
+        left = np.maximum(found.free[rows, :, target] + drains.above_free[:, target].T, 0.0)
         is_good = (target != nodes) & ~is_empty[target] & (wanted <= left).all(axis=1)
         found.is_made &= is_good | ~leaves
         found.free[rows, :, target] -= wanted

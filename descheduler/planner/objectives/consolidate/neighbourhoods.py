@@ -7,6 +7,7 @@ import numpy as np
 from descheduler.planner.arrays import Bools, Ints
 from descheduler.planner.objective import Neighbourhood
 from descheduler.planner.objectives.consolidate.drains import Drains
+from descheduler.planner.objectives.weighted_sample import weighted_sample
 from descheduler.planner.placement import Placement
 
 __all__ = ["choose"]
@@ -17,23 +18,21 @@ _PODS_PER_TARGET = 12
 def choose(drains: Drains, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
     """Some nodes whose pods may leave or come back, and nodes that take them; None: no node can be emptied any more."""
     emptied = drains.is_emptied(placement)
-    left = np.flatnonzero(drains.can_empty & ~emptied)
-    if not len(left):
+    if not (drains.can_empty & ~emptied).any():
         return None
-    free = _free_nodes(drains, placement, rng, num_pods, emptied)
-    targets = _targets(drains, placement, rng, max(4, num_pods // _PODS_PER_TARGET), emptied, free)
-    nodes = np.unique(np.concatenate((free, targets)))
-    home = np.concatenate([drains.home[node] for node in free.tolist()])
+    undecided = _undecided_nodes(drains, rng, num_pods, emptied)
+    targets = _targets(drains, placement, rng, max(4, num_pods // _PODS_PER_TARGET), emptied, undecided)
+    nodes = np.unique(np.concatenate((undecided, targets)))
+    home = np.concatenate([drains.home[node] for node in undecided.tolist()])
     guests = np.flatnonzero((placement.at != placement.origins) & np.isin(placement.at, nodes))
     return Neighbourhood(nodes, np.union1d(home, guests))
 
 
-def _free_nodes(drains: Drains, placement: Placement, rng: np.random.Generator, num_pods: int, emptied: Bools) -> Ints:
-    """One to three nodes that are left, the ones with few pods more often, and as many that are emptied."""
+def _undecided_nodes(drains: Drains, rng: np.random.Generator, num_pods: int, emptied: Bools) -> Ints:
+    """One to three nodes that might be emptied, the ones with few pods more often, and as many that are emptied."""
     left = np.flatnonzero(drains.can_empty & ~emptied)
     weights = 1.0 / (1.0 + drains.num_pods[left] * drains.share[left])
-    keys = np.log(rng.random(len(left))) / weights
-    order = left[np.argsort(-keys, kind="stable")]
+    order = weighted_sample(left, weights, rng, len(left))
     gone = rng.permutation(np.flatnonzero(emptied & drains.can_empty))
     chosen: list[int] = []
     pods = 0
@@ -48,12 +47,11 @@ def _free_nodes(drains: Drains, placement: Placement, rng: np.random.Generator, 
 
 
 def _targets(
-    drains: Drains, placement: Placement, rng: np.random.Generator, count: int, emptied: Bools, free: Ints
+    drains: Drains, placement: Placement, rng: np.random.Generator, count: int, emptied: Bools, undecided: Ints
 ) -> Ints:
     """Nodes that stay, the ones with much room more often."""
     stays = drains.is_used & ~emptied
-    stays[free] = False
+    stays[undecided] = False
     nodes = np.flatnonzero(stays)
     room = (drains.room(placement, nodes) * drains.scale[:, nodes]).min(axis=0)
-    keys = np.log(rng.random(len(nodes))) / (np.maximum(room, 0.0) + 0.01)
-    return nodes[np.argsort(-keys, kind="stable")[:count]]
+    return weighted_sample(nodes, np.maximum(room, 0.0) + 0.01, rng, count)

@@ -1,4 +1,4 @@
-"""ConsolidateNodes: the most nodes emptied whole, at the least cost of evictions."""
+"""Consolidate: the most nodes emptied whole, at the least cost of evictions."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class ConsolidateGoal:
         return self._used_weight - emptied, self._least_cost(emptied)
 
     def _least_cost(self, emptied: int) -> int:
-        """The moves of the cheapest nodes per weight, the last in part: a fractional knapsack from below."""
+        """What it costs at least to empty nodes of the weight `emptied`: the cheapest per weight, the last in part."""
         nodes = np.flatnonzero(self._drains.can_empty)
         cost = np.array([self._problem.cost[self._drains.home[node]].sum() for node in nodes], dtype=np.float64)
         weight = self._weight[nodes]
@@ -99,7 +99,7 @@ class ConsolidateGoal:
     def scheduled(
         self, first: Iterable[int], scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
     ) -> list[Drain]:
-        """The best sequence of drains found where `scheduler` chooses the targets, from one of the nodes `first` on."""
+        """The best sequence of drains found where `scheduler` chooses the targets; `first` are nodes to begin with."""
         enough = most_weight_emptied(self._drains, self._weight)
         return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, enough)
 
@@ -131,13 +131,13 @@ class ConsolidateGoal:
         """Nodes that might be emptied, with nodes that stay and have room."""
         return neighbourhoods.choose(self._drains, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Minimises the weight of nodes in use, then cost; of what is equal the model's random choice."""
         emptied = self._drains.is_emptied(placement)
-        inside = set(part.pods.tolist())
-        steps = 2 * len(part.pods) + 1
-        most = 1 + int(self._problem.cost[part.pods].sum())
-        for node in part.nodes.tolist():
+        inside = set(neighbourhood.pods.tolist())
+        steps = 2 * len(neighbourhood.pods) + 1
+        most = 1 + int(self._problem.cost[neighbourhood.pods].sum())
+        for node in neighbourhood.nodes.tolist():
             for resource in range(self._problem.num_resources):
                 model.limit_load(node, resource, float(self._drains.limit[resource, node]))
             home = self._drains.home[node].tolist()
@@ -145,11 +145,11 @@ class ConsolidateGoal:
                 goes = model.new_bool()
                 model.minimise([-int(self._weight[node]) * most * steps], [goes])
                 self._take_whole(model, placement, node, goes)
-                self._keep_away(model, part, node, goes)
+                self._keep_away(model, neighbourhood, node, goes)
             elif emptied[node] or not self._drains.is_used[node]:
-                self._keep_away(model, part, node, 1)
-        pods = part.pods.tolist()
-        cost = (self._problem.cost[part.pods] * steps).tolist()
+                self._keep_away(model, neighbourhood, node, 1)
+        pods = neighbourhood.pods.tolist()
+        cost = (self._problem.cost[neighbourhood.pods] * steps).tolist()
         model.minimise(cost, [model.has_moved(pod) for pod in pods])
 
     def _take_whole(self, model: Model, placement: Placement, node: int, goes: object) -> None:
@@ -163,9 +163,9 @@ class ConsolidateGoal:
             else:
                 model.forbid_both(model.is_at(pod, node), goes)
 
-    def _keep_away(self, model: Model, part: Neighbourhood, node: int, goes: object) -> None:
+    def _keep_away(self, model: Model, neighbourhood: Neighbourhood, node: int, goes: object) -> None:
         """Nothing arrives on a node that is emptied."""
-        for pod in part.pods.tolist():
+        for pod in neighbourhood.pods.tolist():
             if self._problem.assignment[pod] != node:
                 at = model.is_at(pod, node)
                 if at is not None:

@@ -51,7 +51,6 @@ class ScheduledDrains:
         self.placement = Placement(problem)
         self._drains, self._weight, self._scheduler, self._budget, self._rng = drains, weight, scheduler, budget, rng
         self._all_nodes = np.arange(problem.num_nodes)
-        self._above_free: Floats = drains.limit - self.placement.usage - self.placement.free
         self._sequence: list[Drain] = []
         self._num_received = np.zeros(problem.num_nodes, np.int64)
         self._is_empty: Bools = ~drains.is_used
@@ -61,7 +60,8 @@ class ScheduledDrains:
     def search(self, first: Iterable[int], enough: int) -> list[Drain]:
         """The best sequence found until the budget is over, or one that empties the weight `enough`.
 
-        It begins as one of the nodes `first`, in that order, or as one from nothing.
+        The first one empties the nodes `first` in that order, as far as it can, and then others; or only others, if
+        that is better.
         """
         best = kept = max(self._begun_with(first), self._begun_with(()), key=self._rank)
         self._restore(kept)
@@ -81,7 +81,7 @@ class ScheduledDrains:
 
     def _varied(self, kept: list[Drain]) -> list[Drain]:
         """The sequence with a piece cut out and the end built anew, or `kept` where that empties less."""
-        self._replay(*self._with_piece_cut_out())
+        self._rebuild(*self._with_piece_cut_out())
         self._extend()
         if self._weight_of(self._sequence) < self._weight_of(kept):
             self._restore(kept)
@@ -101,13 +101,14 @@ class ScheduledDrains:
         start = int(self._rng.integers(num_drains))
         return start, self._sequence[start + length :]
 
-    def _replay(self, num_kept: int, rest: Sequence[Drain]) -> None:
+    def _rebuild(self, num_kept: int, rest: Sequence[Drain]) -> None:
+        """Keeps so many drains and makes those of `rest` that can still be made; targets may be others than before."""
         self._take_back(num_kept)
         for drain in rest:
             self._try(drain.node, drain.pods)
 
     def _restore(self, sequence: Sequence[Drain]) -> None:
-        """Makes the sequence again as it was."""
+        """Makes the sequence again as it was, targets included."""
         same = next((i for i, (a, b) in enumerate(zip(self._sequence, sequence, strict=False)) if a is not b), 0)
         self._take_back(same)
         for drain in sequence[same:]:
@@ -198,7 +199,7 @@ class ScheduledDrains:
 
         What a node has free (float64[R, N]) counts as far as it is in proportion to what pods that might leave need.
         """
-        room = np.maximum(free + self._above_free, 0.0)
+        room = np.maximum(free + self._drains.above_free, 0.0)
         usage = self._drains.limit - room
         wanted = usage[:, candidates].sum(axis=1)
         needed = wanted > 0
@@ -211,7 +212,7 @@ class ScheduledDrains:
 
 
 def _fraction(size: Floats, weight: Ints, room: float) -> float:
-    """The weight of what fits into the room, the least per weight first, the last in part."""
+    """The weight of what fits into the room, the least size per weight first, the last in part."""
     order = np.argsort(size / np.maximum(weight, 1), kind="stable")
     filled = np.concatenate(([0.0], np.cumsum(size[order])))
     reached = np.concatenate(([0.0], np.cumsum(weight[order])))

@@ -1,4 +1,4 @@
-"""ReduceFragmentation."""
+"""`Defragment`: free capacity in pieces that pods can use."""
 
 from __future__ import annotations
 

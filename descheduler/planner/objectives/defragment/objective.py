@@ -1,4 +1,4 @@
-"""ReduceFragmentation: the least free capacity that pods of the workload's own sizes cannot use."""
+"""Defragment: the least free capacity that pods of the workload's own sizes cannot use."""
 
 from __future__ import annotations
 
@@ -119,15 +119,15 @@ class DefragmentGoal:
         first = first[first != PENDING] if parts is None else parts.machine[first[first != PENDING]]
         return choose_dear_nodes(placement, stranded, rng, num_pods, first=np.unique(first))
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Maximises the slots of all classes, which is the same: what is free in total stays."""
-        unit = 1 + int(self._problem.cost[part.pods].sum())
-        for each in self._problem.parts_of(part.nodes):
+        unit = 1 + int(self._problem.cost[neighbourhood.pods].sum())
+        for each in self._problem.parts_of(neighbourhood.nodes):
             for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
                 slots = model.free_slots(each, need.tolist())
                 model.minimise([-unit * weight * int(need[self._resource])], [slots])
-        pods = part.pods.tolist()
-        model.minimise(self._problem.cost[part.pods].tolist(), [model.has_moved(pod) for pod in pods])
+        pods = neighbourhood.pods.tolist()
+        model.minimise(self._problem.cost[neighbourhood.pods].tolist(), [model.has_moved(pod) for pod in pods])
 
 
 def _sum_by(key: Ints, values: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""ReduceFragmentation for devices that pods share by parts, or take several of: FGD's figure."""
+"""`DefragmentDevices`: the same for devices that pods share by parts, or take several of: FGD's figure."""
 
 from __future__ import annotations
 

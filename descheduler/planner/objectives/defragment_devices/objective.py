@@ -111,13 +111,13 @@ class DefragmentDevicesGoal:
         """None: models in which all classes look at all devices of a machine are large, and moves are found without."""
         return None
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Minimises what each class strands, then cost."""
         problem, fragments = self._problem, self._fragments
-        unit = 1 + int(problem.cost[part.pods].sum())
-        for machine in np.unique(self._parts.machine[part.nodes]).tolist():
+        unit = 1 + int(problem.cost[neighbourhood.pods].sum())
+        for machine in np.unique(self._parts.machine[neighbourhood.nodes]).tolist():
             devices = self._devices[machine][self._devices[machine] >= 0].tolist()
             for need, count, weight in fragments.classes():
                 state_fragments(model, problem, fragments.resource, devices, need, count, unit * weight)
-        pods = part.pods.tolist()
-        model.minimise(self._problem.cost[part.pods].tolist(), [model.has_moved(pod) for pod in pods])
+        pods = neighbourhood.pods.tolist()
+        model.minimise(self._problem.cost[neighbourhood.pods].tolist(), [model.has_moved(pod) for pod in pods])

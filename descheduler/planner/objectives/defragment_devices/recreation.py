@@ -38,7 +38,7 @@ class Recreation:
         size = int(self._rng.integers(_LEAST_TAKEN, _MOST_TAKEN + 1))
         for pod in self._rng.permutation(moved)[:size].tolist():
             home = int(placement.origins[pod])
-            if placement.open_moves(np.array([pod]), np.array([home]))[0, 0]:
+            if placement.is_open(pod, home):
                 descent.move(pod, home)
         descent.run(budget)
         budget.spend_evaluations(0)

@@ -1,4 +1,4 @@
-"""MakeRoom."""
+"""`MakeRoom`: nodes for pending pods."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.planner.arrays import Ints
+from descheduler.planner.objectives.fullest_node import fullest
 from descheduler.planner.placement import Placement
 
 __all__ = ["make_room_for"]
@@ -29,7 +30,7 @@ def _try_node(placement: Placement, pod: int, node: int, limit: int) -> bool:
             break
         placement.move(*move)
         done.append(move[0])
-    if placement.open_moves(np.array([pod]), np.array([node]))[0, 0]:
+    if placement.is_open(pod, node):
         placement.move(pod, node)
         return True
     for victim in reversed(done):
@@ -47,9 +48,7 @@ def _move(placement: Placement, pod: int, node: int) -> tuple[int, int] | None:
     if not may_go.any():
         return None
     victim = int(np.flatnonzero(may_go)[_most_fitting(placement, pod, node, pods[may_go])])
-    share = placement.free[:, nodes] / np.maximum(placement.problem.capacity.T[:, nodes], 1)
-    fullness = np.where(is_open[victim], share.sum(axis=0), np.inf)
-    return int(pods[victim]), int(nodes[np.argmin(fullness)])
+    return int(pods[victim]), fullest(placement, nodes[is_open[victim]])
 
 
 def _most_fitting(placement: Placement, pod: int, node: int, pods: Ints) -> int:

@@ -145,9 +145,9 @@ class MakeRoomGoal:
         """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""
         self._pending.withdraw_parts(placement)
         for pod in self._problem.moved(placement.at).tolist():
-            home = placement.origins[[pod]]
-            if placement.open_moves(np.array([pod]), home)[0, 0]:
-                placement.move(pod, int(home[0]))
+            home = int(placement.origins[pod])
+            if placement.is_open(pod, home):
+                placement.move(pod, home)
 
     def annealing(self, placement: Placement, rng: np.random.Generator) -> Relocations | None:
         """Relocations where nodes are made of parts, else None: single moves rarely change the figure."""
@@ -158,11 +158,11 @@ class MakeRoomGoal:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""
         return neighbourhoods.choose(self._pending, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Minimises what stays pending, then cost."""
-        pods = part.pods.tolist()
+        pods = neighbourhood.pods.tolist()
         problem = self._problem
-        most = 1 + int(problem.cost[part.pods].sum())
+        most = 1 + int(problem.cost[neighbourhood.pods].sum())
         gangs: dict[int, Term] = {}
         for pod in pods:
             if problem.assignment[pod] != PENDING:

@@ -15,6 +15,7 @@ import numpy as np
 
 from descheduler.planner.arrays import PENDING, Bools, Floats, Ints
 from descheduler.planner.limits import Budget
+from descheduler.planner.objectives.fullest_node import fullest
 from descheduler.planner.objectives.make_room.pending import PendingPods
 from descheduler.planner.parts import UNLIMITED, Parts
 from descheduler.planner.placement import Placement
@@ -200,8 +201,7 @@ class Relocations:
         return found
 
     def _may_go(self, pod: int, node: int, machine: int) -> bool:
-        is_elsewhere = int(self._parts.machine[node]) != machine
-        return is_elsewhere and bool(self._placement.open_moves(np.array([pod]), np.array([node]))[0, 0])
+        return int(self._parts.machine[node]) != machine and self._placement.is_open(pod, node)
 
     def _find_fit(self, pod: int, machine: int) -> int:
         placement = self._placement
@@ -211,11 +211,7 @@ class Relocations:
         nodes = nodes[self._parts.machine[nodes] != machine]
         nodes = nodes[placement.open_moves(np.array([pod]), nodes)[0]]
         self._work += placement.free.size
-        return self._fullest(nodes) if len(nodes) else PENDING
-
-    def _fullest(self, nodes: Ints) -> int:
-        share = self._placement.free[:, nodes] / np.maximum(self._placement.problem.capacity.T[:, nodes], 1)
-        return int(nodes[np.argmin(share.sum(axis=0))])
+        return fullest(placement, nodes) if len(nodes) else PENDING
 
     def _try_steps(self, machine: int, steps: list[tuple[int, int]]) -> _Tried:
         """What the steps gain with all pending pods that fit the machine then; undone."""
@@ -223,7 +219,7 @@ class Relocations:
         done: list[tuple[int, int, int]] = []
         moved = 0
         for pod, node in steps:
-            if node != PENDING and not placement.open_moves(np.array([pod]), np.array([node]))[0, 0]:
+            if node != PENDING and not placement.is_open(pod, node):
                 break
             moved += int(node != PENDING)
             done.append((pod, int(placement.at[pod]), node))
@@ -265,8 +261,9 @@ class Relocations:
         return landed
 
     def _open_node(self, pod: int, nodes: Ints) -> int:
+        """The fullest of `nodes` that the pod may go to; -1: none."""
         nodes = nodes[self._placement.open_moves(np.array([pod]), nodes)[0]]
-        return self._fullest(nodes) if len(nodes) else PENDING
+        return fullest(self._placement, nodes) if len(nodes) else PENDING
 
     def _left_on(self, machine: int) -> Floats:
         """float64[R]: what the parts of the machine have left in total, at least 1."""

@@ -27,6 +27,14 @@ _UNIT = 2.0**-53
 class State(NamedTuple):
     """All arrays. Shapes: P pods, N nodes, R resources; groups and domains have one spare row and column.
 
+    at, origin, pods: int64[P] where pods are, and were before the plan; int64[p] those that may be moved.
+    need, free, free_while_moving: float64[P, R], and float64[N, R] twice: what is left, and what is left beside what
+    moved pods still hold on their old node.
+    reserve, weight, proportions, cost, between: the capacity less the safety, float64[N, R], and the costs, as in
+    `Reassign` and `Problem`; a proportion is a row of (per, wanted, target, weight).
+    limit_*, spread_*, company_*: groups, domains and counts of `AtMost`, `MinDomains` and `Together`, as in
+    `rule_counts`; `needs` has the groups that each group needs, joined, from `needs_start` on, and `needed_by` the
+    reverse.
     shares: float64[2], how many of the proposals are swaps, and how many of the single moves that are proposed for a
     pod that is away from home lead back there.
     is_lenient: bool[1], whether nodes may be overloaded, at the `price` (float64[N, R]) for each unit that is short.

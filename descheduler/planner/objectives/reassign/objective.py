@@ -84,9 +84,9 @@ class ReassignGoal:
         usage = problem.usage(assignment)
         free = problem.capacity - usage
         total = int((np.maximum(usage - costs.safety, 0).sum(axis=0) * costs.weight).sum())
-        for part in costs.proportions:
-            shortage = np.maximum(part.target * free[:, part.per] - free[:, part.wanted], 0)
-            total += part.weight * int(shortage.sum())
+        for proportion in costs.proportions:
+            shortage = np.maximum(proportion.target * free[:, proportion.per] - free[:, proportion.wanted], 0)
+            total += proportion.weight * int(shortage.sum())
         moved = problem.moved(assignment)
         total += int(problem.cost[moved].sum())
         total += int(costs.between[problem.assignment[moved], assignment[moved]].sum())
@@ -99,8 +99,10 @@ class ReassignGoal:
         need, capacity = problem.need.sum(axis=0), problem.capacity.sum(axis=0)
         free = capacity - need
         total = int((np.maximum(need - costs.safety.sum(axis=0), 0) * costs.weight).sum())
-        for part in costs.proportions:
-            total += part.weight * max(0, part.target * int(free[part.per]) - int(free[part.wanted]))
+        for proportion in costs.proportions:
+            total += proportion.weight * max(
+                0, proportion.target * int(free[proportion.per]) - int(free[proportion.wanted])
+            )
         return (total,)
 
     def hold(self, assignment: Ints) -> Problem:
@@ -115,10 +117,10 @@ class ReassignGoal:
             np.maximum(above, 0.0, out=above)
             above *= float(self._costs.weight[resource])
             cost += above
-        for part in self._costs.proportions:
-            free = self._capacity[part.per, nodes] - usage[part.per]
-            wanted = self._capacity[part.wanted, nodes] - usage[part.wanted]
-            cost += part.weight * np.maximum(part.target * free - wanted, 0.0)
+        for proportion in self._costs.proportions:
+            free = self._capacity[proportion.per, nodes] - usage[proportion.per]
+            wanted = self._capacity[proportion.wanted, nodes] - usage[proportion.wanted]
+            cost += proportion.weight * np.maximum(proportion.target * free - wanted, 0.0)
         return cost
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
@@ -164,22 +166,22 @@ class ReassignGoal:
         excess = self.node_cost(np.arange(self._problem.num_nodes), placement.usage)
         return choose_dear_nodes(placement, excess, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """All but the group's costs."""
         costs = self._costs
-        for node in part.nodes.tolist():
+        for node in neighbourhood.nodes.tolist():
             for resource in np.flatnonzero(costs.weight).tolist():
                 excess = model.excess_load(node, resource, float(costs.safety[node, resource]))
                 model.minimise([int(costs.weight[resource])], [excess])
             for share in costs.proportions:
                 short = model.shortage(node, share.wanted, share.per, share.target)
                 model.minimise([share.weight], [short])
-        self._add_moves(model, part)
+        self._add_moves(model, neighbourhood)
 
-    def _add_moves(self, model: Model, part: Neighbourhood) -> None:
-        price = self.move_cost(part.pods[:, None], part.nodes).astype(np.int64).tolist()
-        for pod, prices in zip(part.pods.tolist(), price, strict=True):
-            for node, amount in zip(part.nodes.tolist(), prices, strict=True):
+    def _add_moves(self, model: Model, neighbourhood: Neighbourhood) -> None:
+        price = self.move_cost(neighbourhood.pods[:, None], neighbourhood.nodes).astype(np.int64).tolist()
+        for pod, prices in zip(neighbourhood.pods.tolist(), price, strict=True):
+            for node, amount in zip(neighbourhood.nodes.tolist(), prices, strict=True):
                 term = model.is_at(pod, node)
                 if amount and term is not None:
                     model.minimise([amount], [term])

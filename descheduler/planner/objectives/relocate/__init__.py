@@ -1,4 +1,4 @@
-"""RepairViolations."""
+"""`Relocate`: other nodes for pods that have to leave theirs."""
 
 from __future__ import annotations
 

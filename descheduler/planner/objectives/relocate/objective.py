@@ -82,9 +82,9 @@ class RelocateGoal:
         """Sends pods home that were well there, where they have room again."""
         moved = self._problem.moved(placement.at)
         for pod in moved[self._misplaced.weight[moved] == 0].tolist():
-            home = placement.origins[[pod]]
-            if placement.open_moves(np.array([pod]), home)[0, 0]:
-                placement.move(pod, int(home[0]))
+            home = int(placement.origins[pod])
+            if placement.is_open(pod, home):
+                placement.move(pod, home)
 
     def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
@@ -95,9 +95,9 @@ class RelocateGoal:
             return None
         return neighbourhoods.choose(self._misplaced, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, part: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Minimises the weight of what stays, then cost."""
-        pods = part.pods[self._problem.assignment[part.pods] != PENDING]
+        pods = neighbourhood.pods[self._problem.assignment[neighbourhood.pods] != PENDING]
         cost = self._problem.cost[pods]
         most = 1 + int(cost.sum())
         weights = cost - most * self._misplaced.weight[pods]
