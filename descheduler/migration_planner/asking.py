@@ -147,7 +147,12 @@ class Asking:
     def _substitutes(
         self, given_up: Sequence[Group], others: Sequence[Group], refused: Mapping[PodIdentity, str]
     ) -> list[Group]:
-        """What is asked for instead of what was given up: neither pods of `others` nor such as were refused."""
+        """What is asked for instead of what was given up: neither pods of `others` nor such as were refused.
+
+        Nothing where the plan chooses the nodes, of which it has none for others.
+        """
+        if self._chooses_nodes:
+            return []
         pods, problem = self._cluster.pods, self._cluster.problem
         taken = {move.pod for group in others for move in group.moves}
         found = self._objective.substitutes(

@@ -164,6 +164,17 @@ class TestPlans:
         assert sorted(targets(decisions)) == ["p", "q"]
         assert sorted(targets(decisions).values()) == ["b", "c"]
 
+    def test_a_node_is_chosen_for_each_replacement_also_where_a_plan_was_refused(self) -> None:
+        """Pods p and s would change places, of which neither can be the first."""
+        nodes = [make_node("a", cpu="8"), make_node("b", cpu="12"), make_node("c", cpu="12")]
+        on_c = [pod(name, "4", "c") for name in ("q", "r", "t")]
+        pods = [pod("p", "4", "a"), fixed("u", "4", "a"), pod("s", "1", "b"), *on_c]
+
+        decisions = run_choosing("balanceUtilization", nodes, pods, args=UNDER_70)
+
+        assert evicted(decisions)
+        assert all(targets(decisions).values())
+
     def test_pod_whose_scheduler_is_not_modelled_stays(self) -> None:
         decisions = run_choosing(
             "consolidateNodes", NODES, [pod("p", "2", "a", scheduler="volcano"), fixed("q", "6", "b")]
