@@ -24,6 +24,7 @@ _CONTROLLER: Object = {
     "maxMigratingPerNode": 0,
     "maxMigratingPerWorkload": "100%",
     "skipEvictionGates": ["MaxUnavailablePerWorkload"],
+    "objectLimiters": {"workload": {"duration": "0s"}},
 }
 
 
