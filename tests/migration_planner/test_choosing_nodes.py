@@ -6,14 +6,22 @@ The scheduler prefers empty nodes, and would place them elsewhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from descheduler.cycle.applying import still_valid
+from descheduler.cycle.options import PlanToApply
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.report.plan import make_plan
+from descheduler.report.plan_file import ClusterIdentity, make_plan_file
+from descheduler.report.plan_reading import read_plan_file
 from tests.builders import Object, make_node, make_pod, required_anti_affinity
 from tests.migration_planner.choosing import run_choosing, targets
 from tests.migration_planner.runs import goal_of
@@ -212,6 +220,20 @@ class TestLaterRounds:
 
         assert targets(applied) == targets(plan)
         assert [move.to_node for move in applied.moves] == [move.to_node for move in plan.moves]
+
+    def test_plan_from_a_file_is_applied_with_its_nodes(self, tmp_path: Path) -> None:
+        plan = run_choosing("consolidateNodes", NODES, self.PODS)
+        path = tmp_path / "plan.json"
+        path.write_bytes(msgspec.json.encode(make_plan_file(plan, ClusterIdentity(server="https://a", uid="u"))))
+        to_apply = PlanToApply(read_plan_file(path), max_age=timedelta(minutes=5))
+
+        def decide_on(chosen: Sequence[ChosenMove]) -> Decisions:
+            return run_choosing("consolidateNodes", NODES, self.PODS, chosen=chosen)
+
+        chosen, left_out = still_valid(to_apply, plan.snapshot, decide_on)
+
+        assert left_out == ()
+        assert {move.uid.removeprefix("default-"): move.held_on for move in chosen} == targets(plan)
 
     def test_move_onto_a_node_that_is_gone_is_refused(self) -> None:
         (move, *_) = run_choosing("consolidateNodes", NODES, self.PODS).moves
