@@ -18,6 +18,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, shadow_cluster_of
+from descheduler.placement.landings.bookings import Booking, Considered, Decision
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
 from descheduler.placement.landings.competitors import CompetitorFinder
 from descheduler.placement.landings.held_room import land_in_held_room
@@ -70,10 +71,10 @@ class LandingProver:
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
         self._competitors = CompetitorFinder(self._cluster, self._pending)
         self._pending.place_all()
-        self._bookings: list[_Booking] = []
+        self._bookings: list[Booking] = []
         self._booked: dict[int, Pod] = {}
         self._gone: Counter[str] = Counter()
-        self._last: _Considered | None = None
+        self._last: Considered | None = None
         """What was asked about since the last booking; it is booked without asking again."""
 
     @property
@@ -186,7 +187,7 @@ class LandingProver:
         if only_proven and candidate.unplaced is not None and candidate.unplaced.doubt:
             return not_looked_for(candidate.unplaced)
         decision = self._decide(candidate)
-        self._last = _Considered(victim, held_on, candidate, decision, trial)
+        self._last = Considered(victim, held_on, candidate, decision, trial)
         return decision.landing
 
     def book(self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "") -> Landing:
@@ -206,7 +207,7 @@ class LandingProver:
             self._count(victim)
         if decision.homeless is not None:
             self._pending.add(decision.homeless)
-        self._bookings.append(_Booking(candidate, changes, decision.homeless, mates, held_on))
+        self._bookings.append(Booking(candidate, changes, decision.homeless, mates, held_on))
         return decision.landing
 
     def take_back(self) -> None:
@@ -281,7 +282,7 @@ class LandingProver:
         unplaced = msgspec.structs.replace(unplaced, unit=unit)
         return msgspec.structs.replace(candidate, unplaced=unplaced)
 
-    def _decide(self, candidate: Candidate) -> _Decision:
+    def _decide(self, candidate: Candidate) -> Decision:
         """The landing of one victim. The cluster is left as it is once that has happened.
 
         A victim whose landing is unknown, or not proven, stays where it is, in the place of a replacement that takes
@@ -293,14 +294,14 @@ class LandingProver:
                 trial.keep()
             return decision
 
-    def _settle_held(self, unplaced: UnplacedReplacement) -> _Decision:
+    def _settle_held(self, unplaced: UnplacedReplacement) -> Decision:
         """The same where room is held: it is there before pending pods can take what the victim leaves."""
         landing = land_in_held_room(unplaced, self._cluster)
         if landing.node is not None:
             self._pending.place_after(unplaced.victim, unplaced.priority)
-        return _Decision(landing)
+        return Decision(landing)
 
-    def _settle(self, candidate: Candidate, trial: WhatIf) -> _Decision:
+    def _settle(self, candidate: Candidate, trial: WhatIf) -> Decision:
         if candidate.unplaced is not None and candidate.unplaced.held_on:
             return self._settle_held(candidate.unplaced)
         cold = None
@@ -311,7 +312,7 @@ class LandingProver:
             self._cluster.remove(candidate.victim)
         if candidate.unplaced is None:
             assert candidate.landing is not None  # noqa: S101 - it is one or the other
-            return _Decision(candidate.landing)
+            return Decision(candidate.landing)
         unplaced = candidate.unplaced
         num_placed = len(self._pending.placed)
         self._pending.place_after(unplaced.victim, unplaced.priority)
@@ -322,17 +323,17 @@ class LandingProver:
             is_clear = len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation)
             cold = verdict_of(unplaced, attempt.evaluation) if is_clear else self._cold_in_hindsight(unplaced, trial)
         if other is not None and other.fits is (placement is None):
-            return _Decision(differing_revisions(unplaced, attempt, other, cold=cold))
+            return Decision(differing_revisions(unplaced, attempt, other, cold=cold))
         if placement is not None:
-            return _Decision(landed(unplaced, placement, self._cluster, cold=cold))
+            return Decision(landed(unplaced, placement, self._cluster, cold=cold))
         competition = self._competitors.competition(unplaced, attempt.evaluation)
         if competition is None:
             landing = not_landed(unplaced, attempt.evaluation, cold=cold)
             waits = landing.settled is LandingVerdict.NO and not unplaced.doubt
-            return _Decision(landing, unplaced.pod if waits else None)
+            return Decision(landing, unplaced.pod if waits else None)
         conditions = (competition.condition,)
         landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
-        return _Decision(landing, None if unplaced.doubt else unplaced.pod)
+        return Decision(landing, None if unplaced.doubt else unplaced.pod)
 
     def _cold(self, unplaced: UnplacedReplacement) -> LandingVerdict | None:
         """What is said while the victim is terminating; None for a replacement that comes only when it is gone.
@@ -352,34 +353,6 @@ class LandingProver:
             verdict = self._cold(unplaced)
         self._cluster.repeat(changes)
         return verdict
-
-
-class _Decision(msgspec.Struct, frozen=True, gc=False):
-    """A landing, and the pod that is left without a node by it."""
-
-    landing: Landing
-    homeless: Pod | None = None
-
-
-class _Booking(msgspec.Struct, frozen=True, gc=False):
-    """A victim that is booked with its mates, what that changed, and the pod that is left without a node by it."""
-
-    candidate: Candidate
-    changes: WhatIf
-    homeless: Pod | None
-    mates: Sequence[Pod]
-    held_on: str
-
-
-class _Considered(msgspec.Struct, frozen=True, gc=False):
-    """A victim that was asked about. What its eviction changes stays until something else is asked, as it is mostly
-    booked."""
-
-    victim: Pod
-    held_on: str
-    candidate: Candidate
-    decision: _Decision
-    changes: WhatIf
 
 
 def _hinders_elsewhere(unplaced: UnplacedReplacement) -> bool:

@@ -1,0 +1,42 @@
+"""What a prover keeps of each victim: what it decided, what that changed, and how it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from descheduler.model.pod import Pod
+from descheduler.placement.landings.candidates import Candidate
+from descheduler.placement.landings.landing import Landing
+from descheduler.placement.shadow.undo_log import WhatIf
+
+__all__ = ["Booking", "Considered", "Decision"]
+
+
+class Decision(msgspec.Struct, frozen=True, gc=False):
+    """A landing, and the pod that is left without a node by it."""
+
+    landing: Landing
+    homeless: Pod | None = None
+
+
+class Booking(msgspec.Struct, frozen=True, gc=False):
+    """A victim that is booked with its mates, what that changed, and the pod that is left without a node by it."""
+
+    candidate: Candidate
+    changes: WhatIf
+    homeless: Pod | None
+    mates: Sequence[Pod]
+    held_on: str
+
+
+class Considered(msgspec.Struct, frozen=True, gc=False):
+    """A victim that was asked about. What its eviction changes stays until something else is asked, as it is mostly
+    booked."""
+
+    victim: Pod
+    held_on: str
+    candidate: Candidate
+    decision: Decision
+    changes: WhatIf
