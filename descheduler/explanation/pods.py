@@ -17,6 +17,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.plan.moves import identity_of
 from descheduler.report.explanation.placement import PlacementAnalysis
 from descheduler.report.explanation.pod import PodExplanation
 
@@ -42,7 +43,7 @@ def explain_pod(
     explanation = PodExplanation(
         facts=pod_facts(pod, moved.cluster, now),
         decision=decision,
-        landing=explained_landing(landing),
+        landing=explained_landing(landing, is_chosen=identity_of(pod) in held_on),
         placement=_placement(moved, landing),
     )
     return explanation, moved.warnings

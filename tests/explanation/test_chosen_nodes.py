@@ -52,6 +52,15 @@ def test_each_pod_goes_where_the_plan_says() -> None:
     assert said == {name: ("lands", node) for name, node in _planned().items()}
 
 
+def test_explanation_says_that_the_scheduler_did_not_choose_the_node() -> None:
+    landings = [pod_explanation("p", OBJECTS, policy).landing for policy in (policy_of(POLICY), None)]
+
+    assert [landing.notes[-1:] for landing in landings if landing is not None] == [
+        ("the plan chose the node (chooseNodes: true), and a Reservation holds room for the replacement pod there",),
+        (),
+    ]
+
+
 def test_the_emptied_node_names_the_targets_of_its_pods() -> None:
     departures = node_explanation("a", OBJECTS, policy_of(POLICY)).departures
 
