@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from descheduler.planner.arrays import PENDING
 from descheduler.planner.waves import Move
@@ -10,35 +10,23 @@ from descheduler.planner.waves import Move
 __all__ = ["connected_moves"]
 
 
-def connected_moves(
-    moves: Sequence[Move],
-    gang_of: Callable[[int], Hashable | None] = lambda pod: None,
-    *,
-    serves_others: Callable[[Move], bool] = lambda move: True,
-) -> list[list[Move]]:
-    """`moves` in groups, the connected components of moves that share a node which some pod leaves, or a gang.
+def connected_moves(moves: Sequence[Move], *, serves_others: Callable[[Move], bool]) -> list[list[Move]]:
+    """`moves` in groups, the connected components of moves that share a node which some pod leaves.
 
-    A node that pods only arrive on ties none of them: it has room for each alone. `gang_of` says which gang a pod of
-    the problem is placed with, None for one alone. A move that does not serve others is of use by itself: moves that
-    take the room that it leaves are not tied to it. Within a group the order of `moves` stays.
+    A node that pods only arrive on ties none of them: it has room for each alone. A move that does not serve others is
+    of use by itself: moves that take the room that it leaves are not tied to it. Within a group the order of `moves`
+    stays.
     """
     left = {move.source for move in moves if serves_others(move)} - {PENDING}
     parents: dict[Hashable, Hashable] = {}
     for number, move in enumerate(moves):
         ends = (move.source, move.target) if serves_others(move) else (move.target,)
-        for key in _keys(ends, left, gang_of(move.pod)):
-            parents[_root(parents, key)] = _root(parents, ("move", number))
+        for node in left.intersection(ends):
+            parents[_root(parents, ("node", node))] = _root(parents, ("move", number))
     groups: dict[Hashable, list[Move]] = {}
     for number, move in enumerate(moves):
         groups.setdefault(_root(parents, ("move", number)), []).append(move)
     return list(groups.values())
-
-
-def _keys(ends: Sequence[int], left: set[int], gang: Hashable | None) -> Iterator[Hashable]:
-    """What ties a move to others."""
-    yield from (("node", node) for node in ends if node in left)
-    if gang is not None:
-        yield ("gang", gang)
 
 
 def _root(parents: dict[Hashable, Hashable], key: Hashable) -> Hashable:

@@ -7,9 +7,9 @@ from descheduler.planner.arrays import PENDING
 from descheduler.planner.waves import Move
 
 
-def groups(*moves: tuple[int, int, int], gangs: dict[int, str] | None = None) -> list[list[int]]:
-    """The pods of each group."""
-    found = connected_moves([Move(*move) for move in moves], (gangs or {}).get)
+def groups(*moves: tuple[int, int, int]) -> list[list[int]]:
+    """The pods of each group, where each move serves others."""
+    found = connected_moves([Move(*move) for move in moves], serves_others=lambda move: True)
     return [[move.pod for move in group] for group in found]
 
 
@@ -32,9 +32,3 @@ def test_moves_that_are_of_use_by_themselves_tie_no_others() -> None:
     found = connected_moves(moves, serves_others=lambda move: move.pod == 3)
 
     assert [[move.pod for move in group] for group in found] == [[3, 0], [1], [4]]
-
-
-def test_members_of_a_gang_belong_together() -> None:
-    moves = ((1, 10, 20), (2, 11, 21), (3, PENDING, 10), (4, PENDING, 11))
-
-    assert groups(*moves, gangs={3: "g", 4: "g"}) == [[1, 2, 3, 4]]

@@ -25,9 +25,9 @@ def pending(name: str, cpu: str, **facts: Any) -> Pod:
     return pod(name, cpu, None, phase="Pending", **facts)
 
 
-def fixed(node: str, cpu: str) -> Pod:
+def fixed(node: str, cpu: str, **facts: Any) -> Pod:
     """A bare pod, which is not evicted."""
-    return pod(f"{node}-fixed", cpu, node, owners=[])
+    return pod(f"{node}-fixed", cpu, node, owners=[], **facts)
 
 
 def run(pods: Sequence[Pod], **others: Any) -> Decisions:
@@ -190,3 +190,21 @@ def test_second_plan_says_that_the_first_one_was_enough() -> None:
     first, second = decisions.facts["p", "MigrationPlanner"].goals
     assert first.sentence == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
     assert second.sentence == "all pending pods can be scheduled after the evictions that are planned before"
+
+
+def test_small_pods_are_served_first_so_that_they_take_no_room_of_large_ones() -> None:
+    """Room for the large pod suits the small one as well, which is older. Node c has no memory left for either."""
+    nodes = [make_node(name, cpu="10", memory="10Gi") for name in "abc"]
+    placed = [
+        *(fixed(node, cpu, memory=memory) for node, cpu, memory in (("a", "4", "4Gi"), ("b", "7", "5Gi"))),
+        fixed("c", "3", memory="10Gi"),
+        *(pod(f"{node}0", cpu, node) for node, cpu in (("a", "4"), ("b", "3"))),
+    ]
+    waiting = [pending("small", "3", memory="3Gi", age=100), pending("large", "6", memory="6Gi", age=10)]
+
+    decisions = run([*placed, *waiting], nodes=nodes)
+
+    assert evicted(decisions) == ["b0", "a0"]
+    assert goal_of(decisions).sentence == (
+        "2 pods pending → 0 (default/large onto a, default/small onto b), 2 evictions (at least 2 are needed)"
+    )

@@ -49,12 +49,9 @@ class ClusterObjective(ABC):
     scheduled_share = 0.0
     """Of the limits of a plan, what `scheduled` takes."""
 
-    chooses_nodes = False
-    """Whether the plan chooses the nodes of replacements, not the scheduler."""
-
     def choose_nodes(self) -> None:
         """Has the plan choose the nodes of replacements, on which room is held for them, not the scheduler."""
-        self.hint, self.scheduled_share, self.chooses_nodes = "", 0.0, True
+        self.hint, self.scheduled_share = "", 0.0
 
     @property
     def counts(self) -> str:

@@ -10,13 +10,11 @@ import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import PENDING_PODS, MakeRoom
-from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.gpus.gpu_need import gpu_need
-from descheduler.migration_planner.gpus.gpu_problem import GpuProblem
 from descheduler.migration_planner.gpus.node_gpus import free_gpus
-from descheduler.migration_planner.gpus.room_chains import room_chains
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.migration_planner.room_chains import room_chains
 from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -115,8 +113,11 @@ class RoomForPods(ClusterObjective):
         return f"{super().change(before, after)}{_in_brackets([*others, *self._onto()])}"
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
-        """Moves of which one takes the room that another one leaves, and those for pods of one gang."""
-        found = self._connected(moves)
+        """Chains of moves, each for one pending pod or gang, those for small pods first.
+
+        Room for a small pod suits no larger one, and once the small ones are placed they take no other room.
+        """
+        found = sorted(room_chains(self._cluster.problem, moves, self._gang_of), key=self._largest_placed)
         self._served_by = {
             identity_of(self._cluster.pods[move.pod]): self._placed_by(group)
             for group in found
@@ -125,20 +126,11 @@ class RoomForPods(ClusterObjective):
         }
         return found
 
-    def _connected(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
-        cluster = self._cluster
-        if self.chooses_nodes:
-            # Room for a small pod suits no larger one, and once the small ones are placed they take no other room.
-            return sorted(room_chains(cluster.problem, moves, self._gang_of), key=self._largest_placed)
-        if isinstance(cluster, GpuProblem):
-            return room_chains(cluster.problem, moves, self._gang_of)
-        return connected_moves(moves, self._gang_of)
-
     def _largest_placed(self, moves: Sequence[Move]) -> float:
-        """What the largest pod that `moves` place needs, as a share of what nodes have at most."""
-        problem = self._cluster.problem
-        need = problem.need[[move.pod for move in moves if move.source == PENDING]]
-        return float((need / np.maximum(problem.part_capacity.max(axis=0), 1)).max())
+        """What the largest pod that `moves` place needs, as a share of what any pod does."""
+        need = self._cluster.problem.need
+        placed = need[[move.pod for move in moves if move.source == PENDING]]
+        return float((placed / np.maximum(need.max(axis=0), 1)).max())
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
         """Each group, by the pods that it makes room for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descheduler.migration_planner.gpus.room_chains import room_chains
+from descheduler.migration_planner.room_chains import room_chains
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.waves import Move
 
