@@ -127,7 +127,7 @@ def _with_bundles(changes: Collection[str], bases: Mapping[str, MoveBasis]) -> s
 
 
 def _chosen(move: Move) -> ChosenMove:
-    held_on = move.to_node if move.holds_room else None
+    held_on = move.to_node if move.holds_target else None
     return ChosenMove(move.pod.uid, move.profile, move.plugin, move.reason, move.wave, move.cost, held_on or "")
 
 

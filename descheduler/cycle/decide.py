@@ -25,6 +25,7 @@ from descheduler.eviction.limit_notes import limit_notes
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
 from descheduler.eviction.migration_controller.surging_pods import surge_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.labels import EVERYTHING
@@ -125,6 +126,7 @@ def decide(
         notes=(
             *notes,
             *surge_notes(policy, decisions.leaving, snapshot),
+            *missed_room_notes(policy, decisions.leaving, len(snapshot.nodes)),
             *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
         ),
     )

@@ -98,8 +98,8 @@ def request_chosen(
             continue
         asked = profile.evictor_of(move.plugin)
         if asked.lets_go(pod, move.reason):
-            candidate = Candidate(pod, move.reason, target_node=move.held_on, holds_target=bool(move.held_on))
-            asked.request_all((msgspec.structs.replace(candidate, wave=move.wave, cost=move.cost),))
+            candidate = Candidate(pod, move.reason, wave=move.wave, cost=move.cost)
+            asked.request_all((candidate.held(move.held_on),))
     for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
         evictor.end_turn(profile=name, plugin=plugin)
     return ProfilesRun()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.report.explanation.pod import ExplainedLanding
 from descheduler.report.landings import planned_allocations
@@ -12,10 +10,11 @@ __all__ = ["explained_landing", "landing_message"]
 
 _OPEN = "some scores are not modelled, such as that of NodeNUMAResource for nodes with a NUMA topology policy"
 _NOTHING_BACK = "no replacement pod is created"
+_CHOSEN = "the plan chose the node (chooseNodes: true), and a Reservation holds room for the replacement pod there"
 
 
-def explained_landing(landing: Landing, notes: Sequence[str] = ()) -> ExplainedLanding:
-    """One landing in plain values, with a sentence that sums it up, and further `notes`."""
+def explained_landing(landing: Landing, *, is_chosen: bool) -> ExplainedLanding:
+    """One landing in plain values, with a sentence that sums it up; `is_chosen`: the plan chose its node."""
     replacement = landing.replacement
     is_judged = replacement.pod is not None
     return ExplainedLanding(
@@ -35,7 +34,7 @@ def explained_landing(landing: Landing, notes: Sequence[str] = ()) -> ExplainedL
         message=landing.message,
         cause=landing.cause,
         allocations=planned_allocations(landing),
-        notes=(*notes, *replacement.notes, *([_OPEN] if landing.is_open else [])),
+        notes=(*replacement.notes, *([_OPEN] if landing.is_open else []), *([_CHOSEN] if is_chosen else [])),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from descheduler.cluster.snapshot import Snapshot
@@ -12,7 +12,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import Sch
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import PodIdentity, identity_of
 
 __all__ = ["MovedCluster", "configuration_of"]
 
@@ -25,8 +25,8 @@ def configuration_of(settings: SchedulingSettings) -> SchedulerConfiguration:
 class MovedCluster:
     """`snapshot` after the evictions of `moves`, one after the other, and the landings of their replacements.
 
-    The moves are some of `decisions`. Those of a run that does not verify where replacements land are booked where they
-    are likely to, and those whose plan has chosen the node there.
+    `books_likely` is as in LandingProver: set for moves of a run that does not verify where replacements land.
+    `held_on` has the nodes on which room is held for replacements, by the pod that leaves.
     """
 
     def __init__(
@@ -35,15 +35,15 @@ class MovedCluster:
         settings: SchedulingSettings,
         moves: Iterable[Pod] = (),
         *,
-        decisions: Decisions | None = None,
+        books_likely: bool = False,
+        held_on: Mapping[PodIdentity, str] | None = None,
     ) -> None:
         self.configuration = configuration_of(settings)
-        books_likely = decisions is not None and not decisions.is_verified
-        self._held_on = {} if decisions is None else {id(move.pod): move.held_on for move in decisions.leaving}
         self._prover = LandingProver(
             snapshot, configuration=self.configuration, version=settings.version, books_likely=books_likely
         )
         self._moved = set[int]()
+        self._held_on = held_on or {}
         self.book_all(moves)
 
     @property
@@ -58,17 +58,13 @@ class MovedCluster:
 
     def landing_of(self, victim: Pod) -> Landing:
         """Where the replacement of `victim` would land."""
-        return self._prover.consider(victim, held_on=self.held_on(victim))
-
-    def held_on(self, victim: Pod) -> str:
-        """The node on which room is held for the replacement of `victim`; empty where the scheduler chooses."""
-        return self._held_on.get(id(victim), "")
+        return self._prover.consider(victim, held_on=self._held_on.get(identity_of(victim), ""))
 
     def book_all(self, moves: Iterable[Pod]) -> list[Landing]:
         """Makes further moves; returns the landings of their replacements."""
         landings = []
         for pod in moves:
-            landings.append(self._prover.book(pod, held_on=self.held_on(pod)))
+            landings.append(self._prover.book(pod, held_on=self._held_on.get(identity_of(pod), "")))
             self._moved.add(id(pod))
         return landings
 

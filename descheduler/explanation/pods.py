@@ -17,6 +17,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.plan.moves import identity_of
 from descheduler.report.explanation.placement import PlacementAnalysis
 from descheduler.report.explanation.pod import PodExplanation
 
@@ -25,10 +26,6 @@ __all__ = ["explain_pod"]
 _FITS = (
     "the snapshot shows no cause: the scheduler has not tried it yet, or pods before it in the queue use the free"
     " resources"
-)
-
-_CHOSEN = (
-    "the plan has chosen {node} (chooseNodes: true); the Reservation that holds room there is not part of the scores"
 )
 
 
@@ -40,13 +37,13 @@ def explain_pod(
     if not pod.node_name:
         return _pending(pod, snapshot, settings, now, run)
     moves = () if run is None else run.moves_before(pod)
-    moved = MovedCluster(snapshot, settings, moves, decisions=None if run is None else run.decisions)
+    books_likely, held_on = run is not None and not run.decisions.is_verified, {} if run is None else run.held_on
+    moved = MovedCluster(snapshot, settings, moves, books_likely=books_likely, held_on=held_on)
     landing = moved.landing_of(pod)
-    notes = [_CHOSEN.format(node=node)] if (node := moved.held_on(pod)) else []
     explanation = PodExplanation(
         facts=pod_facts(pod, moved.cluster, now),
         decision=decision,
-        landing=explained_landing(landing, notes),
+        landing=explained_landing(landing, is_chosen=identity_of(pod) in held_on),
         placement=_placement(moved, landing),
     )
     return explanation, moved.warnings

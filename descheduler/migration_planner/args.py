@@ -312,22 +312,21 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
     return [*found, *_check_weights(args)]
 
 
-def profile_problems(args: MigrationPlannerArgs, others: Mapping[str, msgspec.Struct]) -> Iterator[ArgsProblem]:
+def profile_problems(args: MigrationPlannerArgs, evicting: Mapping[str, msgspec.Struct]) -> Iterator[ArgsProblem]:
     """That nothing in the profile holds room on the nodes that the plan is to choose."""
-    controller = others.get("MigrationController")
-    if not args.choose_nodes or _creates_reservations(controller):
+    if not args.choose_nodes or any(map(_creates_reservations, evicting.values())):
         return
     yield ArgsProblem(
         ("chooseNodes",),
-        "needs Reservations: set reservationProvider to koordinator and defaultJobMode to ReservationFirst in the"
-        " arguments of MigrationController, in a DeschedulerConfiguration",
+        "needs Reservations: use a DeschedulerConfiguration that enables MigrationController with"
+        " reservationProvider: koordinator and defaultJobMode: ReservationFirst",
     )
 
 
-def _creates_reservations(controller: msgspec.Struct | None) -> bool:
-    if not isinstance(controller, MigrationControllerArgs):
+def _creates_reservations(args: msgspec.Struct) -> bool:
+    if not isinstance(args, MigrationControllerArgs):
         return False
-    return (controller.reservation_provider, controller.default_job_mode) == ("koordinator", "ReservationFirst")
+    return (args.reservation_provider, args.default_job_mode) == ("koordinator", "ReservationFirst")
 
 
 def _check_weights(args: MigrationPlannerArgs) -> Iterator[ArgsProblem]:

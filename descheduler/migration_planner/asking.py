@@ -147,7 +147,12 @@ class Asking:
     def _substitutes(
         self, given_up: Sequence[Group], others: Sequence[Group], refused: Mapping[PodIdentity, str]
     ) -> list[Group]:
-        """What is asked for instead of what was given up: neither pods of `others` nor such as were refused."""
+        """What is asked for instead of what was given up: neither pods of `others` nor such as were refused.
+
+        Nothing where the plan chooses the nodes, of which it has none for others.
+        """
+        if self._chooses_nodes:
+            return []
         pods, problem = self._cluster.pods, self._cluster.problem
         taken = {move.pod for group in others for move in group.moves}
         found = self._objective.substitutes(
@@ -241,8 +246,7 @@ class Asking:
     def _candidate(self, pod: Pod, node: str | None, held_on: str, waves: MoveWaves | None) -> Candidate:
         """`pod`, whose replacement is expected on `node`."""
         wave, reason = 1 if waves is None else waves.of(pod, node), self._objective.reason(pod)
-        candidate = Candidate(pod, reason, wave=wave, cost=self._cluster.cost_of(pod))
-        return msgspec.structs.replace(candidate, target_node=held_on, holds_target=True) if held_on else candidate
+        return Candidate(pod, reason, wave=wave, cost=self._cluster.cost_of(pod)).held(held_on)
 
     def _harm(self, pod: Pod, landing: Landing) -> Verdict:
         """What stands against where `pod` lands, or that nobody can tell where that is."""

@@ -77,9 +77,9 @@ class Planning:
         self.goal = self._reached(search, granted)
 
     def _chosen(self, best: Trial, asking: Asking) -> Sequence[Group]:
-        """The groups whose moves gain enough for what they disrupt."""
-        poor = self._poor(best)
-        good = [group for group in best.groups if not any(identity_of(pod) in poor for pod in group.pods)]
+        """The groups whose moves gain enough for what they disrupt; none where all plans end worse than nothing."""
+        poor, groups = self._poor(best), best.groups if best.figure <= self._before else ()
+        good = [group for group in groups if not any(identity_of(pod) in poor for pod in group.pods)]
         moves = [move for group in good for move in group.moves]
         self._objective.groups(moves)
         is_whole = len(moves) == len(best.plan.moves) and not best.has_in_vain

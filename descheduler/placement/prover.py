@@ -274,8 +274,7 @@ class LandingProver:
         candidate = self._candidates.candidate(victim, self._gone)
         unplaced = candidate.unplaced
         if unplaced is not None and held_on:
-            held = msgspec.structs.replace(unplaced, held_on=self._cluster.table.index[held_on])
-            return msgspec.structs.replace(candidate, unplaced=held)
+            return msgspec.structs.replace(candidate, unplaced=msgspec.structs.replace(unplaced, held_on=held_on))
         if unplaced is None or not unplaced.unit or not mates:
             return candidate
         others = (self._candidates.candidate(mate, self._gone).unplaced for mate in mates)
@@ -295,16 +294,16 @@ class LandingProver:
                 trial.keep()
             return decision
 
-    def _settle_held(self, unplaced: UnplacedReplacement, node: int) -> Decision:
+    def _settle_held(self, unplaced: UnplacedReplacement) -> Decision:
         """The same where room is held: it is there before pending pods can take what the victim leaves."""
-        landing = land_in_held_room(unplaced, node, self._cluster)
+        landing = land_in_held_room(unplaced, self._cluster)
         if landing.node is not None:
             self._pending.place_after(unplaced.victim, unplaced.priority)
         return Decision(landing)
 
     def _settle(self, candidate: Candidate, trial: WhatIf) -> Decision:
-        if candidate.unplaced is not None and candidate.unplaced.held_on is not None:
-            return self._settle_held(candidate.unplaced, candidate.unplaced.held_on)
+        if candidate.unplaced is not None and candidate.unplaced.held_on:
+            return self._settle_held(candidate.unplaced)
         cold = None
         looks_first = candidate.unplaced is not None and _hinders_elsewhere(candidate.unplaced)
         if looks_first and candidate.unplaced is not None:

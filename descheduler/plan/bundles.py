@@ -33,6 +33,10 @@ class Candidate(msgspec.Struct, frozen=True):
         """The node on which room is held for the replacement, "" for none."""
         return self.target_node if self.holds_target else ""
 
+    def held(self, node: str) -> Candidate:
+        """The same with room held on `node`; as it is where that is ""."""
+        return msgspec.structs.replace(self, target_node=node, holds_target=True) if node else self
+
 
 class Bundle(msgspec.Struct, frozen=True):
     """Candidates that `plugin` of `profile` wants to move together: granted or refused whole.

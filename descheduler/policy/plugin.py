@@ -59,7 +59,7 @@ def _no_problems(_args: msgspec.Struct) -> Sequence[ArgsProblem]:
     return ()
 
 
-def _no_profile_problems(_args: msgspec.Struct, _others: Mapping[str, msgspec.Struct]) -> Sequence[ArgsProblem]:
+def _no_profile_problems(_args: msgspec.Struct, _evicting: Mapping[str, msgspec.Struct]) -> Sequence[ArgsProblem]:
     return ()
 
 
@@ -96,7 +96,7 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     warnings: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
     """What of the arguments of an enabled plugin has no effect, or not the one that somebody might expect."""
     profile_problems: Callable[[ArgsT, Mapping[str, msgspec.Struct]], Iterable[ArgsProblem]] = _no_profile_problems
-    """As `construction_problems`, of what the arguments need of those of other plugins of the profile, by name."""
+    """As `construction_problems`, of what the arguments need of those of the plugins that evict, by name."""
     beside: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Other plugins that, in the same profile, keep this one from doing what it is for → the warning that says so."""
     uses: Callable[[ArgsT], Mapping[tuple[str | int, ...], str]] | None = None

@@ -79,13 +79,13 @@ def _move(move: moves.Move) -> Move:
         pod=_reference(move.pod),
         from_node=move.pod.node_name,
         to_node=move.to_node,
+        holds_target=bool(move.held_on),
         landing=None if move.landing is None else planned_landing(move.landing),
         profile=move.profile,
         plugin=move.plugin,
         reason=move.reason,
         wave=move.wave,
         cost=move.cost,
-        holds_room=bool(move.held_on),
     )
 
 

@@ -39,22 +39,22 @@ class Move(Fields, frozen=True):
     """A pod that leaves its node, once, in the order in which moves are decided.
 
     `to_node` is where its replacement is scheduled, null when no node is predicted or when that was not looked up;
-    `landing` says how sure that is. `wave` numbers the moves that may run together, from 1: those of the next wave need
-    room that these leave. `cost` is what the disruption of the pod costs for the planner that chose it, in thousandths
-    of an ordinary eviction, null for moves of other plugins. `holds_room` says that the plan has chosen `to_node`, and
-    that room is held there for the replacement before the pod is evicted; otherwise the scheduler chooses.
+    with `holds_target` the plan has chosen that node, and a Reservation holds room for the replacement there before the
+    eviction. `landing` says how sure that is. `wave` numbers the moves that may run together, from 1: those of the next
+    wave need room that these leave. `cost` is what the disruption of the pod costs for the planner that chose it, in
+    thousandths of an ordinary eviction, null for moves of other plugins.
     """
 
     pod: PodReference
     from_node: str = msgspec.field(name="from")
     to_node: str | None = msgspec.field(name="to")
+    holds_target: bool
     landing: PlannedLanding | None
     profile: str
     plugin: str
     reason: str
     wave: int
     cost: int | None
-    holds_room: bool
 
 
 class PlannedAllocation(Fields, frozen=True):

@@ -1,57 +1,81 @@
-"""Explanations of a run whose plan chooses the nodes of replacement pods."""
+"""Explanations of moves whose nodes the plan has chosen: they say what the plan says."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
 
-from tests.builders import Object, node_object, pod_object
-from tests.e2e.stored_workloads import replica_set, running_pod
-from tests.explanation.questions import node_explanation, pod_explanation, policy_of
+import pytest
 
-_HELD = {"reservationProvider": "koordinator", "schedulerNames": ["default-scheduler"]}
+from descheduler import evaluate
+from descheduler.report.explanation.group import GroupExplanation
+from tests.builders import NOW, Object, node_object, pod_object
+from tests.explanation.questions import node_explanation, pod_explanation, policy_of, whole_explanation
+from tests.migration_planner.choosing import choosing_policy
+from tests.placement.workloads import workload_object
 
-
-def consolidation() -> dict[str, Any]:
-    """A policy that empties nodes onto nodes that it chooses."""
-    planner = {"objectives": [{"consolidateNodes": {}}], "timeLimit": "1s", "chooseNodes": True}
-    profile = {
-        "name": "main",
-        "pluginConfig": [
-            {"name": "MigrationPlanner", "args": planner},
-            {"name": "MigrationController", "args": _HELD},
-        ],
-        "plugins": {"balance": {"enabled": [{"name": "MigrationPlanner"}]}},
-    }
-    return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerConfiguration", "profiles": [profile]}
+POLICY = choosing_policy({"consolidateNodes": {}})
 
 
-def spread_out() -> list[Object]:
-    """A workload with a pod on each node; the scheduler would place what is evicted onto the emptier one again."""
-    containers = [{"name": "web", "resources": {"requests": {"cpu": "1"}}}]
-    web = replica_set(
-        "web",
-        "default",
-        replicas=2,
-        template={"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}},
-    )
-    pods = [running_pod(web, number, node) for number, node in enumerate("ab")]
-    for pod in pods:
-        pod["metadata"]["uid"] = pod["metadata"]["name"]
-    bare = pod_object("bare", node="a", cpu="1", owners=[])
-    return [*(node_object(name) for name in "ab"), web, *pods, bare]
+def _pod(name: str, cpu: str, node: str) -> list[Object]:
+    """A pod and its ReplicaSet."""
+    template = pod_object("t", cpu=cpu)
+    return [
+        pod_object(name, cpu=cpu, node=node, owners=[f"ReplicaSet/{name}"]),
+        workload_object(f"ReplicaSet/{name}", template=template),
+    ]
 
 
-def test_the_replacement_of_a_pod_is_scheduled_onto_the_chosen_node() -> None:
-    landing = pod_explanation("web-01", spread_out(), policy_of(consolidation())).landing
+OBJECTS: list[Object] = [
+    *(node_object(name, cpu="10") for name in "abc"),
+    *_pod("p", "3", "a"),
+    *_pod("q", "2", "a"),
+    pod_object("r", cpu="5", node="b", owners=[]),
+    pod_object("s", cpu="4", node="c", owners=[]),
+]
+"""Node a is emptied; the scheduler would place its pods there again."""
 
-    assert landing is not None
-    assert (landing.summary, landing.notes) == (
-        "the replacement pod can be scheduled onto a",
-        ("the plan has chosen a (chooseNodes: true); the Reservation that holds room there is not part of the scores",),
-    )
+
+@cache
+def _planned() -> dict[str, str]:
+    """The target of each pod in the plan, on which room is held."""
+    moves = evaluate(POLICY, OBJECTS, now=NOW).decisions.moves
+    return {move.pod.name: move.held_on for move in moves}
 
 
-def test_a_chosen_node_receives_the_pods() -> None:
-    explanation = node_explanation("a", spread_out(), policy_of(consolidation()))
+def test_each_pod_goes_where_the_plan_says() -> None:
+    said = {}
+    for name in "pq":
+        landing = pod_explanation(name, OBJECTS, policy_of(POLICY)).landing
+        assert landing is not None
+        said[name] = (landing.verdict, landing.node)
 
-    assert [arrival.pod.name for arrival in explanation.arrivals] == ["web-01"]
+    assert said == {name: ("lands", node) for name, node in _planned().items()}
+
+
+def test_explanation_says_that_the_scheduler_did_not_choose_the_node() -> None:
+    landings = [pod_explanation("p", OBJECTS, policy).landing for policy in (policy_of(POLICY), None)]
+
+    assert [landing.notes[-1:] for landing in landings if landing is not None] == [
+        ("the plan chose the node (chooseNodes: true), and a Reservation holds room for the replacement pod there",),
+        (),
+    ]
+
+
+def test_the_emptied_node_names_the_targets_of_its_pods() -> None:
+    departures = node_explanation("a", OBJECTS, policy_of(POLICY)).departures
+
+    assert {each.pod.name: each.to_node for each in departures} == _planned()
+
+
+@pytest.mark.parametrize("node", ["b", "c"])
+def test_a_node_names_the_pods_that_come(node: str) -> None:
+    arrivals = node_explanation(node, OBJECTS, policy_of(POLICY)).arrivals
+
+    assert [each.pod.name for each in arrivals] == [name for name, target in _planned().items() if target == node]
+
+
+def test_a_workload_names_the_target_of_its_pod() -> None:
+    group = whole_explanation("replicaset", "default/p", OBJECTS, policy_of(POLICY)).group
+
+    assert isinstance(group, GroupExplanation)
+    assert [each.to_node for each in group.pods] == [_planned()["p"]]

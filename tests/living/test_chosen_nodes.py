@@ -66,7 +66,7 @@ def test_an_applied_plan_holds_room_on_the_nodes_that_it_has_chosen(
     file = tmp_path / "plan.json"
     assert cli.run("--out", str(file), command="plan")[0] == 0
     (move,) = json.loads(file.read_text())["plan"]["moves"]
-    assert (move["to"], move["holdsRoom"]) == ("n2", True)
+    assert (move["to"], move["holdsTarget"]) == ("n2", True)
 
     code, _, err = cli.run(str(file), command="apply")
 

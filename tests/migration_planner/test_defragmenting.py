@@ -205,3 +205,21 @@ def test_of_shared_devices_only_gpus_as_a_whole_are_named(resource: str) -> None
 
 def make_openings(nodes: Sequence[Node]) -> Openings:
     return LandingProver(make_snapshot(nodes)).openings()
+
+
+def test_nothing_is_evicted_where_a_pending_pod_would_take_what_is_freed() -> None:
+    """It needs the cores of node a, whose free GPUs no pod can use then: more are stranded than before."""
+
+    def piece(name: str, gpus: int, on: str, cpu: str) -> Pod:
+        return make_pod(name, node=on, requests={"cpu": cpu, GPU: str(gpus)})
+
+    nodes = [
+        make_node(name, cpu=cpu, allocatable={GPU: "8"}) for name, cpu in zip("abc", ("12", "12", "10"), strict=True)
+    ]
+    pods = [piece("p", 4, "a", "3"), piece("q", 4, "a", "3"), piece("r", 2, "b", "2"), piece("s", 1, "b", "3")]
+    pods += [piece(name, 4, "c", "3") for name in "tu"]
+
+    decisions = run(nodes, [*pods, make_pod("cores", cpu="8", node="", phase="Pending")])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels[0].after == goal_of(decisions).levels[0].before

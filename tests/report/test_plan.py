@@ -17,6 +17,7 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
             pod=PodReference(namespace="default", name="old", uid="default-old"),
             from_node="a",
             to_node="a",
+            holds_target=False,
             landing=PlannedLanding(
                 verdict="lands",
                 cold="lands",
@@ -34,7 +35,6 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
             reason="1 h old (maxPodLifeTimeSeconds: 60)",
             wave=1,
             cost=None,
-            holds_room=False,
         ),
     )
 

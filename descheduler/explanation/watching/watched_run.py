@@ -18,7 +18,7 @@ from descheduler.explanation.watching.watch import Watch, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import Refusal
+from descheduler.plan.moves import PodIdentity, Refusal, identity_of
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.staying import staying_pod
 from descheduler.policy.types import Policy
@@ -38,6 +38,11 @@ class WatchedRun(msgspec.Struct, frozen=True):
         """What operators must know of the run: plugins that could not work, and what the policy leaves unclear."""
         failures = (f"{f.plugin} (profile {f.profile}) failed: {f.message}" for f in self.decisions.failures)
         return (*failures, *self.decisions.notes)
+
+    @property
+    def held_on(self) -> Mapping[PodIdentity, str]:
+        """The nodes on which room is held for replacements, by the pod that leaves."""
+        return {identity_of(move.pod): move.held_on for move in self.decisions.leaving if move.held_on}
 
     def wishes_for(self, pod: Pod) -> list[Wish]:
         """The plugins that wanted `pod` gone, in order."""

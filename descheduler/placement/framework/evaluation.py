@@ -58,13 +58,15 @@ class SchedulerModel(Protocol):
     """Whoever places pods, over one shadow cluster: the profiles of kube-scheduler, and schedulers of other kinds.
 
     `filters` are its plugins that refuse nodes, by name; `interactions` say how pods that it places bear on each other;
-    `preempts` says whether it evicts others for a pod that fits nowhere.
+    `preempts` says whether it evicts others for a pod that fits nowhere. Of more than `num_nodes_to_find` nodes that
+    pass all filters it does not look at every one.
     """
 
     profile: SchedulerProfile
     filters: dict[str, FilterPlugin]
     interactions: JoinedInteractions
     preempts: bool
+    num_nodes_to_find: int
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""

@@ -31,7 +31,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
     `doubt` says what its scheduler checks that is not modelled, and is empty where everything is; refusals of
     `optional` plugins may mean nothing to that scheduler. `alternative` is the same of the newer revision, which may
     come instead. `unit` are the pods that are placed together with it, itself among them; empty for one alone.
-    `held_on` is the index of the node on which room is held for it before its victim leaves; None without that.
+    On the node `held_on` room is held for it before its victim leaves; "" without that.
     """
 
     victim: Pod
@@ -44,7 +44,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
     optional: frozenset[str] = frozenset()
     alternative: UnplacedReplacement | None = None
     unit: tuple[Pod, ...] = ()
-    held_on: int | None = None
+    held_on: str = ""
 
     @property
     def unit_id(self) -> str:

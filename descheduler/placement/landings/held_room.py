@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
 from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.verdicts import landed
@@ -12,29 +13,45 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 __all__ = ["land_in_held_room"]
 
 
-def land_in_held_room(unplaced: UnplacedReplacement, node: int, cluster: ShadowCluster) -> Landing:
-    """The landing of `unplaced` on `node`, where it is placed; its victim is gone then, and stays if nothing lands.
+_NO_NODE = "node is not in the snapshot"
+
+
+def land_in_held_room(unplaced: UnplacedReplacement, cluster: ShadowCluster) -> Landing:
+    """The landing of `unplaced` where room is held for it; its victim is gone then, and stays if nothing lands.
 
     What holds the room is a pod like the replacement to the scheduler, while the victim is still there: the node has to
     take it then, and the replacement of either revision once the victim is gone. (`reserve pod` of koordinator 1.8
     `pkg/scheduler/plugins/reservation`, which passes all filters.)
     """
+    node = cluster.table.index.get(unplaced.held_on)
+    if node is None:
+        return _not_held(unplaced, _NO_NODE)
     holding = unplaced.evaluate()
     if not holding.feasible[node]:
-        return _not_held(unplaced, holding, node)
+        return _refused(unplaced, holding, node)
     with cluster.what_if() as trial:
         cluster.remove(unplaced.victim)
         for each in filter(None, (unplaced.alternative, unplaced)):
             evaluation = each.evaluate()
             if not evaluation.feasible[node]:
-                return _not_held(unplaced, evaluation, node)
-        placement = put_on_node(unplaced.scheduler, evaluation, node)
+                return _refused(unplaced, evaluation, node)
+        placement = put_on_node(unplaced.scheduler, evaluation, node, _only(node, evaluation, unplaced.scheduler))
         trial.keep()
     return landed(unplaced, placement, cluster, cold=None)
 
 
-def _not_held(unplaced: UnplacedReplacement, evaluation: Evaluation, node: int) -> Landing:
-    name, obstacle = evaluation.cycle.cluster.table.names[node], evaluation.first_obstacle_on(node)
-    message = f"no room can be held for the replacement pod on {name}: {', '.join(obstacle.short)}"
-    no, refusal = LandingVerdict.NO, next(iter(evaluation.refusals), None)
+def _only(node: int, evaluation: Evaluation, scheduler: SchedulerModel) -> Choice:
+    """No choice: it is that node. A scheduler that does not look at all nodes may still miss it."""
+    is_sampled = evaluation.num_nodes > scheduler.num_nodes_to_find
+    return Choice(node, 0, (node,), None, is_sampled=is_sampled)
+
+
+def _refused(unplaced: UnplacedReplacement, evaluation: Evaluation, node: int) -> Landing:
+    causes = ", ".join(evaluation.first_obstacle_on(node).short)
+    return _not_held(unplaced, causes, next(iter(evaluation.refusals), None))
+
+
+def _not_held(unplaced: UnplacedReplacement, causes: str, refusal: Obstacle | None = None) -> Landing:
+    message = f"no room can be held for the replacement pod on {unplaced.held_on}: {causes}"
+    no = LandingVerdict.NO
     return Landing(unplaced.victim, unplaced.replacement, no, no, no, message=message, refusal=refusal)
