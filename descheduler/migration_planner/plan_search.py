@@ -10,12 +10,12 @@ import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs
-from descheduler.migration_planner.asking import Asking, Trial
 from descheduler.migration_planner.gpus.gpu_problem import with_gpus
 from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.migration_planner.problem.disruption_cost import disruption_costs
+from descheduler.migration_planner.trials import Trial, Trials
 from descheduler.model.node import Node
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.arrays import Ints
@@ -98,12 +98,9 @@ class PlanSearch:
         """(figure, cost) of which no plan has less; the first plan may move every pod that the filters let go."""
         return self._objective.bound_of(self.plans[0].bound)
 
-    def asking(self) -> Asking:
-        """What asks for the best plan."""
-        return self._asking(self.best.cluster)
-
-    def _asking(self, cluster: ClusterProblem) -> Asking:
-        return Asking(self._objective, self._handle.evictor, cluster, chooses_nodes=self._args.choose_nodes)
+    def trials_over(self, cluster: ClusterProblem) -> Trials:
+        """What tries plans over `cluster` out."""
+        return Trials(self._objective, self._handle.evictor, cluster, chooses_nodes=self._args.choose_nodes)
 
     def least_evictions(self) -> int:
         """How many evictions are needed at least, whatever each of them costs; 0 where nothing is proven."""
@@ -128,11 +125,11 @@ class PlanSearch:
             if stated is None:
                 return
             plan = self._solve(*stated, share, hint, num_workers)
-            trial, refused = self._asking(self.cluster).tried(plan, self._budget)
+            trial = self.trials_over(self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self.trials.append(trial)
             self._on_progress(self.best.figure, self.best.cost, self.seconds)
-            refused = refused or self._poor(trial)
+            refused = trial.refused or self._poor(trial)
             self.against.update(refused)
             self._kept.update(refused)
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs
-from descheduler.migration_planner.asking import Asking, Group, Trial
+from descheduler.migration_planner.asking import Group
 from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.move_waves import MoveWaves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.plan_search import PlanSearch
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.problem.disruption_cost import ORDINARY
+from descheduler.migration_planner.trials import Trial, Trials
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, counted_about
@@ -68,22 +69,22 @@ class Planning:
         self._against = search.against
         self._handle.search.note("")
         self._cluster = search.best.cluster
-        asking = search.asking()
-        good = self._chosen(search.best, asking)
+        trials = search.trials_over(self._cluster)
+        good = self._chosen(search.best, trials)
         self._asked = {identity_of(pod) for group in good for pod in group.pods}
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
-        granted = [pod for group in good for pod in asking.ask_whole(group, waves)]
+        granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
         self.goal = self._reached(search, granted)
 
-    def _chosen(self, best: Trial, asking: Asking) -> Sequence[Group]:
-        """The groups whose moves gain enough for what they disrupt; none where all plans end worse than nothing."""
-        poor, groups = self._poor(best), best.groups if best.figure <= self._before else ()
+    def _chosen(self, best: Trial, trials: Trials) -> Sequence[Group]:
+        """The groups whose moves gain enough for what they disrupt; none where no plan gains anything."""
+        poor, groups = self._poor(best), best.groups if best.figure < self._before else ()
         good = [group for group in groups if not any(identity_of(pod) in poor for pod in group.pods)]
         moves = [move for group in good for move in group.moves]
-        self._objective.groups(moves)
+        self._objective.groups(moves)  # its sentences are about the groups that it made last
         is_whole = len(moves) == len(best.plan.moves) and not best.has_in_vain
-        return good if is_whole else asking.useful(good)
+        return good if is_whole else trials.useful(good)
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""
