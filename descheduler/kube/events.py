@@ -144,7 +144,8 @@ class EventRecorder:
         )
 
     def _count_finished(self) -> None:
-        while self._waiting and self._waiting[0].done():  # one thread, so they end in the order they came
+        # One thread, so they end in the order they came; what a flush gave up is cancelled, and stays among them.
+        while self._waiting and self._waiting[0].done() and not self._waiting[0].cancelled():
             ended = self._waiting.popleft()
             defect = ended.exception()  # an Event is never worth a run
             fault = ended.result() if defect is None else f"internal error ({type(defect).__name__})"

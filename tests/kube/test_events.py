@@ -94,3 +94,16 @@ def test_slow_server_costs_dropped_events_and_no_waiting() -> None:
     api.let_go.set()
 
     assert totals == EventTotals(num_written=0, num_failed=2, num_dropped=1, first_fault=None)
+
+
+def test_events_that_were_given_up_stay_so_when_the_recorder_is_asked_again() -> None:
+    api = _Hanging()
+    recorder = EventRecorder(api)
+    for name in ("a", "b", "c"):
+        recorder.record(make_event(name))
+    first = recorder.flush(0)
+    api.let_go.set()
+
+    again = recorder.flush(30)
+
+    assert (first.num_failed, again.num_failed) == (3, 3)
