@@ -34,9 +34,10 @@ def container(workload: Manifest) -> Manifest:
 def flags(workload: Manifest) -> dict[str, object]:
     """The container's arguments as the command line understands them. Raises click.UsageError for ones it does not."""
     name, *arguments = container(workload)["args"]
-    command = commands.get_command(click.Context(commands), name)
+    parent = click.Context(commands, **commands.context_settings)
+    command = commands.get_command(parent, name)
     assert command is not None
-    return command.make_context(name, list(arguments)).params
+    return command.make_context(name, list(arguments), parent).params
 
 
 def pod_security_problems(workload: Manifest) -> list[str]:
