@@ -103,7 +103,7 @@ def _check_neighbours(checks: Checks, policy: Policy, registry: Registry) -> Non
             for other, message in spec.beside.items() if spec is not None else ():
                 if other in enabled:
                     checks.warn(("profiles", index, "plugins"), message)
-        evicting = {name: profile.args[name] for name in profile.evict}
+        evicting = {name: args for name, args in profile.args.items() if name in profile.evict}
         for config in profile.plugin_configs:
             spec = registry[config.name]
             for problem in spec.profile_problems(config.args, evicting) if config.name in enabled else ():

@@ -27,6 +27,14 @@ CONFIGURATIONS = [
         id="no evict plugin",
     ),
     pytest.param(
+        koordinator(
+            "profiles:\n- plugins: {evict: {disabled: [{name: '*'}], enabled: [{name: MigrationControler}]}}\n"
+        ),
+        ":4:63: profiles[0].plugins.evict.enabled[0].name: unknown plugin 'MigrationControler'; "
+        "did you mean 'MigrationController'?",
+        id="an unknown evict plugin",
+    ),
+    pytest.param(
         koordinator("profiles:\n- plugins: {evict: {enabled: [{name: DefaultEvictor}]}}\n"),
         ":4:20: profiles[0].plugins.evict: 'MigrationController' and 'DefaultEvictor' would all evict; "
         "keep one, and disable the default with '- name: \"*\"'",
