@@ -292,8 +292,8 @@ class MigrationPlannerArgs(Args, frozen=True):
     """How much an objective has to gain for each eviction, in what it counts, such as nodes brought under their target.
     A dearer eviction counts as several. What gains less is not worth its disruption and stays as it is."""
     choose_nodes: bool = False
-    """Whether the plan chooses the nodes of replacement pods, on which Reservations hold room for them, which
-    MigrationController has to create (`reservationProvider: koordinator`). Otherwise the scheduler chooses."""
+    """Whether the plan chooses the nodes of replacement pods. MigrationController holds room there by Reservations
+    (`reservationProvider: koordinator`). By default the scheduler chooses."""
     workers: UInt = 1
     """Processes that search at once. Another number gives another plan; each needs the memory of the problem again."""
 
@@ -324,9 +324,7 @@ def profile_problems(args: MigrationPlannerArgs, evicting: Mapping[str, msgspec.
 
 
 def _creates_reservations(args: msgspec.Struct) -> bool:
-    if not isinstance(args, MigrationControllerArgs):
-        return False
-    return (args.reservation_provider, args.default_job_mode) == ("koordinator", "ReservationFirst")
+    return isinstance(args, MigrationControllerArgs) and args.creates_reservations
 
 
 def _check_weights(args: MigrationPlannerArgs) -> Iterator[ArgsProblem]:

@@ -14,6 +14,7 @@ from descheduler.migration_planner.plan_search import PlanSearch
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.problem.disruption_cost import ORDINARY
 from descheduler.migration_planner.trials import Trial, Trials
+from descheduler.migration_planner.unmovable_pods import why_none_can_leave
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, counted_about
@@ -43,6 +44,7 @@ class Planning:
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
         self._least_evictions = 0
+        self._none_can_leave = ""
         self._asked: set[PodIdentity] = set()
         self._against: dict[PodIdentity, str] = {}
         self._before = objective.figure()
@@ -65,6 +67,7 @@ class Planning:
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
         self._least_evictions = search.least_evictions()
+        self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
         search.run(self._last)
         self._against = search.against
         self._handle.search.note("")
@@ -127,7 +130,9 @@ class Planning:
         figure_bound, cost_bound = bound = search.bound
         evictions_bound = self._least_evictions
         sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
-        if after > figure_bound:
+        if after and self._none_can_leave:
+            sentence += f"; {self._none_can_leave}"
+        elif after > figure_bound:
             sentence += f"; {self._left_text()}"
         elif after:
             sentence += "; no plan within the limits leaves fewer"

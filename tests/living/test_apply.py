@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +30,9 @@ def cluster() -> LivingCluster:
 
 
 @pytest.fixture
-def server(cluster: LivingCluster) -> Iterator[LivingServer]:
-    """The cluster over HTTP, ten times as fast as real time."""
-    with LivingServer(cluster, scale=10) as started:
-        yield started
-
-
-@pytest.fixture
-def cli(server: LivingServer, tmp_path: Path) -> Iterator[Cli]:
-    """The command line, with a policy that moves pods by jobs."""
-    made = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
-    made.policy.write_text(policy_of(WAY))
-    yield made
-    made.close()
+def policy() -> str:
+    """A policy that moves pods by jobs."""
+    return policy_of(WAY)
 
 
 @pytest.fixture

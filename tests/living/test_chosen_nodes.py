@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from tests.integration.live_processes import Cli
 from tests.living.builders import deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
-from tests.living.http import LivingServer
 from tests.migration.controller.whole_runs import WAYS
 from tests.policy.builders import koordinator
 
@@ -37,19 +35,9 @@ def cluster() -> LivingCluster:
 
 
 @pytest.fixture
-def server(cluster: LivingCluster) -> Iterator[LivingServer]:
-    """The cluster over HTTP, ten times as fast as real time."""
-    with LivingServer(cluster, scale=10) as started:
-        yield started
-
-
-@pytest.fixture
-def cli(server: LivingServer, tmp_path: Path) -> Iterator[Cli]:
-    """The command line with the policy."""
-    made = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
-    made.policy.write_text(koordinator(POLICY))
-    yield made
-    made.close()
+def policy() -> str:
+    """A policy whose plan chooses nodes."""
+    return koordinator(POLICY)
 
 
 def test_a_replacement_is_scheduled_onto_the_node_that_the_plan_has_chosen(cluster: LivingCluster, cli: Cli) -> None:

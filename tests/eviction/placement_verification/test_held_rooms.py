@@ -22,14 +22,6 @@ from tests.migration_planner.choosing import choosing_policy
 SMALL, LARGE = make_pod("small", node="a", cpu="1"), make_pod("large", node="a", cpu="3")
 NODES = [make_node("a", cpu="8"), make_node("b"), make_node("c")]
 """Nodes b and c have 4 cores."""
-BLIND_TO_TAINTS = """\
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- plugins:
-    filter: {disabled: [{name: TaintToleration}]}
-    score: {disabled: [{name: TaintToleration}]}
-"""
 
 
 def run_of(*pods: Pod, nodes: list[Node] = NODES, policy: Object | None = None, **options: Any) -> Run:
@@ -123,10 +115,8 @@ class TestUndoing:
 class TestSeveralSchedulers:
     """Profiles that verify by schedulers of their own."""
 
-    def test_each_scheduler_has_the_room_that_was_held_under_another(self, tmp_path: Path) -> None:
+    def test_each_scheduler_has_the_room_that_was_held_under_another(self, blind: Path) -> None:
         """The taint of c keeps everything off it, but not by the scheduler of the second profile."""
-        blind = tmp_path / "blind.yaml"
-        blind.write_text(BLIND_TO_TAINTS)
         policy, second = choosing_policy({"consolidateNodes": {}}), choosing_policy({"consolidateNodes": {}})
         (other,) = second["profiles"]
         other["name"] = "blind"

@@ -25,14 +25,6 @@ NODES = [
     make_node("b", cpu="2"),
     make_node("c", cpu="8", taints=["closed=yes:NoSchedule"]),
 ]
-BLIND_TO_TAINTS = """\
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- plugins:
-    filter: {disabled: [{name: TaintToleration}]}
-    score: {disabled: [{name: TaintToleration}]}
-"""
 
 
 def profile(namespace: str, *, verifies: bool = True, **args: object) -> dict[str, Any]:
@@ -65,9 +57,7 @@ def targets(plan: Plan) -> dict[str, str | None]:
     return {move.pod.name: move.to_node for move in plan.moves}
 
 
-def test_each_move_shows_where_the_scheduler_puts_it_under_which_it_was_granted(tmp_path: Path) -> None:
-    blind = tmp_path / "blind.yaml"
-    blind.write_text(BLIND_TO_TAINTS)
+def test_each_move_shows_where_the_scheduler_puts_it_under_which_it_was_granted(blind: Path) -> None:
     pods = [make_pod(name, namespace=name, node="a", cpu="1") for name in ("seeing", "blind")]
     profiles = [profile("seeing"), profile("blind", schedulerConfigFile=str(blind))]
 
@@ -106,10 +96,8 @@ def test_what_an_earlier_round_evicted_keeps_its_landing() -> None:
     assert targets(plan) == {"gone": "b"}
 
 
-def test_moves_of_several_schedulers_are_judged_together_each_by_its_own(tmp_path: Path) -> None:
+def test_moves_of_several_schedulers_are_judged_together_each_by_its_own(blind: Path) -> None:
     """The scheduler of the first minds the taint of the only node that has room for the second."""
-    blind = tmp_path / "blind.yaml"
-    blind.write_text(BLIND_TO_TAINTS)
     pods = [make_pod("seeing", namespace="seeing", node="a", cpu="1"), make_pod("blind", namespace="blind", cpu="4")]
 
     together = plan_of([profile("seeing"), profile("blind", schedulerConfigFile=str(blind))], pods).landings.together
