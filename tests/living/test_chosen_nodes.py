@@ -19,7 +19,7 @@ profiles:
 - name: p
   pluginConfig:
   - name: MigrationPlanner
-    args: {objectives: [{consolidateNodes: {}}], timeLimit: 2s, chooseNodes: true}
+    args: {objectives: [{consolidateNodes: {}}], timeLimit: 60s, workLimit: 2, chooseNodes: true}
   - name: MigrationController
     args: {reservationProvider: koordinator, skipCheckExpectedReplicas: true, maxUnavailablePerWorkload: 1}
   plugins: {balance: {enabled: [{name: MigrationPlanner}]}}

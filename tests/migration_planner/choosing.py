@@ -30,7 +30,7 @@ _CONTROLLER: Object = {
 
 def choosing_policy(*objectives: Object, chooses: bool = True, **planner: Any) -> Object:
     """A profile `p` with MigrationPlanner and, for what it chooses, the Reservations of MigrationController."""
-    planned = {"chooseNodes": chooses, "objectives": list(objectives), "timeLimit": "1s", **planner}
+    planned = {"chooseNodes": chooses, "objectives": list(objectives), "timeLimit": "60s", "workLimit": 1, **planner}
     profile: Object = {
         "name": "p",
         "pluginConfig": [

@@ -49,7 +49,7 @@ def run_objective(
     **others: Any,
 ) -> Decisions:
     """What MigrationPlanner decides for the objective `key` with `args`; `planner` are arguments beside it."""
-    planned = {"objectives": [{key: args or {}}], "timeLimit": "2s", **(planner or {})}
+    planned = {"objectives": [{key: args or {}}], "timeLimit": "60s", "workLimit": 2, **(planner or {})}
     return run_plugin(
         "MigrationPlanner", nodes, pods, policy={**verified(planned, packs=packs), **(policy or {})}, **others
     )

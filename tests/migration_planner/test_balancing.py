@@ -23,7 +23,11 @@ def pod(name: str, cpu: str, node: str = "a", **facts: Any) -> Pod:
 
 
 def run(pods: Sequence[Pod], *, percent: float = 70, nodes: Sequence[Node] = NODES, **others: Any) -> Decisions:
-    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": percent}}}], "timeLimit": "1s"}
+    args: Object = {
+        "objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": percent}}}],
+        "timeLimit": "60s",
+        "workLimit": 1,
+    }
     return run_plugin("MigrationPlanner", nodes, pods, args={**args, **others.pop("args", {})}, **others)
 
 

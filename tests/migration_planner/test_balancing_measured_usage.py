@@ -65,7 +65,7 @@ def run(measured: dict[str, Any], standing: Sequence[Pod], nodes: Sequence[Node]
         "targetThresholds": {"cpu": 60},
         "metricsUtilization": {"source": measured.pop("source")},
     }
-    args: Object = {"objectives": [{"balanceUtilization": objective}], "timeLimit": "1s"}
+    args: Object = {"objectives": [{"balanceUtilization": objective}], "timeLimit": "60s", "workLimit": 1}
     return run_plugin("MigrationPlanner", nodes, standing, args=args, **measured)
 
 

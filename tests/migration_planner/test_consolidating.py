@@ -136,7 +136,7 @@ def test_a_pod_that_cannot_be_evicted_keeps_its_node_in_use() -> None:
 def test_a_refusal_of_the_api_in_the_middle_keeps_the_whole_node() -> None:
     """It is known from an earlier round of the run, and no limit tells of it before."""
     decisions = decide(
-        load_policy(verified({"objectives": [{"consolidateNodes": {}}], "timeLimit": "2s"}), REGISTRY),
+        load_policy(verified({"objectives": [{"consolidateNodes": {}}], "timeLimit": "60s", "workLimit": 2}), REGISTRY),
         make_snapshot(NODES, SPREAD_OUT),
         now=NOW,
         answers={"default/a1": EvictionAnswer(429, "no")},

@@ -36,7 +36,7 @@ def pod(name: str, gpus: int, on: str, **facts: Any) -> Pod:
 
 
 def run(nodes: Sequence[Node], pods: Sequence[Pod], **others: Any) -> Decisions:
-    args: Object = {"objectives": [{"reduceFragmentation": {"resource": GPU}}], "timeLimit": "1s"}
+    args: Object = {"objectives": [{"reduceFragmentation": {"resource": GPU}}], "timeLimit": "60s", "workLimit": 1}
     return run_plugin("MigrationPlanner", nodes, pods, args={**args, **others.pop("args", {})}, **others)
 
 

@@ -10,7 +10,11 @@ from descheduler.migration_planner.last_plan import read_targets, written_target
 from tests.builders import Object, make_node, make_pod
 from tests.strategies.runs import evicted, run_plugin
 
-ARGS: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}], "timeLimit": "1s"}
+ARGS: Object = {
+    "objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}],
+    "timeLimit": "60s",
+    "workLimit": 1,
+}
 
 
 def test_plans_are_read_as_they_were_written() -> None:

@@ -51,7 +51,7 @@ EVICTS: Object = {
 def policy_for(*strategies: str, configured: Sequence[str] | None = None, weights: Object | None = None) -> Object:
     """A policy that plans the repair of what these strategies select, none of which is enabled itself."""
     objective = {"repairViolations": {"strategies": list(strategies), "weights": weights or {}}}
-    planner: Object = {"objectives": [objective], "timeLimit": "1s"}
+    planner: Object = {"objectives": [objective], "timeLimit": "60s", "workLimit": 1}
     names = strategies if configured is None else configured
     profile = {
         "name": "p",

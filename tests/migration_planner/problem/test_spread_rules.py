@@ -72,7 +72,11 @@ def test_a_plan_keeps_the_spread() -> None:
         web("w", "c"),
         make_pod("full", node="b", cpu="7", owners=["DaemonSet/d"]),
     ]
-    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}], "timeLimit": "1s"}
+    args: Object = {
+        "objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}],
+        "timeLimit": "60s",
+        "workLimit": 1,
+    }
 
     assert evicted(run_plugin("MigrationPlanner", NODES, pods, args=args)) == ["free"]
 
