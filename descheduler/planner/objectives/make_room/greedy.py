@@ -18,24 +18,46 @@ def make_room_for(placement: Placement, pod: int) -> bool:
     lack = np.maximum(placement.need[:, [pod]] - placement.free, 0) / np.maximum(placement.problem.capacity.T, 1)
     nodes = np.argsort(lack.sum(axis=0), kind="stable")
     nodes = nodes[placement.allowed_moves(np.array([pod]), nodes)[0]]
-    return any(_try_node(placement, pod, node, limit) for limit in range(_MOST_MOVES + 1) for node in nodes.tolist())
+    best: list[tuple[int, int]] | None = None
+    for node in nodes.tolist():
+        moves = _moves_for(placement, pod, node, _MOST_MOVES if best is None else len(best) - 2)
+        if moves is not None:
+            best = [*moves, (pod, node)]
+            if len(moves) <= 1:
+                # Nodes that lack nothing come first, and those that need a move need one at least.
+                break
+    for moved, node in best or ():
+        placement.move(moved, node)
+    return best is not None
 
 
-def _try_node(placement: Placement, pod: int, node: int, limit: int) -> bool:
-    """Moves up to `limit` pods off the node, each the smallest that suffices, else the largest; False: undone."""
-    done: list[int] = []
+def _moves_for(placement: Placement, pod: int, node: int, limit: int) -> list[tuple[int, int]] | None:
+    """Up to `limit` moves off the node, each of the smallest pod that suffices, else of the largest; None: too few.
+
+    Leaves no trace.
+    """
+    if not _may_suffice(placement, pod, node, limit):
+        return None
+    done: list[tuple[int, int]] = []
     while (placement.need[:, pod] > placement.free[:, node]).any() and len(done) < limit:
         move = _move(placement, pod, node)
         if move is None:
             break
         placement.move(*move)
-        done.append(move[0])
-    if placement.is_open(pod, node):
-        placement.move(pod, node)
-        return True
-    for victim in reversed(done):
+        done.append(move)
+    is_open = placement.is_open(pod, node)
+    for victim, _ in reversed(done):
         placement.move(victim, node)
-    return False
+    return done if is_open else None
+
+
+def _may_suffice(placement: Placement, pod: int, node: int, limit: int) -> bool:
+    """Whether the `limit` largest pods of the node free what is lacking there, resource by resource."""
+    short = placement.need[:, pod] - placement.free[:, node]
+    if limit <= 0 or (short <= 0).all():
+        return bool((short <= 0).all())
+    need = placement.need[:, placement.evictable_on(node)]
+    return bool((np.sort(need, axis=1)[:, -limit:].sum(axis=1) >= short).all())
 
 
 def _move(placement: Placement, pod: int, node: int) -> tuple[int, int] | None:
