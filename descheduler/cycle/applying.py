@@ -108,7 +108,7 @@ def still_valid(
     changes = dict(_changes(moves.values(), bases, snapshot))
     while True:
         gone = _with_bundles(changes, bases)
-        left = [_chosen(move) for uid, move in moves.items() if uid not in gone]
+        left = [_chosen(move, bases[uid].bundle) for uid, move in moves.items() if uid not in gone]
         if changes and (not plan.allows_partial or not left):
             raise PlanRefusedError(_refusal(list(changes.values()), can_leave_out=bool(left)))
         decisions = decide_on(left)
@@ -126,9 +126,12 @@ def _with_bundles(changes: Collection[str], bases: Mapping[str, MoveBasis]) -> s
     return {*changes, *(uid for uid, basis in bases.items() if basis.bundle in bundles)}
 
 
-def _chosen(move: Move) -> ChosenMove:
-    held_on = move.to_node if move.holds_target else None
-    return ChosenMove(move.pod.uid, move.profile, move.plugin, move.reason, move.wave, move.cost, held_on or "")
+def _chosen(move: Move, bundle: int) -> ChosenMove:
+    held_on = (move.to_node if move.holds_target else None) or ""
+    rooms = tuple((room.pod.uid, room.node) for room in move.room_for)
+    return ChosenMove(
+        move.pod.uid, move.profile, move.plugin, move.reason, move.wave, move.cost, held_on, rooms, bundle
+    )
 
 
 def _changes(moves: Collection[Move], bases: Mapping[str, MoveBasis], snapshot: Snapshot) -> Iterator[tuple[str, str]]:

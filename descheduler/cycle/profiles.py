@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import groupby
 from typing import cast
 
 import msgspec
@@ -16,6 +17,7 @@ from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.bundles import Candidate
@@ -91,18 +93,25 @@ def request_chosen(
         for index in range(len(policy.profiles))
     ]
     pods = {pod.uid: pod for pod in handle.view.snapshot.pods}
-    for move in chosen:
-        profile = next((each for each in profiles if each.name == move.profile and each.runs(move.plugin)), None)
-        pod = pods.get(move.uid)
-        if profile is None or pod is None:
-            continue
-        asked = profile.evictor_of(move.plugin)
-        if asked.lets_go(pod, move.reason):
-            candidate = Candidate(pod, move.reason, wave=move.wave, cost=move.cost)
-            asked.request_all((candidate.held(move.held_on),))
+    for _, bundle in groupby(enumerate(chosen), key=lambda move: move[1].bundle or -1 - move[0]):
+        moves = [move for _, move in bundle]
+        name, plugin = moves[0].profile, moves[0].plugin
+        profile = next((each for each in profiles if each.name == name and each.runs(plugin)), None)
+        if profile is not None:
+            asked = profile.evictor_of(plugin)
+            known = [move for move in moves if move.uid in pods]
+            going = [_candidate(move, pods) for move in known if asked.lets_go(pods[move.uid], move.reason)]
+            if going:
+                asked.request_all(going)
     for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
         evictor.end_turn(profile=name, plugin=plugin)
     return ProfilesRun()
+
+
+def _candidate(move: ChosenMove, pods: Mapping[str, Pod]) -> Candidate:
+    """What is asked for of a move, of pods by UID."""
+    rooms = [PendingRoom(pods[uid], node) for uid, node in move.rooms if uid in pods]
+    return Candidate(pods[move.uid], move.reason, wave=move.wave, cost=move.cost).held(move.held_on, rooms)
 
 
 def _running_order(

@@ -218,8 +218,8 @@ class Evictor:
         is_repeated = self.book.has(pod)
         granted = Move(pod, profile, plugin, candidate.reason, is_repeated=is_repeated, bundle=number)
         wave = max(candidate.wave, self.book.last_wave)  # what was decided later counts on the moves before it
-        granted = msgspec.structs.replace(granted, wave=wave, cost=candidate.cost, held_on=candidate.held_on)
-        return self._enter(granted)
+        granted = msgspec.structs.replace(granted, wave=wave, cost=candidate.cost)
+        return self._enter(msgspec.structs.replace(granted, held_on=candidate.held_on, rooms=candidate.rooms))
 
     def _note_mate(self, candidate: Candidate) -> Undo:
         if not candidate.is_mate:
@@ -232,7 +232,7 @@ class Evictor:
         """Books a prior move in the name that it was made in; it has been charged for."""
         self._booked_again.add(prior.pod.uid)
         move = Move(prior.pod, prior.profile, prior.plugin, prior.reason, wave=prior.wave, cost=prior.cost)
-        entered = self._enter(msgspec.structs.replace(move, held_on=prior.held_on))
+        entered = self._enter(msgspec.structs.replace(move, held_on=prior.held_on, rooms=prior.rooms))
         return undo_all([lambda: self._booked_again.discard(prior.pod.uid), entered])
 
     def _enter(self, move: Move) -> Undo:

@@ -29,8 +29,8 @@ def explain_group(
     With a `run` only the pods that it evicts have a landing, without one all that have a node.
     """
     pods = group.pods
-    books_likely, held_on = run is None or not run.decisions.is_verified, {} if run is None else run.held_on
-    moved = MovedCluster(snapshot, settings, books_likely=books_likely, held_on=held_on)
+    books_likely, held = run is None or not run.decisions.is_verified, {} if run is None else run.held
+    moved = MovedCluster(snapshot, settings, books_likely=books_likely, held=held)
     landings = _landings_alone(pods, moved) if run is None else _landings_in(run, pods, moved)
     found = [landings[id(pod)] for pod in pods if id(pod) in landings]
     explanation = GroupExplanation(

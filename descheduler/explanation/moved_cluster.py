@@ -12,7 +12,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import Sch
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.plan.moves import Move, PodIdentity, identity_of
 
 __all__ = ["MovedCluster", "configuration_of"]
 
@@ -26,7 +26,7 @@ class MovedCluster:
     """`snapshot` after the evictions of `moves`, one after the other, and the landings of their replacements.
 
     `books_likely` is as in LandingProver: set for moves of a run that does not verify where replacements land.
-    `held_on` has the nodes on which room is held for replacements, by the pod that leaves.
+    `held` are the moves for which room is held, by the pod that leaves.
     """
 
     def __init__(
@@ -36,14 +36,14 @@ class MovedCluster:
         moves: Iterable[Pod] = (),
         *,
         books_likely: bool = False,
-        held_on: Mapping[PodIdentity, str] | None = None,
+        held: Mapping[PodIdentity, Move] | None = None,
     ) -> None:
         self.configuration = configuration_of(settings)
         self._prover = LandingProver(
             snapshot, configuration=self.configuration, version=settings.version, books_likely=books_likely
         )
         self._moved = set[int]()
-        self._held_on = held_on or {}
+        self._held = held or {}
         self.book_all(moves)
 
     @property
@@ -58,15 +58,24 @@ class MovedCluster:
 
     def landing_of(self, victim: Pod) -> Landing:
         """Where the replacement of `victim` would land."""
-        return self._prover.consider(victim, held_on=self._held_on.get(identity_of(victim), ""))
+        move = self._held.get(identity_of(victim))
+        if move is None:
+            return self._prover.consider(victim)
+        return self._prover.consider(victim, held_on=move.held_on, rooms=move.rooms)
 
     def book_all(self, moves: Iterable[Pod]) -> list[Landing]:
         """Makes further moves; returns the landings of their replacements."""
         landings = []
         for pod in moves:
-            landings.append(self._prover.book(pod, held_on=self._held_on.get(identity_of(pod), "")))
+            landings.append(self._booked(pod))
             self._moved.add(id(pod))
         return landings
+
+    def _booked(self, victim: Pod) -> Landing:
+        move = self._held.get(identity_of(victim))
+        if move is None:
+            return self._prover.book(victim)
+        return self._prover.book(victim, held_on=move.held_on, rooms=move.rooms)
 
     @contextmanager
     def without(self, victim: Pod) -> Iterator[ShadowCluster]:

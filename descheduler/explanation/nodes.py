@@ -63,7 +63,7 @@ def explain_node_after(
 ) -> tuple[NodeExplanation, tuple[str, ...]]:
     """The explanation of `node` by one run of a policy, and warnings."""
     booked = run.decisions.leaving
-    moved = MovedCluster(snapshot, settings, books_likely=not run.decisions.is_verified, held_on=run.held_on)
+    moved = MovedCluster(snapshot, settings, books_likely=not run.decisions.is_verified, held=run.held)
     landings = moved.book_all(eviction.pod for eviction in booked)
     own = [landing for landing in landings if landing.victim.node_name == node.name]
     leaving = {id(eviction.pod) for eviction in booked}

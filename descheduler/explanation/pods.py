@@ -37,13 +37,13 @@ def explain_pod(
     if not pod.node_name:
         return _pending(pod, snapshot, settings, now, run)
     moves = () if run is None else run.moves_before(pod)
-    books_likely, held_on = run is not None and not run.decisions.is_verified, {} if run is None else run.held_on
-    moved = MovedCluster(snapshot, settings, moves, books_likely=books_likely, held_on=held_on)
+    books_likely, held = run is not None and not run.decisions.is_verified, {} if run is None else run.held
+    moved = MovedCluster(snapshot, settings, moves, books_likely=books_likely, held=held)
     landing = moved.landing_of(pod)
     explanation = PodExplanation(
         facts=pod_facts(pod, moved.cluster, now),
         decision=decision,
-        landing=explained_landing(landing, is_chosen=identity_of(pod) in held_on),
+        landing=explained_landing(landing, is_chosen=identity_of(pod) in held),
         placement=_placement(moved, landing),
     )
     return explanation, moved.warnings

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -10,6 +11,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.move_waves import MoveWaves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.landings.landing import Landing
@@ -18,26 +20,37 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING
 from descheduler.planner.waves import Move
 
-__all__ = ["Asking", "Group"]
+__all__ = ["Asking", "Group", "Leaving"]
+
+
+class Leaving(NamedTuple):
+    """A pod that is to leave, the node on which room is held for its replacement, and rooms for pending pods.
+
+    "" is where the scheduler chooses.
+    """
+
+    pod: Pod
+    held_on: str = ""
+    rooms: tuple[PendingRoom, ...] = ()
 
 
 class Group:
     """Moves of `cluster` that are asked for together, and the pods that are evicted for them.
 
-    With `holds_targets` room is held for the replacement of each pod on the node in its place in `held_on`; "" is where
-    the scheduler chooses.
+    With `rooms` room is held on the node of each move for the replacement, and then for the pending pods of that move;
+    without, the scheduler chooses.
     """
 
-    def __init__(self, moves: Sequence[Move], cluster: ClusterProblem, *, holds_targets: bool) -> None:
+    def __init__(
+        self, moves: Sequence[Move], cluster: ClusterProblem, rooms: Mapping[Move, tuple[PendingRoom, ...]] | None
+    ) -> None:
         self.moves = moves
         evictions = [move for move in moves if move.source != PENDING]
         self.pods = [cluster.pods[move.pod] for move in evictions]
-        self.held_on = [cluster.nodes[move.target] if holds_targets else "" for move in evictions]
-
-    @property
-    def asked(self) -> Iterable[tuple[Pod, str]]:
-        """Its pods, each with the node on which room is held for its replacement."""
-        return zip(self.pods, self.held_on, strict=True)
+        self.leaving = [
+            Leaving(pod) if rooms is None else Leaving(pod, cluster.nodes[move.target], rooms.get(move, ()))
+            for pod, move in zip(self.pods, evictions, strict=True)
+        ]
 
 
 class Asking:
@@ -57,7 +70,7 @@ class Asking:
         else:
             refusal = self._first_refusal(group) if len(group.pods) > 1 else None
             if refusal is None:
-                return [pod for pod, held_on in group.asked if self._ask(pod, held_on, waves).is_accepted]
+                return [each.pod for each in group.leaving if self._ask(each, waves).is_accepted]
             verdict = refusal[1]
         for pod in group.pods:
             self._evictor.keep(pod, verdict, self._objective.reason(pod))
@@ -71,19 +84,19 @@ class Asking:
         if self._objective.is_in_bundles:
             return self._against_bundle(group)
         if len(group.pods) == 1:
-            verdict = self._ask(group.pods[0], group.held_on[0])
+            verdict = self._ask(group.leaving[0])
             return {} if verdict.is_accepted else {identity_of(group.pods[0]): verdict.message}
         refusal = self._first_refusal(group)
         if refusal is None:
-            for pod, held_on in group.asked:
-                self._ask(pod, held_on)
+            for each in group.leaving:
+                self._ask(each)
             return {}
         culprit, verdict = refusal
         return {identity_of(culprit): verdict.message}
 
     def _first_refusal(self, group: Group) -> tuple[Pod, Verdict] | None:
         with self._evictor.what_if():
-            answers = ((pod, self._ask(pod, held_on)) for pod, held_on in group.asked)
+            answers = ((each.pod, self._ask(each)) for each in group.leaving)
             return next((answer for answer in answers if not answer[1].is_accepted), None)
 
     def _against_bundle(self, group: Group) -> dict[PodIdentity, str]:
@@ -95,30 +108,31 @@ class Asking:
         """Asks for all of `group` or none, as one bundle; with what stands against it the pod that has to stay."""
         gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
         with self._evictor.what_if():
-            for pod, held_on in group.asked:
-                nodes.append(self._evictor.predicted(pod, held_on).node)
-                verdict = self._ask(pod, held_on)
+            for each in group.leaving:
+                nodes.append(self._evictor.predicted(*each).node)
+                verdict = self._ask(each)
                 if not verdict.is_accepted:
-                    return pod, verdict
+                    return each.pod, verdict
             verdict = gain()
         if not verdict.is_accepted:
             return None, verdict
-        asked = zip(group.pods, nodes, group.held_on, strict=True)
-        return None, self._evictor.request_all([self._candidate(*each, waves) for each in asked])
+        asked = zip(group.leaving, nodes, strict=True)
+        return None, self._evictor.request_all([self._candidate(each, node, waves) for each, node in asked])
 
-    def _ask(self, pod: Pod, held_on: str, waves: MoveWaves | None = None) -> Verdict:
+    def _ask(self, leaving: Leaving, waves: MoveWaves | None = None) -> Verdict:
         """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
-        landing = self._evictor.predicted(pod, held_on)
-        harm = self._harm(pod, landing)
+        landing = self._evictor.predicted(*leaving)
+        harm = self._harm(leaving.pod, landing)
         if harm.is_accepted:
-            return self._evictor.request_all((self._candidate(pod, landing.node, held_on, waves),))
-        self._evictor.keep(pod, harm, self._objective.reason(pod))
+            return self._evictor.request_all((self._candidate(leaving, landing.node, waves),))
+        self._evictor.keep(leaving.pod, harm, self._objective.reason(leaving.pod))
         return harm
 
-    def _candidate(self, pod: Pod, node: str | None, held_on: str, waves: MoveWaves | None) -> Candidate:
-        """`pod`, whose replacement is expected on `node`."""
+    def _candidate(self, leaving: Leaving, node: str | None, waves: MoveWaves | None) -> Candidate:
+        """The pod, whose replacement is expected on `node`."""
+        pod = leaving.pod
         wave, reason = 1 if waves is None else waves.of(pod, node), self._objective.reason(pod)
-        return Candidate(pod, reason, wave=wave, cost=self._cluster.cost_of(pod)).held(held_on)
+        return Candidate(pod, reason, wave=wave, cost=self._cluster.cost_of(pod)).held(leaving.held_on, leaving.rooms)
 
     def _harm(self, pod: Pod, landing: Landing) -> Verdict:
         """What stands against where `pod` lands, or that nobody can tell where that is."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -15,7 +16,7 @@ from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.migration_planner.problem.disruption_cost import disruption_costs
-from descheduler.migration_planner.trials import Trial, Trials
+from descheduler.migration_planner.trials import PlanOver, Trial, Trials
 from descheduler.model.node import Node
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.arrays import Ints
@@ -28,8 +29,11 @@ __all__ = ["PlanSearch"]
 
 _State = Callable[[ClusterProblem], tuple[Problem, Objective] | None]
 
-_FIRST_SHARE, _LATER_SHARE = 0.6, 0.1
+_FIRST_SHARE, _LATER_SHARE, _FURTHER_SHARE = 0.4, 0.1, 0.015
+_WHOLE_PLANS_SHARE = 0.7
 """Of the limits, for the first plan, and for each that goes without the pods that were refused in those before it."""
+_MOST_REFUSALS = 2
+_MOST_DROPS_IN_VAIN = 30
 _MOST_PLANS_IN_VAIN = 4
 """After so many that were no better than those before them it is enough."""
 
@@ -59,6 +63,7 @@ class PlanSearch:
         self._on_progress = on_progress
         self._budget = Budget(self._limits(), handle.search.is_cancelled)
         self._kept: set[PodIdentity] = set()
+        self._num_refused: Counter[PodIdentity] = Counter()
         self.against: dict[PodIdentity, str] = {}
         self.plans: list[Plan] = []
         self.trials: list[Trial] = []
@@ -77,6 +82,8 @@ class PlanSearch:
             self._kept.clear()
             self.cluster = self._stated()
         self._search(self._whole, self.cluster.assignment_with(last), _FIRST_SHARE, self._args.workers)
+        if self._objective.is_in_bundles:
+            self._improve(self.best)
 
     @property
     def seconds(self) -> float:
@@ -100,7 +107,13 @@ class PlanSearch:
 
     def trials_over(self, cluster: ClusterProblem) -> Trials:
         """What tries plans over `cluster` out."""
-        return Trials(self._objective, self._handle.evictor, cluster, chooses_nodes=self._args.choose_nodes)
+        return Trials(
+            self._objective,
+            self._handle.evictor,
+            cluster,
+            chooses_nodes=self._args.choose_nodes,
+            plan_further=self._plan_further,
+        )
 
     def least_evictions(self) -> int:
         """How many evictions are needed at least, whatever each of them costs; 0 where nothing is proven."""
@@ -118,29 +131,78 @@ class PlanSearch:
         """
         first = len(self.trials)
         refused: Mapping[PodIdentity, str] = {}
-        while len(self.trials) == first or not (self._budget.is_over or self._is_settled(first, refused)):
+        while len(self.trials) == first or not (self._is_late or self._is_settled(first, refused)):
             if len(self.trials) > first:
                 self.cluster, hint, share = self._stated(), self.plans[-1].assignment, _LATER_SHARE
             stated = state(self.cluster)
             if stated is None:
                 return
-            plan = self._solve(*stated, share, hint, num_workers)
+            plan = self._solve(self.cluster, *stated, share, hint, num_workers)
             trial = self.trials_over(self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
-            self.trials.append(trial)
-            self._on_progress(self.best.figure, self.best.cost, self.seconds)
+            self._take(trial)
             refused = trial.refused or self._poor(trial)
             self.against.update(refused)
-            self._kept.update(refused)
+            self._keep(refused)
+
+    def _take(self, trial: Trial) -> None:
+        self.trials.append(trial)
+        self._on_progress(self.best.figure, self.best.cost, self.seconds)
+
+    @property
+    def _is_late(self) -> bool:
+        """Whether no more plans are made from the start: what is left of the limits is for bettering the best."""
+        share = _WHOLE_PLANS_SHARE if self._objective.is_in_bundles else 1.0
+        return self._budget.is_over or self._budget.progress >= share
+
+    def _improve(self, trial: Trial) -> None:
+        """Drops some groups of the best trial and plans the rest anew, for as long as that is of use.
+
+        Of large neighbourhood search: which groups spoil others is known only when they are tried out.
+        """
+        trials, rng, num_in_vain = self.trials_over(trial.cluster), np.random.default_rng(len(self.trials)), 0
+        while num_in_vain < _MOST_DROPS_IN_VAIN and not self._budget.is_over and not self._is_at_bound(trial):
+            self._objective.stated_over(trial.cluster)
+            tried = trials.replanned(trial, _to_drop(trial, rng))
+            self._take(tried)
+            num_in_vain += 1
+            if (tried.figure, tried.cost) <= (trial.figure, trial.cost):
+                num_in_vain = 0 if (tried.figure, tried.cost) < (trial.figure, trial.cost) else num_in_vain
+                trial = tried
+
+    def _keep(self, refused: Collection[PodIdentity]) -> None:
+        """Has later plans go without pods that were refused.
+
+        Those of chains of moves are refused for what others of the same plan do, mostly: it takes two plans for them.
+        """
+        self._num_refused.update(list(refused))
+        times = _MOST_REFUSALS if self._objective.is_in_bundles and self._args.choose_nodes else 1
+        self._kept.update(pod for pod in refused if self._num_refused[pod] >= times)
+
+    def _plan_further(self) -> PlanOver | None:
+        """A plan for what is left as things are booked on trial; None where nothing is, or time is over.
+
+        Chains of moves are spoilt by pods that take the room of one of them first: what is left is planned anew then.
+        """
+        if self._budget.is_over or not (self._objective.is_in_bundles and self._objective.figure()):
+            return None
+        cluster = self._stated()
+        return self._solve(cluster, *self._whole(cluster), _FURTHER_SHARE, None, 1), cluster
 
     def _is_settled(self, first: int, refused: Mapping[PodIdentity, str]) -> bool:
         """Whether all is granted that it takes, or plan after plan since the `first` was no better."""
         plan, trial = self.plans[-1], self.trials[-1]
-        if not refused and (plan.is_optimal or trial.figure <= self.bound[0]):
+        if not refused and (plan.is_optimal or self._is_at_bound(trial)):
             return True
         values = [(each.figure, each.cost) for each in self.trials[first:]]
         earlier, latest = values[:-_MOST_PLANS_IN_VAIN], values[-_MOST_PLANS_IN_VAIN:]
         return bool(earlier) and min(latest) >= min(earlier)
+
+    def _is_at_bound(self, trial: Trial) -> bool:
+        """Whether it is at the bound; of chains of moves also the next plan may need fewer evictions."""
+        if self._objective.is_in_bundles:
+            return (trial.figure, trial.cost) <= self.bound
+        return trial.figure <= self.bound[0]
 
     def _stated(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked, without the pods that were refused."""
@@ -168,10 +230,18 @@ class PlanSearch:
         if not self.trials:
             self._on_progress(*self._objective.shown(progress.value), self.seconds)
 
-    def _solve(self, problem: Problem, objective: Objective, share: float, hint: Ints | None, num_workers: int) -> Plan:
+    def _solve(
+        self,
+        cluster: ClusterProblem,
+        problem: Problem,
+        objective: Objective,
+        share: float,
+        hint: Ints | None,
+        num_workers: int,
+    ) -> Plan:
         """The best plan found in that share of the limits, each of another seed."""
-        seed, is_cancelled = self._args.seed + len(self.plans), self._handle.search.is_cancelled
-        promising = problem if self._args.choose_nodes else self._objective.promising(self.cluster, problem)
+        seed, is_cancelled = self._args.seed + len(self.plans) + len(self.trials), self._handle.search.is_cancelled
+        promising = problem if self._args.choose_nodes else self._objective.promising(cluster, problem)
         share_of_schedule = share * self._objective.scheduled_share
         plan = solve(
             promising,
@@ -190,4 +260,14 @@ class PlanSearch:
         if not share_of_schedule:
             return plan
         budget = self._budget.part(self._budget.share(share_of_schedule), is_cancelled)
-        return self._objective.scheduled(plan, self.cluster, budget, seed)
+        return self._objective.scheduled(plan, cluster, budget, seed)
+
+
+def _to_drop(trial: Trial, rng: np.random.Generator) -> set[int]:
+    """Some of the trial's groups, those of many evictions more often."""
+    if not trial.groups:
+        return set()
+    number = int(rng.integers(1, max(2, len(trial.groups) // 3) + 1))
+    weight = np.array([len(group.pods) for group in trial.groups], dtype=np.float64)
+    number = min(number, len(weight))
+    return set(rng.choice(len(weight), size=number, replace=False, p=weight / weight.sum()).tolist())

@@ -85,7 +85,8 @@ class Planning:
         poor, groups = self._poor(best), best.groups if best.figure < self._before else ()
         good = [group for group in groups if not any(identity_of(pod) in poor for pod in group.pods)]
         moves = [move for group in good for move in group.moves]
-        self._objective.groups(moves)  # its sentences are about the groups that it made last
+        for group in good:  # its sentences are about the groups that it made last
+            self._objective.groups(group.moves)
         is_whole = len(moves) == len(best.plan.moves) and not best.has_in_vain
         return good if is_whole else trials.useful(good)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -12,11 +12,13 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.asking import Asking, Group
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.model.pending_room import PendingRoom
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING
 from descheduler.planner.limits import Budget
 from descheduler.planner.moves_left import MovesLeft
 from descheduler.planner.solving import Plan
+from descheduler.planner.waves import Move
 
 __all__ = ["Trial", "Trials"]
 
@@ -24,6 +26,10 @@ _FEWEST_ORDERS, _MOST_ORDERS, _ASKED_IN_ALL = 8, 100, 6000
 """In how many orders a plan is tried out, as many as ask for that many groups in all."""
 _WORK_OF_ASKING = 5e-4
 """What one question is worth of a search's work."""
+
+
+PlanOver = tuple[Plan, ClusterProblem]
+"""A plan, and the cluster that its numbers are of."""
 
 
 class Trial(NamedTuple):
@@ -44,25 +50,34 @@ class Trial(NamedTuple):
 class Trials:
     """Tries plans over `cluster` out.
 
-    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan.
+    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan. `plan_further` has one more plan
+    for what is left as things are booked on trial, if there is any.
     """
 
     def __init__(
-        self, objective: ClusterObjective, evictor: PluginEvictor, cluster: ClusterProblem, *, chooses_nodes: bool
+        self,
+        objective: ClusterObjective,
+        evictor: PluginEvictor,
+        cluster: ClusterProblem,
+        *,
+        chooses_nodes: bool,
+        plan_further: Callable[[], PlanOver | None] = lambda: None,
     ) -> None:
         self._objective = objective
         self._evictor = evictor
         self._cluster = cluster
         self._chooses_nodes = chooses_nodes
+        self._plan_further = plan_further
         self.asking = Asking(objective, evictor, cluster)
 
     def groups(self, plan: Plan) -> list[Group]:
         """What of `plan` is asked for together, in its order; moves of pending pods alone ask for nothing."""
-        groups = (
-            Group(moves, self._cluster, holds_targets=self._chooses_nodes)
-            for moves in self._objective.groups(plan.moves)
-        )
+        groups = (Group(moves, self._cluster, self._rooms(moves)) for moves in self._objective.groups(plan.moves))
         return [group for group in groups if group.pods]
+
+    def _rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[PendingRoom, ...]] | None:
+        """Room for pending pods, where the plan chooses nodes."""
+        return self._objective.rooms(moves) if self._chooses_nodes else None
 
     def tried(self, plan: Plan, budget: Budget) -> Trial:
         """What comes of asking for the groups of `plan`.
@@ -93,32 +108,72 @@ class Trials:
         share = self._cluster.problem.need[pods] / np.maximum(self._cluster.allocatable[nodes], 1)
         return float(share.max())
 
-    def _tried_in_order(self, plan: Plan, groups: Sequence[Group]) -> Trial:
+    def replanned(self, trial: Trial, dropped: Container[int]) -> Trial:
+        """What comes of a trial over the same cluster without some of its groups: the rest is planned anew then."""
+        kept = [group for number, group in enumerate(trial.groups) if number not in dropped]
+        return self._tried_in_order(trial.plan, kept, is_part=True)
+
+    def _tried_in_order(self, plan: Plan, groups: Sequence[Group], *, is_part: bool = False) -> Trial:
         """The same in this order.
 
         What is refused is asked for again once others have left: it may land where these were. Where that does not
-        help, a group is given up that keeps others from being granted, and replaced by what does as well.
+        help, a group is given up that keeps others from being granted, and replaced by what does as well. What is left
+        is planned further, also where nothing was refused of what `is_part` of a plan.
         """
         granted, refused = list[Group](), dict[PodIdentity, str]()
-        waiting = list(groups)
         with self._evictor.what_if():
-            while waiting:
-                answers = [(group, self.asking.against(group)) for group in waiting]
-                granted += (group for group, against in answers if not against)
-                waiting = [group for group, against in answers if against]
-                if len(waiting) == len(answers):
-                    given_up = self._given_up(waiting)
-                    refused |= {
-                        uid: text for group, against in answers if group in given_up for uid, text in against.items()
-                    }
-                    waiting = [group for group in waiting if group not in given_up]
-                    waiting += self._substitutes(given_up, [*granted, *waiting], refused)
+            num_granted = -1
+            while num_granted < len(granted):
+                num_granted = len(granted)
+                self._ask_all(groups, granted, refused)
+                groups = self._further_groups() if refused or is_part else ()
             cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
             objections = self._objective.objections()
             good = [group for group in granted if objections.keys().isdisjoint(identity_of(pod) for pod in group.pods)]
             in_vain = any(self._objective.is_in_vain(pod) for group in good for pod in group.pods)
             refused = {**objections, **refused}
             return Trial(self._objective.figure(), cost, plan, self._cluster, good, in_vain, refused)
+
+    def _ask_all(self, groups: Sequence[Group], granted: list[Group], refused: dict[PodIdentity, str]) -> None:
+        """Asks for all of `groups` until those that are left are refused for good; adds to `granted` and `refused`."""
+        waiting = list(groups)
+        while waiting:
+            answers = [(group, self.asking.against(group)) for group in waiting]
+            granted += (group for group, against in answers if not against)
+            waiting = [group for group, against in answers if against]
+            if len(waiting) == len(answers):
+                given_up = self._given_up(waiting)
+                refused |= {
+                    uid: text for group, against in answers if group in given_up for uid, text in against.items()
+                }
+                waiting = [group for group in waiting if group not in given_up]
+                waiting += self._substitutes(given_up, [*granted, *waiting], refused)
+
+    def _further_groups(self) -> list[Group]:
+        """What one more plan moves, for what is left as things are booked; it may be there that was not before."""
+        found = self._plan_further()
+        if found is None:
+            return []
+        plan, cluster = found
+        chains = [(moves, self._rooms(moves)) for moves in self._objective.groups(plan.moves)]
+        self._objective.stated_over(self._cluster)
+        groups = []
+        for moves, rooms in chains:
+            here = {move: self._renumbered(move, cluster) for move in moves}
+            known = {move: each for move, each in here.items() if each is not None}
+            if len(known) == len(moves):
+                of_known = None if rooms is None else {known[move]: found for move, found in rooms.items()}
+                groups.append(Group(list(known.values()), self._cluster, of_known))
+        return [group for group in groups if group.pods]
+
+    def _renumbered(self, move: Move, cluster: ClusterProblem) -> Move | None:
+        """A move over `cluster`, which is of a later moment, by the numbers of the one that plans are over.
+
+        None where that had no such place for the pod.
+        """
+        number = self._cluster.number_of(cluster.pods[move.pod])
+        places = self._cluster.places_of(number, cluster.nodes[move.target])
+        return Move(number, int(self._cluster.problem.assignment[number]), places[0]) if places else None
 
     def _given_up(self, waiting: Sequence[Group]) -> Sequence[Group]:
         """Those of `waiting`, all of which are refused, that are not asked for again."""
@@ -142,7 +197,7 @@ class Trials:
         )
         left = MovesLeft(problem, np.array(sorted(taken), dtype=np.int64))
         allowed = (moves for moves in found if left.take(np.array([move.pod for move in moves])))
-        return [Group([move], self._cluster, holds_targets=False) for moves in allowed for move in moves]
+        return [Group([move], self._cluster, rooms=None) for moves in allowed for move in moves]
 
     def useful(self, groups: Sequence[Group]) -> Sequence[Group]:
         """`groups` without those that are refused, and those that would leave in vain for want of others.

@@ -9,6 +9,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.batches.joint_proof import JointProof
 from descheduler.placement.configuration.kube_scheduler.configuration import (
@@ -18,10 +19,12 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, shadow_cluster_of
+from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Booking, Considered, Decision
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
 from descheduler.placement.landings.competitors import CompetitorFinder
-from descheduler.placement.landings.held_room import land_in_held_room
+from descheduler.placement.landings.early_rooms import EarlyRooms
+from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 from descheduler.placement.landings.openings import Openings
 from descheduler.placement.landings.pending_pods import PendingPods
@@ -46,7 +49,8 @@ class LandingProver:
     replacements are where they were predicted. Pending pods of the snapshot that fit are placed before the first move.
 
     The victim of a likely replacement stays in the book in its place, so that no other landing counts on the room of
-    either; with `books_likely`, for an estimate, it leaves, and its replacement is where it is predicted.
+    either; with `books_likely`, for an estimate, it leaves, and its replacement is where it is predicted. Pods that
+    have `rooms` are placed there first.
     """
 
     def __init__(
@@ -58,6 +62,7 @@ class LandingProver:
         plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
         others: Mapping[str, MakeScheduler] | None = None,
         books_likely: bool = False,
+        rooms: Sequence[PendingRoom] = (),
     ) -> None:
         unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
         self._unbooked = (unknown,) if books_likely else (unknown, likely)
@@ -70,6 +75,9 @@ class LandingProver:
         self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms)
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
         self._competitors = CompetitorFinder(self._cluster, self._pending)
+        self._early_rooms = self._cluster.ledger(EarlyRooms)
+        for room in rooms:
+            self._pending.place_on(room.pod, room.node)
         self._pending.place_all()
         self._bookings: list[Booking] = []
         self._booked: dict[int, Pod] = {}
@@ -165,7 +173,13 @@ class LandingProver:
         return self._pending.left_out
 
     def consider(
-        self, victim: Pod, *, only_proven: bool = False, mates: Sequence[Pod] = (), held_on: str = ""
+        self,
+        victim: Pod,
+        *,
+        only_proven: bool = False,
+        mates: Sequence[Pod] = (),
+        held_on: str = "",
+        rooms: Sequence[PendingRoom] = (),
     ) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 
@@ -180,28 +194,33 @@ class LandingProver:
         victim or not at all: a scheduler that places some of their replacements together may count on them.
 
         On the node `held_on` room is held for the replacement before the victim leaves, by a Reservation: it lands
-        there, before pending pods, if the node takes it while the victim is still on its own, else nowhere.
+        there, before pending pods, if the node takes it while the victim is still on its own, else nowhere. Beside that
+        Reservation those of `rooms` wait for the victim to leave, and get room before pods of the same priority. A
+        pending pod is placed there, and the replacement lands nowhere if that cannot be; for one that is to leave later
+        room is held until it does.
         """
         trial = self.cluster.what_if()
-        candidate = self._candidate(victim, mates, held_on)
+        candidate = self._candidate(victim, mates, held_on, rooms)
         if only_proven and candidate.unplaced is not None and candidate.unplaced.doubt:
             return not_looked_for(candidate.unplaced)
         decision = self._decide(candidate)
         self._last = Considered(victim, held_on, candidate, decision, trial)
         return decision.landing
 
-    def book(self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "") -> Landing:
+    def book(
+        self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[PendingRoom] = ()
+    ) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
 
         A replacement that does not land waits among the pending pods from now on.
         """
         last = self._last
-        if last is not None and last.victim is victim and last.held_on == held_on:
+        if last is not None and last.is_about(victim, held_on, rooms):
             self._last = None
             candidate, decision, changes = last.candidate, last.decision, last.changes
         else:
             changes = self.cluster.what_if()
-            candidate = self._candidate(victim, mates, held_on)
+            candidate = self._candidate(victim, mates, held_on, rooms)
             decision = self._decide(candidate)
         if candidate.is_moved:
             self._count(victim)
@@ -238,14 +257,15 @@ class LandingProver:
 
         The book is neither asked nor changed.
         """
-        booked = [(booking.candidate.victim, booking.mates, booking.held_on) for booking in self._bookings]
+        booked = list(self._bookings)
         for _ in booked:
             self.take_back()
         try:
             return self.prove_further(victims)
         finally:
-            for victim, mates, held_on in booked:
-                self.book(victim, mates=mates, held_on=held_on)
+            for each in booked:
+                candidate = each.candidate
+                self.book(candidate.victim, mates=each.mates, held_on=each.held_on, rooms=candidate.rooms)
 
     def prove_further(self, victims: Sequence[Pod]) -> JointVerdict:
         """The same on top of everything booked, where none of `victims` is booked. Leaves no trace."""
@@ -268,13 +288,16 @@ class LandingProver:
         if victim.controller is not None:
             self._gone[victim.controller.uid] -= 1
 
-    def _candidate(self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "") -> Candidate:
+    def _candidate(
+        self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[PendingRoom] = ()
+    ) -> Candidate:
         if id(victim) in self._booked:
             return evicted_before(victim)
         candidate = self._candidates.candidate(victim, self._gone)
         unplaced = candidate.unplaced
         if unplaced is not None and held_on:
-            return msgspec.structs.replace(candidate, unplaced=msgspec.structs.replace(unplaced, held_on=held_on))
+            held = msgspec.structs.replace(unplaced, held_on=held_on)
+            return msgspec.structs.replace(candidate, unplaced=held, rooms=tuple(rooms))
         if unplaced is None or not unplaced.unit or not mates:
             return candidate
         others = (self._candidates.candidate(mate, self._gone).unplaced for mate in mates)
@@ -294,16 +317,33 @@ class LandingProver:
                 trial.keep()
             return decision
 
-    def _settle_held(self, unplaced: UnplacedReplacement) -> Decision:
+    def _settle_held(self, unplaced: UnplacedReplacement, rooms: Sequence[PendingRoom]) -> Decision:
         """The same where room is held: it is there before pending pods can take what the victim leaves."""
-        landing = land_in_held_room(unplaced, self._cluster)
-        if landing.node is not None:
+        with self._cluster.what_if() as trial:
+            self._early_rooms.give_up(unplaced.victim)
+            landing = land_in_held_room(unplaced, self._cluster)
+            if landing.node is None:
+                return Decision(landing)
+            for room in sorted(rooms, key=lambda each: -priority_of(each.pod)):
+                self._pending.place_after(unplaced.victim, priority_of(room.pod) + 1)
+                if cause := self._hold(room):
+                    return Decision(no_room_for(unplaced, room, cause))
             self._pending.place_after(unplaced.victim, unplaced.priority)
+            trial.keep()
         return Decision(landing)
+
+    def _hold(self, room: PendingRoom) -> str:
+        """Holds `room` from now on; what stands against it, if that is known. See `consider`."""
+        if not room.pod.node_name:
+            return self._pending.place_on(room.pod, room.node)
+        unplaced = self._candidates.candidate(room.pod, self._gone).unplaced
+        if unplaced is not None:
+            self._early_rooms.hold(unplaced, room.node)
+        return ""
 
     def _settle(self, candidate: Candidate, trial: WhatIf) -> Decision:
         if candidate.unplaced is not None and candidate.unplaced.held_on:
-            return self._settle_held(candidate.unplaced)
+            return self._settle_held(candidate.unplaced, candidate.rooms)
         cold = None
         looks_first = candidate.unplaced is not None and _hinders_elsewhere(candidate.unplaced)
         if looks_first and candidate.unplaced is not None:

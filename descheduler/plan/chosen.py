@@ -10,7 +10,7 @@ __all__ = ["ChosenMove"]
 class ChosenMove(msgspec.Struct, frozen=True):
     """The pod with `uid` is to leave, as `plugin` of `profile` had asked for with the sentence `reason`.
 
-    `wave`, `cost` and `held_on` as in a move.
+    `wave`, `cost`, `held_on` and `bundle` as in a move, and `rooms` by the UIDs of their pods.
     """
 
     uid: str
@@ -20,3 +20,5 @@ class ChosenMove(msgspec.Struct, frozen=True):
     wave: int = 1
     cost: int | None = None
     held_on: str = ""
+    rooms: tuple[tuple[str, str], ...] = ()
+    bundle: int = 0

@@ -12,7 +12,16 @@ from descheduler.model.pod import Owner
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
 
-__all__ = ["PlannedEviction"]
+__all__ = ["PlannedEviction", "PlannedRoom"]
+
+
+class PlannedRoom(msgspec.Struct, frozen=True):
+    """Room on `node` that is to be held for a pending pod, and that is there once others have left."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str
 
 
 class PlannedEviction(msgspec.Struct, frozen=True):
@@ -25,7 +34,7 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     replacement, None without one, and `labels` are those of the pod: by both a replacement is known.
     Evictions of the same `bundle` leave together; 0 is that of a pod that leaves alone. Those of one `wave` may be
     under way together; those of the next need room that these leave. `held_on` is the node on which room is to be held
-    for the replacement, "" where the scheduler chooses it.
+    for the replacement, "" where the scheduler chooses it. `rooms` are to be held for pending pods.
     """
 
     namespace: str
@@ -44,6 +53,7 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     controller: Owner | None = None
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
     held_on: str = ""
+    rooms: tuple[PlannedRoom, ...] = ()
 
     @property
     def controller_uid(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 
 __all__ = ["PriorMove", "PriorMoves"]
@@ -18,7 +19,7 @@ __all__ = ["PriorMove", "PriorMoves"]
 class PriorMove(msgspec.Struct, frozen=True):
     """An eviction of an earlier round, also one whose fate is not known, and in whose name it was asked for.
 
-    `wave`, `cost` and `held_on` as in a move.
+    `wave`, `cost`, `held_on` and `rooms` as in a move.
     """
 
     pod: Pod
@@ -28,6 +29,7 @@ class PriorMove(msgspec.Struct, frozen=True):
     wave: int = 1
     cost: int | None = None
     held_on: str = ""
+    rooms: tuple[PendingRoom, ...] = ()
 
     def is_of(self, profile: str, plugin: str) -> bool:
         """Whether this plugin of this profile has asked for it."""

@@ -20,6 +20,7 @@ from descheduler.report.landings import landing_totals, planned_landing
 from descheduler.report.plan_document import (
     BackgroundEviction,
     Failure,
+    HeldRoom,
     Move,
     Plan,
     PlannedRefusal,
@@ -80,6 +81,7 @@ def _move(move: moves.Move) -> Move:
         from_node=move.pod.node_name,
         to_node=move.to_node,
         holds_target=bool(move.held_on),
+        room_for=tuple(HeldRoom(pod=_reference(room.pod), node=room.node) for room in move.rooms),
         landing=None if move.landing is None else planned_landing(move.landing),
         profile=move.profile,
         plugin=move.plugin,

@@ -40,21 +40,30 @@ class Move(Fields, frozen=True):
 
     `to_node` is where its replacement is scheduled, null when no node is predicted or when that was not looked up;
     with `holds_target` the plan has chosen that node, and a Reservation holds room for the replacement there before the
-    eviction. `landing` says how sure that is. `wave` numbers the moves that may run together, from 1: those of the next
-    wave need room that these leave. `cost` is what the disruption of the pod costs for the planner that chose it, in
-    thousandths of an ordinary eviction, null for moves of other plugins.
+    eviction. Once the pod has left, room is held for those in `room_for`. `landing` says how sure that is. `wave`
+    numbers the moves that may run together, from 1: those of the next wave need room that these leave. `cost` is what
+    the disruption of the pod costs for the planner that chose it, in thousandths of an ordinary eviction, null for
+    moves of other plugins.
     """
 
     pod: PodReference
     from_node: str = msgspec.field(name="from")
     to_node: str | None = msgspec.field(name="to")
     holds_target: bool
+    room_for: tuple[HeldRoom, ...]
     landing: PlannedLanding | None
     profile: str
     plugin: str
     reason: str
     wave: int
     cost: int | None
+
+
+class HeldRoom(Fields, frozen=True):
+    """Room on `node` that is held for `pod`, which is pending, or, where it leaves later, for its replacement."""
+
+    pod: PodReference
+    node: str
 
 
 class PlannedAllocation(Fields, frozen=True):

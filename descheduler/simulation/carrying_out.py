@@ -14,6 +14,7 @@ from descheduler.cycle.recent_moves import with_moves
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
 from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
@@ -46,12 +47,14 @@ def carried_out(decisions: Decisions, every: timedelta) -> CarriedOut:
     """What the next run finds, which comes `every` after the one that took `decisions`.
 
     Every eviction goes well, and every replacement lands where the plan predicts it and is ready by then. Then the
-    scheduler binds the pending pods that fit. Nothing else happens in between: no pod is created, finishes or fails.
-    PodMigrationJobs that were under way have ended, and their pods are where they were.
+    scheduler binds the pending pods that fit, those first for which room is held. Nothing else happens in between: no
+    pod is created, finishes or fails. PodMigrationJobs that were under way have ended, and their pods are where they
+    were.
     """
     before, now = decisions.snapshot, decisions.now
     arrivals = [arrival_of(move, now) for move in decisions.leaving]
-    prover = _prover(replace(before, pods=_pods_after(before, arrivals)), decisions.policy)
+    rooms = [room for move in decisions.leaving for room in move.rooms if not room.pod.node_name]
+    prover = _prover(replace(before, pods=_pods_after(before, arrivals)), decisions.policy, rooms)
     bound = {id(pod): started(there, now) for pod, there in prover.scheduled()}
     arrivals = [_bound(each, bound) for each in arrivals]
     pods = tuple(bound.get(id(pod), pod) for pod in prover.cluster.snapshot.pods)
@@ -76,12 +79,13 @@ def _pods_after(before: Snapshot, arrivals: Iterable[Arrival]) -> tuple[Pod, ...
     return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name)))
 
 
-def _prover(snapshot: Snapshot, policy: Policy) -> LandingProver:
+def _prover(snapshot: Snapshot, policy: Policy, rooms: Sequence[PendingRoom] = ()) -> LandingProver:
     """The scheduler that the policy verifies landings with, kube-scheduler where it verifies none."""
     version = snapshot.kube_version
     known = (settings for _, settings in scheduling_by_profile(policy, version) if settings is not None)
     settings = next(known, SchedulingSettings(version=version or KubeVersion()))
-    return LandingProver(snapshot, configuration=settings.resolved(), version=settings.version)
+    configuration = settings.resolved()
+    return LandingProver(snapshot, configuration=configuration, version=settings.version, rooms=rooms)
 
 
 def _bound(arrival: Arrival, bound: Mapping[int, Pod]) -> Arrival:

@@ -244,3 +244,75 @@ class TestLaterRounds:
         assert [refusal.verdict.message for refusal in applied.refusals] == [
             "no room can be held for the replacement pod on gone: node is not in the snapshot"
         ]
+
+
+class TestRoomForPendingPods:
+    """Reservations for the pods that evictions make room for."""
+
+    PODS = (
+        pod("p", "2", "a"),
+        fixed("r", "6", "a"),
+        fixed("s", "8", "b"),
+        fixed("t", "9", "c"),
+        pending("large", "4"),
+    )
+    """Pod large fits on a once p has left for b."""
+
+    def test_room_is_held_for_the_pending_pod_once_the_one_in_its_way_has_left(self) -> None:
+        (move,) = run_choosing("makeRoom", NODES, self.PODS).moves
+
+        assert (move.pod.name, move.held_on) == ("p", "b")
+        assert [(room.pod.name, room.node) for room in move.rooms] == [("large", "a")]
+
+    def test_the_plan_says_for_which_pods(self) -> None:
+        (move,) = make_plan(run_choosing("makeRoom", NODES, self.PODS)).moves
+
+        assert [(room.pod.name, room.node) for room in move.room_for] == [("large", "a")]
+
+    def test_a_plan_without_chosen_nodes_holds_no_room(self) -> None:
+        (move,) = run_choosing("makeRoom", NODES, self.PODS, chooses=False).moves
+
+        assert move.rooms == ()
+
+    def test_none_is_held_for_the_pods_of_another_scheduler(self) -> None:
+        pods = [*self.PODS[:-1], pending("large", "4", scheduler="koord-scheduler")]
+
+        decisions = run_choosing("makeRoom", NODES, pods)
+
+        assert [room for move in decisions.moves for room in move.rooms] == []
+
+    def test_a_later_round_and_an_applied_plan_hold_the_same_room(self) -> None:
+        (move,) = run_choosing("makeRoom", NODES, self.PODS).moves
+        rooms = tuple((room.pod.uid, room.node) for room in move.rooms)
+        prior = PriorMove(move.pod, move.profile, move.plugin, move.reason, held_on=move.held_on, rooms=move.rooms)
+        chosen = ChosenMove(move.pod.uid, move.profile, move.plugin, move.reason, held_on=move.held_on, rooms=rooms)
+
+        later = run_choosing("makeRoom", NODES, self.PODS, prior_moves=[prior])
+        applied = run_choosing("makeRoom", NODES, self.PODS, chosen=[chosen])
+
+        assert [each.rooms for each in (*later.moves, *applied.moves)] == [move.rooms, move.rooms]
+
+    def test_moves_that_leave_together_are_applied_together(self) -> None:
+        """Pod p can go to b only once q has left it."""
+        pods = [pod("p", "4", "a"), fixed("r", "5", "a"), pod("q", "2", "b"), fixed("s", "6", "b")]
+        pods += [fixed("t", "8", "c"), pending("large", "5")]
+        plan = run_choosing("makeRoom", NODES, pods)
+        chosen = [
+            ChosenMove(
+                move.pod.uid,
+                move.profile,
+                move.plugin,
+                move.reason,
+                move.wave,
+                held_on=move.held_on,
+                rooms=tuple((room.pod.uid, room.node) for room in move.rooms),
+                bundle=move.bundle,
+            )
+            for move in plan.moves
+        ]
+
+        applied = run_choosing("makeRoom", NODES, pods, chosen=chosen)
+
+        assert targets(plan) == {"q": "c", "p": "b"}
+        assert [(move.pod.name, move.wave, move.bundle) for move in applied.moves] == [("q", 1, 1), ("p", 2, 1)]
+        assert [[room.pod.name for room in move.rooms] for move in applied.moves] == [["p"], ["large"]]

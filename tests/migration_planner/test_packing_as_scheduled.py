@@ -43,7 +43,19 @@ def test_nodes_of_a_plan_are_empty_where_the_scheduler_chooses_the_nodes() -> No
 def test_room_for_pending_pods_breaks_no_rule(seed: int) -> None:
     problem = make_stranded_world(nodes=30, seed=seed, pending_ratio=0.3)
 
-    result = planned(problem, "makeRoom", 1.0)
+    result = planned(problem, "makeRoom", 1)
 
     assert result.evictions
+    assert faults_of(problem, after(problem, result)) == []
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_what_is_left_of_a_plan_that_others_spoil_is_planned_anew(seed: int) -> None:
+    """Plans that are only made whole leave 2 pods and 1 pod pending here: smaller ones take the room of a chain."""
+    problem = make_stranded_world(nodes=12, seed=seed, pending_ratio=0.6)
+
+    result = planned(problem, "makeRoom", 1)
+
+    (goal,) = result.plan.goal.objectives
+    assert [(level.before, level.after) for level in goal.levels] == [(6, 0)]
     assert faults_of(problem, after(problem, result)) == []

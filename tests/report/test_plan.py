@@ -18,6 +18,7 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
             from_node="a",
             to_node="a",
             holds_target=False,
+            room_for=(),
             landing=PlannedLanding(
                 verdict="lands",
                 cold="lands",

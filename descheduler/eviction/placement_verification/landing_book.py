@@ -15,6 +15,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.undo import Undo
 from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
 
@@ -47,16 +48,24 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
 
 
 class _Leaving(msgspec.Struct, frozen=True, gc=False):
-    """A pod whose eviction is booked with its mates, granted under `settings`; room may be held for its replacement."""
+    """A pod whose eviction is booked with its mates, granted under `settings`.
+
+    Room may be held for its replacement, and `rooms` for pending pods where it leaves.
+    """
 
     pod: Pod
     settings: SchedulingSettings
     mates: tuple[Pod, ...]
     held_on: str
+    rooms: tuple[PendingRoom, ...]
 
     def booked_with(self, prover: LandingProver) -> Landing:
         """Where its replacement lands, booked."""
-        return prover.book(self.pod, mates=self.mates, held_on=self.held_on)
+        return prover.book(self.pod, mates=self.mates, held_on=self.held_on, rooms=self.rooms)
+
+
+_Question = tuple[Pod, tuple[Pod, ...], str, tuple[PendingRoom, ...], bool]
+"""A pod, its mates, where room is held for its replacement and for pending pods, and whether it has to be proven."""
 
 
 class LandingBook:
@@ -76,7 +85,7 @@ class LandingBook:
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
         self._leaving: list[_Leaving] = []
         self._landings: dict[str, Landing] = {}
-        self._considered: tuple[SchedulingSettings, tuple[Pod, tuple[Pod, ...], str, bool], Landing] | None = None
+        self._considered: tuple[SchedulingSettings, _Question, Landing] | None = None
         self.num_judged = 0
         """How often a scheduler was asked where a replacement lands; each takes about a millisecond."""
 
@@ -118,9 +127,10 @@ class LandingBook:
         """What follows all bookings under the scheduler of a profile, kube-scheduler for one that asks none."""
         return self._prover(self._settings_of(profile_index))
 
-    def predicted(self, pod: Pod, profile_index: int, held_on: str = "") -> Landing:
+    def predicted(self, pod: Pod, profile_index: int, held_on: str = "", rooms: Sequence[PendingRoom] = ()) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far, under the same scheduler."""
-        return self.consider(pod, self._settings_of(profile_index), only_proven=True, held_on=held_on)
+        settings = self._settings_of(profile_index)
+        return self.consider(pod, settings, only_proven=True, held_on=held_on, rooms=rooms)
 
     def _settings_of(self, profile_index: int) -> SchedulingSettings:
         settings = self.scheduling[profile_index][1] if self.scheduling else None
@@ -134,14 +144,16 @@ class LandingBook:
         only_proven: bool,
         mates: Sequence[Pod] = (),
         held_on: str = "",
+        rooms: Sequence[PendingRoom] = (),
     ) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far; as LandingProver has it."""
-        question = pod, tuple(mates), held_on, only_proven
+        question = pod, tuple(mates), held_on, tuple(rooms), only_proven
         if self._considered is not None:
             known_settings, known_question, landing = self._considered
             if known_question == question and _are_alike(known_settings, settings):
                 return landing
-        landing = self._prover(settings).consider(pod, only_proven=only_proven, mates=mates, held_on=held_on)
+        prover = self._prover(settings)
+        landing = prover.consider(pod, only_proven=only_proven, mates=mates, held_on=held_on, rooms=rooms)
         self.num_judged += 1
         self._considered = settings, question, landing
         return landing
@@ -153,10 +165,16 @@ class LandingBook:
         return self._prover(settings).prove_further(pods)
 
     def book(
-        self, pod: Pod, settings: SchedulingSettings | None, *, mates: Sequence[Pod] = (), held_on: str = ""
+        self,
+        pod: Pod,
+        settings: SchedulingSettings | None,
+        *,
+        mates: Sequence[Pod] = (),
+        held_on: str = "",
+        rooms: Sequence[PendingRoom] = (),
     ) -> Undo:
         """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it
-        lands. On the node `held_on` room is held for its replacement.
+        lands. On the node `held_on` room is held for its replacement, and where it leaves `rooms` for pending pods.
 
         Without settings its landing is known only where some other profile asks the scheduler that an unverified one is
         taken for. No pod is booked twice.
@@ -165,7 +183,7 @@ class LandingBook:
             self._prover(settings)
         self._considered = None
         granted = settings or self._unverified
-        leaving = _Leaving(pod, granted, tuple(mates), held_on)
+        leaving = _Leaving(pod, granted, tuple(mates), held_on, tuple(rooms))
         self._leaving.append(leaving)
         for known, prover in self._provers:
             landing = leaving.booked_with(prover)

@@ -93,7 +93,12 @@ class LandingCheck(PodByPod):
             return ACCEPTED
         only_proven = rules.args.on_unknown == REFUSE
         landing = self._landings.consider(
-            candidate.pod, rules.settings, only_proven=only_proven, mates=_mates(bundle), held_on=candidate.held_on
+            candidate.pod,
+            rules.settings,
+            only_proven=only_proven,
+            mates=_mates(bundle),
+            held_on=candidate.held_on,
+            rooms=candidate.rooms,
         )
         return rules.refusal(landing, candidate, bundle.plugin) or ACCEPTED
 
@@ -101,12 +106,12 @@ class LandingCheck(PodByPod):
         """Books the eviction, and the landing that comes with it."""
         rules = self._rules_of(bundle)
         settings = None if rules is None else rules.settings
-        return self._book(candidate.pod, settings, candidate.held_on, _mates(bundle))
+        return self._book(candidate, settings, _mates(bundle))
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Books what earlier rounds have evicted."""
         for move in moves:
-            self._book(move.pod, self._landings.scheduling_of(move.profile), move.held_on)
+            self._book(move, self._landings.scheduling_of(move.profile))
 
     def _together(self, bundle: Bundle, rules: _Rules) -> Verdict:
         new = [candidate for candidate in bundle.candidates if self._is_new(candidate.pod)]
@@ -123,10 +128,13 @@ class LandingCheck(PodByPod):
     def _is_new(self, pod: Pod) -> bool:
         return pod.uid not in self._booked and not self._background.concern(pod)
 
-    def _book(self, pod: Pod, settings: SchedulingSettings | None, held_on: str, mates: Sequence[Pod] = ()) -> Undo:
+    def _book(
+        self, leaving: Candidate | PriorMove, settings: SchedulingSettings | None, mates: Sequence[Pod] = ()
+    ) -> Undo:
+        pod = leaving.pod
         if not self._is_new(pod):
             return NOTHING_DONE
-        take_back = self._landings.book(pod, settings, mates=mates, held_on=held_on)
+        take_back = self._landings.book(pod, settings, mates=mates, held_on=leaving.held_on, rooms=leaving.rooms)
         self._booked.add(pod.uid)
 
         def undo() -> None:

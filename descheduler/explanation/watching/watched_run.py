@@ -18,7 +18,7 @@ from descheduler.explanation.watching.watch import Watch, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import PodIdentity, Refusal, identity_of
+from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.staying import staying_pod
 from descheduler.policy.types import Policy
@@ -40,9 +40,9 @@ class WatchedRun(msgspec.Struct, frozen=True):
         return (*failures, *self.decisions.notes)
 
     @property
-    def held_on(self) -> Mapping[PodIdentity, str]:
-        """The nodes on which room is held for replacements, by the pod that leaves."""
-        return {identity_of(move.pod): move.held_on for move in self.decisions.leaving if move.held_on}
+    def held(self) -> Mapping[PodIdentity, Move]:
+        """The moves for which room is held, by the pod that leaves."""
+        return {identity_of(move.pod): move for move in self.decisions.leaving if move.held_on}
 
     def wishes_for(self, pod: Pod) -> list[Wish]:
         """The plugins that wanted `pod` gone, in order."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict
@@ -156,6 +157,11 @@ class ClusterObjective(ABC):
         Each alone if not overridden.
         """
         return [[move] for move in moves]
+
+    def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[PendingRoom, ...]]:
+        """Room for pending pods that `moves`, a group, make, by the move after which it is there; none by default."""
+        del moves
+        return {}
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
         """What gains by itself: each group, by 1, if not overridden."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from descheduler.migration_planner.objectives.cluster_objective import ClusterOb
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.room_chains import room_chains
 from descheduler.model.koordinator.gang_settings import gang_id_of
+from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.node import Node
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -118,13 +120,34 @@ class RoomForPods(ClusterObjective):
         Room for a small pod suits no larger one, and once the small ones are placed they take no other room.
         """
         found = sorted(room_chains(self._cluster.problem, moves, self._gang_of), key=self._largest_placed)
-        self._served_by = {
+        self._served_by |= {
             identity_of(self._cluster.pods[move.pod]): self._placed_by(group)
             for group in found
             for move in group
             if move.source != PENDING
         }
         return found
+
+    def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[PendingRoom, ...]]:
+        """Room for the pods of `moves`, pending or not, each after the last move before it that leaves its node.
+
+        None is held for pending pods of gangs, which their scheduler places together, nor for those of another
+        scheduler than that of the pods that leave, which is known to support Reservations.
+        """
+        last: dict[str, Move] = {}
+        found: dict[Move, tuple[PendingRoom, ...]] = {}
+        for move in moves:
+            pod, node = self._cluster.pods[move.pod], self._cluster.nodes[move.target]
+            leaving = last.get(node)
+            if leaving is not None and (move.source != PENDING or self._is_reserved_for(pod, leaving)):
+                found[leaving] = (*found.get(leaving, ()), PendingRoom(pod, node))
+            if move.source != PENDING:
+                last[self._cluster.nodes[move.source]] = move
+        return found
+
+    def _is_reserved_for(self, pod: Pod, leaving: Move) -> bool:
+        scheduler = scheduler_name_of(self._cluster.pods[leaving.pod])
+        return not gang_id_of(pod) and scheduler_name_of(pod) == scheduler
 
     def _largest_placed(self, moves: Sequence[Move]) -> float:
         """What the largest pod that `moves` place needs, as a share of what any pod does."""

@@ -11,6 +11,7 @@ __all__ = [
     "PROVIDER_ANNOTATION",
     "REASON_ANNOTATION",
     "REPLACEMENT_ANNOTATION",
+    "ROOMS_ANNOTATION",
     "SURGE_ANNOTATION",
     "TARGET_NODE_ANNOTATION",
     "TRIGGER_ANNOTATION",
@@ -27,6 +28,8 @@ REPLACEMENT_ANNOTATION = "descheduler/replacement"
 """By what the replacement of the pod is known, as JSON; this program's own."""
 PROVIDER_ANNOTATION = "descheduler/reservation-provider"
 """How room is held for the job; this program's own."""
+ROOMS_ANNOTATION = "descheduler/rooms"
+"""The pending pods for which room is to be held, with the node of each, as JSON; this program's own."""
 SURGE_ANNOTATION = "descheduler/surge"
 """Whether and how the workload of the pod is scaled up for the time of the move, as JSON; this program's own."""
 TARGET_NODE_ANNOTATION = "descheduler/target-node"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.candidates import Candidate
 from descheduler.placement.landings.landing import Landing
@@ -40,3 +41,7 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
     candidate: Candidate
     decision: Decision
     changes: WhatIf
+
+    def is_about(self, victim: Pod, held_on: str, rooms: Sequence[PendingRoom]) -> bool:
+        """Whether it was asked with the same room held for the replacement and for pending pods."""
+        return self.victim is victim and self.held_on == held_on and self.candidate.rooms == tuple(rooms)

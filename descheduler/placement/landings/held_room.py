@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.model.pending_room import PendingRoom
 from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
@@ -10,8 +11,7 @@ from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.verdicts import landed
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["land_in_held_room"]
-
+__all__ = ["land_in_held_room", "no_room_for"]
 
 _NO_NODE = "node is not in the snapshot"
 
@@ -53,5 +53,14 @@ def _refused(unplaced: UnplacedReplacement, evaluation: Evaluation, node: int) -
 
 def _not_held(unplaced: UnplacedReplacement, causes: str, refusal: Obstacle | None = None) -> Landing:
     message = f"no room can be held for the replacement pod on {unplaced.held_on}: {causes}"
+    return _nowhere(unplaced, message, refusal)
+
+
+def no_room_for(unplaced: UnplacedReplacement, room: PendingRoom, causes: str) -> Landing:
+    """The landing of a replacement that stays away, since a pending pod has no `room` where its victim has left."""
+    return _nowhere(unplaced, f"no room would be left for pending pod {room.pod.key} on {room.node}: {causes}")
+
+
+def _nowhere(unplaced: UnplacedReplacement, message: str, refusal: Obstacle | None = None) -> Landing:
     no = LandingVerdict.NO
     return Landing(unplaced.victim, unplaced.replacement, no, no, no, message=message, refusal=refusal)

@@ -107,6 +107,15 @@ class _Group:
         """Takes the last seat away."""
         del self.pods[-1]
 
+    def seat_of(self, pod: Pod) -> int | None:
+        """The seat of `pod`, if it waits."""
+        return next((seat for seat in self.waiting if self.pods[seat] is pod), None)
+
+    def call_up(self, seat: int) -> None:
+        """Makes the pod of this seat the next one, which is to be placed now."""
+        self.waiting.remove(seat)
+        self.waiting.append(seat)
+
     def next_of(self, placement_class: PlacementClass) -> int:
         """The seat of the next pod of this class."""
         del placement_class
@@ -240,6 +249,27 @@ class PendingPods:
         """Places the pods of at least `lowest_priority` that fit now that `victim` is gone; None stands for several."""
         groups = (group for group in self._in_order if group.priority >= lowest_priority)
         self._place(group for group in groups if victim is None or self._may_gain(group, victim))
+
+    def place_on(self, pod: Pod, node_name: str) -> str:
+        """Places `pod`, if it waits, on this node, before those that wait longer; else says what stands against that.
+
+        One that is placed with others, or whose scheduler is not modelled, stays as it is.
+        """
+        group = self._groups.get(self._cluster.placement_class(self._forms.form_of(pod)))
+        seat = None if group is None or isinstance(group, _UnitGroup) else group.seat_of(pod)
+        if group is None or seat is None:
+            return ""
+        evaluation, node = group.scheduler.evaluate(group.form), self._cluster.table.index.get(node_name)
+        if node is None:
+            return "node is not in the snapshot"
+        if evaluation.undecided:
+            return "it is unknown whether it fits"
+        if not evaluation.feasible[node]:
+            return ", ".join(evaluation.first_obstacle_on(node).short)
+        group.call_up(seat)
+        placed = group.scheduler.place(evaluation, node, self)
+        self.placed[-1].placed = placed
+        return ""
 
     def waiting(self) -> list[Pod]:
         """The pods that are not placed, by priority."""

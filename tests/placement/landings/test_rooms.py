@@ -1,0 +1,127 @@
+"""Room for pending pods and for pods that leave later, which is held from before others leave a node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from descheduler.model.pending_room import PendingRoom
+from descheduler.model.pod import Pod
+from descheduler.placement.landings.landing import Landing
+from descheduler.placement.prover import LandingProver
+from tests.builders import Object, node_object, pod_object
+from tests.placement.considered import LANDS, NO
+from tests.placement.workloads import cluster_of, pod_named
+
+
+def pod(name: str, cpu: str, on: str, **facts: Any) -> Object:
+    return pod_object(name, node=on, cpu=cpu, owners=[f"ReplicaSet/{name}"], **facts)
+
+
+def pending(name: str, cpu: str, **facts: Any) -> Object:
+    return pod(name, cpu, "", **facts)
+
+
+NODES = [node_object("a", cpu="4"), node_object("b", cpu="4")]
+"""On a, `victim` and a pod of 1 core are in the way of pods of 3 cores; b has 2 cores free."""
+PODS = [pod("victim", "2", "a"), pod("large", "1", "a"), pod("busy", "2", "b")]
+
+
+class Play:
+    """A book over the cluster of `objects`."""
+
+    def __init__(self, *objects: Object) -> None:
+        self.snapshot = cluster_of(*objects)
+        self.prover = LandingProver(self.snapshot)
+
+    def pod(self, name: str) -> Pod:
+        return pod_named(self.snapshot, name)
+
+    def book(self, victim: str, on: str, rooms: Sequence[tuple[str, str]] = ()) -> Landing:
+        held = [PendingRoom(self.pod(name), node) for name, node in rooms]
+        return self.prover.book(self.pod(victim), held_on=on, rooms=held)
+
+    @property
+    def scheduled(self) -> dict[str, str]:
+        """The nodes of pending pods by now."""
+        return {there.name: there.node_name for _, there in self.prover.scheduled()}
+
+
+def test_a_pending_pod_gets_the_room_that_is_held_for_it_although_another_is_before_it() -> None:
+    waiting = [pending("at-the-front", "3"), pending("chosen", "3")]
+    free, held = Play(*NODES, *PODS, *waiting), Play(*NODES, *PODS, *waiting)
+
+    free.book("victim", "b")
+    held.book("victim", "b", [("chosen", "a")])
+
+    assert free.scheduled == {"at-the-front": "a"}
+    assert held.scheduled == {"chosen": "a"}
+
+
+def test_a_pending_pod_of_a_higher_priority_goes_before_one_for_which_room_is_held() -> None:
+    play = Play(*NODES, *PODS, pending("urgent", "3", priority=20), pending("chosen", "3"))
+
+    landing = play.book("victim", "b", [("chosen", "a")])
+
+    assert landing.verdict is NO
+    assert landing.message == "no room would be left for pending pod default/chosen on a: insufficient cpu"
+
+
+def test_a_refused_move_changes_nothing() -> None:
+    play = Play(*NODES, *PODS, pending("urgent", "3", priority=20), pending("chosen", "3"))
+    before = play.prover.cluster.digest()
+
+    play.book("victim", "b", [("chosen", "a")])
+
+    assert play.prover.cluster.digest() == before
+
+
+def test_what_is_booked_with_rooms_can_be_taken_back() -> None:
+    play = Play(*NODES, *PODS, pending("at-the-front", "3"), pending("chosen", "3"))
+    before = play.prover.cluster.digest()
+
+    play.book("victim", "b", [("chosen", "a"), ("busy", "a")])
+    play.prover.take_back()
+
+    assert play.prover.cluster.digest() == before
+
+
+@pytest.mark.parametrize("is_early", [False, True])
+def test_room_that_is_held_early_is_not_taken_by_a_pending_pod(is_early: bool) -> None:
+    """Pod `busy` is to follow onto a, where a pending pod fits as soon as the victim has left."""
+    play = Play(*NODES, *PODS, pending("waiting", "3"), node_object("c", cpu="2"))
+
+    play.book("victim", "c", [("busy", "a")] if is_early else [])
+
+    assert play.scheduled == ({} if is_early else {"waiting": "a"})
+    assert play.book("busy", "a").verdict is (LANDS if is_early else NO)
+
+
+def test_the_victim_gives_its_early_room_back_when_it_leaves() -> None:
+    """Pod `busy` takes 2 of the 3 cores that are left on a, and not twice as many."""
+    play = Play(*NODES, *PODS, node_object("c", cpu="2"), pod("other", "1", "b"))
+
+    play.book("victim", "c", [("busy", "a")])
+
+    assert [play.book(name, "a").verdict for name in ("busy", "other")] == [LANDS, LANDS]
+
+
+def test_a_pod_that_is_scheduled_by_now_needs_no_room() -> None:
+    play = Play(*NODES, *PODS, node_object("c", cpu="3"), pending("small", "1"))
+    before = play.scheduled
+
+    landing = play.book("victim", "c", [("small", "a")])
+
+    assert landing.verdict is LANDS
+    assert play.scheduled == before != {}
+
+
+def test_pods_with_rooms_are_placed_before_all_others() -> None:
+    snapshot = cluster_of(node_object("a", cpu="4"), pending("at-the-front", "3"), pending("chosen", "3"))
+    rooms = [PendingRoom(pod_named(snapshot, "chosen"), "a")]
+
+    prover = LandingProver(snapshot, rooms=rooms)
+
+    assert [(there.name, there.node_name) for _, there in prover.scheduled()] == [("chosen", "a")]
