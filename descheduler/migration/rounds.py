@@ -19,11 +19,12 @@ from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
 from descheduler.migration.ports import EvictPort, JobExecutor, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
-from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.planned import PlannedEviction, PlannedRoom
 from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
@@ -145,7 +146,7 @@ def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSetti
 
 
 def _prior_move(move: Move) -> PriorMove:
-    return PriorMove(move.pod, move.profile, move.plugin, move.reason, move.wave, move.cost, move.held_on)
+    return PriorMove(move.pod, move.profile, move.plugin, move.reason, move.wave, move.cost, move.held_on, move.rooms)
 
 
 def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
@@ -168,4 +169,9 @@ def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
         controller=pod.controller,
         labels=pod.labels,
         held_on=move.held_on,
+        rooms=tuple(_planned_room(room) for room in move.rooms if not room.pod.node_name),
     )
+
+
+def _planned_room(room: PendingRoom) -> PlannedRoom:
+    return PlannedRoom(room.pod.namespace, room.pod.name, room.pod.uid, room.node)

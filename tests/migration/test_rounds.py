@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.cycle.decide import decide
 from descheduler.cycle.decisions import decisions_of
@@ -23,10 +24,12 @@ from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, 
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.objects import Workload
+from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.outcome import OutcomeCode
+from descheduler.plan.planned import PlannedRoom
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot
@@ -297,3 +300,21 @@ def test_gang_of_which_one_has_left_is_not_decided_again_pod_by_pod() -> None:
 
     assert codes == {"m0": OutcomeCode.DONE, "m1": OutcomeCode.BUDGET, "m2": OutcomeCode.DONE}
     assert sorted(move.pod.name for move in decisions.moves) == ["m0", "m2"]
+
+
+def test_rooms_are_held_for_those_pods_alone_that_have_no_node() -> None:
+    waits, moves = make_pod("waits", node=""), make_pod("moves", node="n2")
+    rooms = (PendingRoom(waits, "n1"), PendingRoom(moves, "n3"))
+    pods = [make_pod("leaves")]
+    decided = decide_over(pods, [])({}, ())
+    decisions = replace(decided, moves=tuple(replace(move, rooms=rooms) for move in decided.moves))
+
+    _, (outcome,) = carry_out(
+        lambda answers, prior_moves: decisions,
+        ScriptedApi(Clock()),
+        ExecutorSettings(),
+        stop=threading.Event(),
+        sink=None,
+    )
+
+    assert outcome.eviction.rooms == (PlannedRoom(waits.namespace, "waits", waits.uid, "n1"),)

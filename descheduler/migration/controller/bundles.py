@@ -1,4 +1,4 @@
-"""Jobs that go together, such as those of a gang: none is evicted before there is room for all of them."""
+"""Jobs that go together, such as those of a gang: none leaves before there is room for all that leave first."""
 
 from __future__ import annotations
 
@@ -23,10 +23,20 @@ class Bundles:
             if task.eviction.bundle:
                 self._members[task.eviction.bundle].append(task)
 
-    def is_complete(self, eviction: PlannedEviction, ready: Collection[JobTask]) -> bool:
-        """Whether it may leave: it is alone, one of its bundle has left, or it is the turn of all that remain."""
-        bundle = eviction.bundle
-        return bundle not in self._members or bundle in self._leaving or set(self._members[bundle]) <= set(ready)
+    def is_complete(self, task: JobTask, ready: Collection[JobTask], now: float) -> bool:
+        """Whether it may leave: it is alone, one of its bundle has left, or it is the turn of all of its wave.
+
+        Those of later waves find room only once it has left. Where they hold room ahead, and where room is held for
+        pending pods, the Reservations are tried next at `now`.
+        """
+        bundle, at_turn = task.eviction.bundle, set(ready)
+        if bundle in self._leaving or bundle not in self._members:
+            return _is_next(task, at_turn, now) if task.eviction.rooms else True
+        together = {each for each in self._members[bundle] if each.eviction.wave == task.eviction.wave}
+        ahead = [
+            each for each in self._members[bundle] if each.waves_ahead or (each in together and each.eviction.rooms)
+        ]
+        return together <= at_turn and all(_is_next(each, at_turn, now) for each in ahead)
 
     def began(self, eviction: PlannedEviction) -> None:
         """Its eviction was asked for: those that go with it are to follow."""
@@ -52,3 +62,8 @@ class Bundles:
         if eviction.bundle in self._leaving or eviction.bundle not in self._broken_by:
             return ""
         return f"pod {self._broken_by[eviction.bundle]}, with which it has to leave together, was not evicted"
+
+
+def _is_next(task: JobTask, at_turn: Collection[JobTask], now: float) -> bool:
+    """Whether the Reservations of its job are tried next; one whose turn has come without any has none to wait for."""
+    return task.is_next_for_room(now) or (task.room_asked_at is None and task in at_turn)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.bundles import Bundles
+from descheduler.migration.controller.chains import hold_ahead, with_time_for_waves
 from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished, why_left
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import remove
@@ -84,8 +85,9 @@ class JobController:
         while no more are than the settings allow.
         """
         all_tasks = list(tasks)
-        self._bundles = Bundles(task for task in all_tasks if task.job is None)
-        self._queue = Waves(task for task in all_tasks if task.job is None)
+        new = [task for task in all_tasks if task.job is None]
+        hold_ahead(new)
+        self._bundles, self._queue = Bundles(new), Waves(new)
         for task in all_tasks:
             if task.job is not None:
                 self._activate(task)
@@ -115,12 +117,15 @@ class JobController:
 
     def _begin_next(self) -> bool:
         """Has the next job created whose workload is free; whether there was one."""
-        task = self._queue.next(is_full=len(self._active) >= self._settings.most_active)
+        # What waits for its wave must not keep those away that it waits for.
+        num_going = sum(self._queue.has_come(task.eviction) for task in self._active)
+        task = self._queue.next(is_full=num_going >= self._settings.most_active)
         if task is None:
             return False
         self._queue.remove(task)
         self._activate(task)
-        self._submit(task, partial(self._journal.create, self._new_job(task.eviction)))
+        new_job = with_time_for_waves(self._new_job(task.eviction), task)
+        self._submit(task, partial(self._journal.create, new_job))
         return True
 
     def _activate(self, task: JobTask) -> None:
@@ -132,8 +137,8 @@ class JobController:
         now, busy = self._around.clock(), self._busy()
         due = [(task, task.job) for task in self._active if task.job and id(task) not in busy and task.due <= now]
         for task, job in due:
-            call = partial(self._keeper.advance, job) if task.ends_at is None else partial(self._landed, task, job)
-            self._submit(task, call)
+            advance = partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
+            self._submit(task, advance if task.ends_at is None else partial(self._landed, task, job))
         return bool(due)
 
     def _landed(self, task: JobTask, job: MigrationJob) -> Progress:
@@ -145,8 +150,9 @@ class JobController:
         under_way = {task.eviction.uid for task in self._active if task.num_calls}
         return self._turns.judge(self._around.calls.submit, self._around.clock(), self._may_go, under_way)
 
-    def _may_go(self, eviction: PlannedEviction) -> bool:
-        return self._bundles.is_complete(eviction, self._turns.tasks)
+    def _may_go(self, task: JobTask) -> bool:
+        is_complete = self._bundles.is_complete(task, self._turns.tasks, self._around.clock())
+        return is_complete and self._queue.has_come(task.eviction)
 
     def _evict_next(self) -> bool:
         """Has the first of the pods evicted whose turn it is, when the pace allows; whether it does."""
@@ -241,6 +247,7 @@ class JobController:
             self._finish(task, deleted(task, now))
             return
         task.take(progress.job)
+        task.note_room(now)
         if isinstance(progress.step, End) and progress.job.phase == JobPhase.ABORTED and self._stopped_by is not None:
             self._finish(task, unfinished(task, *self._stopped_by, now))
         elif isinstance(progress.step, End):
@@ -292,7 +299,7 @@ class JobController:
             self._submit(task, partial(self._note_eviction, task.job, pod, task.asked_at))
             return
         self._listener.refused(task.job, judgement.message)
-        if judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
+        if judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings.budget_seconds):
             self._give_up(task, judgement)
         else:
             task.due = now + min(judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS, eviction.longest_wait_seconds)
@@ -303,14 +310,6 @@ class JobController:
             self._around.open_calls.doubted(task.eviction, task.settles_at)
         else:
             self._around.open_calls.ended(task.eviction)
-
-    def _may_be_granted(self, task: JobTask, judgement: Judgement, now: float) -> bool:
-        """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
-        if judgement.code is not OutcomeCode.BUDGET:
-            return judgement.retry_after_seconds is not None
-        if task.refused_since is None:
-            task.refused_since = now
-        return now - task.refused_since < self._settings.budget_seconds
 
     def _note_eviction(self, job: MigrationJob, pod: Pod, asked_at: datetime | None) -> Progress:
         """Runs on a thread."""

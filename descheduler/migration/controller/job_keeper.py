@@ -90,14 +90,18 @@ class JobKeeper:
         self._replacements = Replacements(objects)
         self._surges = Surges(objects)
 
-    def advance(self, job: MigrationJob) -> Progress:
+    def advance(self, job: MigrationJob, *, holds_only: bool = False) -> Progress:
         """Takes `job` as far as it comes without an eviction or a wait. Raises KubeError; what was done by then stays.
+
+        With `holds_only` it goes no further than to ask for room, and so the patience for that does not begin.
 
         It may be called again after any error, with the job as it was. What was seen is good until something is done
         about it: a status that was written changes nothing in the cluster.
         """
         known: Seen | None = None
         for _ in range(_MOST_STEPS):
+            if holds_only and job.reservation_name:
+                return Progress(job, WaitForChange("others have to leave before"))
             seen = known or self._look(job)
             step = next_step(job, seen, self._terms, self._now())
             if isinstance(step, Evict | WaitForChange | End):

@@ -9,6 +9,7 @@ import msgspec
 from descheduler.migration.jobs.seen import Miss
 from descheduler.migration.judgement import Judgement
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobTask"]
@@ -16,6 +17,9 @@ __all__ = ["JobTask"]
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 3.0
 """As often as koord-descheduler looks at a job that waits."""
+_BACKOFF_SECONDS = 4.0
+"""kube-scheduler tries a new pod at once, again after 1 s, and then after 2 s more (`podInitialBackoffSeconds`). Pods
+that have waited for longer are tried in between, whatever their priority."""
 
 
 class JobTask(msgspec.Struct, eq=False):
@@ -25,7 +29,8 @@ class JobTask(msgspec.Struct, eq=False):
     while it `is_called` and until `settles_at` such a call can still take effect; the first that can was made at
     `asked_at`. Where the replacement did not use the room, `miss` says why. A job that held no room has ended
     when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has begun
-    `is_adopted`: it has no place in the plan. It has not changed since `unchanged_since`.
+    `is_adopted`: it has no place in the plan. It has not changed since `unchanged_since`. With `waves_ahead` it begins
+    so many waves before its own, and only holds room until that comes. Its room was asked for by `room_asked_at`.
     """
 
     eviction: PlannedEviction
@@ -46,6 +51,17 @@ class JobTask(msgspec.Struct, eq=False):
     landed_on: str = ""
     miss: Miss | None = None
     ends_at: float | None = None
+    waves_ahead: int = 0
+    room_asked_at: float | None = None
+
+    def is_next_for_room(self, now: float) -> bool:
+        """Whether the scheduler tries its Reservations, for which there is no room yet, as soon as there is some."""
+        return self.room_asked_at is not None and now - self.room_asked_at >= _BACKOFF_SECONDS
+
+    def note_room(self, now: float) -> None:
+        """Takes note of when its room was asked for."""
+        if self.room_asked_at is None and self.job is not None and self.job.reservation_name:
+            self.room_asked_at = now
 
     @property
     def was_evicted(self) -> bool:
@@ -64,6 +80,14 @@ class JobTask(msgspec.Struct, eq=False):
     def may_have_left(self, now: float) -> bool:
         """Whether its room may be needed: the pod was asked to leave, or may have been, whatever the job says yet."""
         return self.was_evicted or self.is_granted or self.is_in_doubt(now)
+
+    def is_asked_again(self, now: float, budget_seconds: float) -> bool:
+        """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
+        if self.judgement is None or self.judgement.code is not OutcomeCode.BUDGET:
+            return self.judgement is not None and self.judgement.retry_after_seconds is not None
+        if self.refused_since is None:
+            self.refused_since = now
+        return now - self.refused_since < budget_seconds
 
     def wait(self, now: float) -> None:
         """Has the next look come later each time that nothing had changed."""

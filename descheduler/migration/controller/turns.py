@@ -12,7 +12,6 @@ from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.surge import SCALE_BACK
 from descheduler.migration.revalidation.footprints import Asked
 from descheduler.model.pod import Pod
-from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Judge", "Turn", "Turns"]
 
@@ -71,22 +70,22 @@ class Turns:
         """Nobody's turn comes any more."""
         self._queue.clear()
 
-    def next_good(self, now: float, may_go: Callable[[PlannedEviction], bool]) -> Turn | None:
+    def next_good(self, now: float, may_go: Callable[[JobTask], bool]) -> Turn | None:
         """The first that has been judged and `may_go`."""
         good = (turn for turn in self._queue if self._judge is None or now <= turn.good_until)
-        return next((turn for turn in good if may_go(turn.task.eviction)), None)
+        return next((turn for turn in good if may_go(turn.task)), None)
 
     def judge(
         self,
         submit: Callable[[Callable[[], dict[str, str]]], Future[Any]],
         now: float,
-        may_go: Callable[[PlannedEviction], bool],
+        may_go: Callable[[JobTask], bool],
         under_way: Collection[str],
     ) -> bool:
         """Has all judged that may go and were not; whether there are any, and no judgement is awaited."""
         if self._judge is None or self._future is not None:
             return False
-        self._wave = [turn for turn in self._queue if now > turn.good_until and may_go(turn.task.eviction)]
+        self._wave = [turn for turn in self._queue if now > turn.good_until and may_go(turn.task)]
         if not self._wave:
             return False
         asked = [_asked(turn) for turn in self._wave]

@@ -7,16 +7,22 @@ from itertools import groupby
 
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.waiting import Waiting
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Waves"]
 
 
 class Waves:
-    """Tasks in their order. None begins before all of the waves before its own have ended, however they have."""
+    """Tasks in their order. None begins before all of the waves before its own have ended, however they have.
+
+    Those with `waves_ahead` begin as soon as one of their bundle has.
+    """
 
     def __init__(self, tasks: Iterable[JobTask] = ()) -> None:
         in_order = sorted(tasks, key=_wave)
+        self._numbers = sorted(set(map(_wave, in_order)))
         self._waves = [Waiting(wave) for _, wave in groupby(in_order, key=_wave)]
+        self._ahead = [task for task in in_order if task.waves_ahead]
         self._under_way: set[JobTask] = set()
         self._current = 0
 
@@ -30,13 +36,28 @@ class Waves:
         return any(task in wave for wave in self._waves)
 
     def next(self, *, is_full: bool) -> JobTask | None:
-        """As `Waiting.next`, among the first wave that has not ended."""
-        while self._current < len(self._waves) and not self._under_way and not self._waves[self._current]:
+        """As `Waiting.next`, among the first wave that has not ended; those that begin ahead go first."""
+        while self._current < len(self._waves) and self._is_over(self._current):
             self._current += 1
+        if (ahead := self._next_ahead()) is not None:
+            return ahead
         return self._waves[self._current].next(is_full=is_full) if self._current < len(self._waves) else None
+
+    def has_come(self, eviction: PlannedEviction) -> bool:
+        """Whether all waves before its own have ended, as far as `next` has seen."""
+        return self._current == len(self._waves) or eviction.wave <= self._numbers[self._current]
+
+    def _is_over(self, index: int) -> bool:
+        return not self._waves[index] and all(_wave(task) > self._numbers[index] for task in self._under_way)
+
+    def _next_ahead(self) -> JobTask | None:
+        begun = {task.eviction.bundle for task in self._under_way} if self._ahead else ()
+        return next((task for task in self._ahead if task.eviction.bundle in begun), None)
 
     def remove(self, task: JobTask) -> None:
         """The task waits no more."""
+        if task in self._ahead:
+            self._ahead.remove(task)
         next(wave for wave in self._waves if task in wave).remove(task)
 
     def began(self, task: JobTask) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.plan.planned import PlannedRoom
 
 __all__ = ["Journal", "NewJob"]
 
@@ -16,7 +17,8 @@ class NewJob(msgspec.Struct, frozen=True):
     """A job that is to be begun. `reason` and `plugin` say why and in whose name; `ttl` None is no time limit.
 
     `provider` holds its room. `successors` is by what its replacement is known, "" where that has none. `surge` is that
-    of its workload, "" for none. Room is `held_on` this node, "" where the scheduler chooses one.
+    of its workload, "" for none. Room is `held_on` this node, "" where the scheduler chooses one; `rooms` are held for
+    pending pods.
     """
 
     namespace: str
@@ -30,6 +32,7 @@ class NewJob(msgspec.Struct, frozen=True):
     successors: str = ""
     surge: str = ""
     held_on: str = ""
+    rooms: tuple[PlannedRoom, ...] = ()
     delete_options: dict[str, Any] = msgspec.field(default_factory=dict)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from descheduler.migration.journal.journal import NewJob
 from descheduler.model.koordinator.eviction_annotations import (
     CREATED_BY_ANNOTATION,
@@ -12,6 +14,7 @@ from descheduler.model.koordinator.eviction_annotations import (
     PROVIDER_ANNOTATION,
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
+    ROOMS_ANNOTATION,
     SURGE_ANNOTATION,
     TARGET_NODE_ANNOTATION,
     TRIGGER_ANNOTATION,
@@ -49,6 +52,8 @@ def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]
         annotations[SURGE_ANNOTATION] = wanted.surge
     if wanted.held_on:
         annotations[TARGET_NODE_ANNOTATION] = wanted.held_on
+    if wanted.rooms:
+        annotations[ROOMS_ANNOTATION] = msgspec.json.encode(wanted.rooms).decode()
     metadata = {"name": name, "annotations": annotations}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
 

@@ -236,6 +236,7 @@ def _new_job(profile: JobProfile | None, eviction: PlannedEviction) -> NewJob:
         successors="" if successors is None else successors.encoded(),
         surge=_surge(profile, eviction),
         held_on=eviction.held_on,
+        rooms=eviction.rooms,
         delete_options={} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
     )
 

@@ -34,7 +34,7 @@ from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTA
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode
-from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.planned import PlannedEviction, PlannedRoom
 from tests.living.cluster import LivingCluster
 from tests.living.transport import Passage
 
@@ -73,6 +73,7 @@ class Play:
     calls: Background = field(default_factory=AtOnce)
     surge: Surge | None = None
     clock_is_ahead: timedelta = timedelta()
+    most_active: int = 100
 
     def __post_init__(self) -> None:
         """Makes the client."""
@@ -114,8 +115,8 @@ class Play:
         """The outcomes of these tasks."""
         return self.controller().run(tasks)
 
-    def task(self, pod: Object, *, held_on: str = "") -> JobTask:
-        """The task of evicting `pod`."""
+    def task(self, pod: Object, *, held_on: str = "", rooms: Iterable[PlannedRoom] = ()) -> JobTask:
+        """The task of evicting `pod`, which makes `rooms`."""
         meta = pod["metadata"]
         owners = meta.get("ownerReferences") or [{"uid": ""}]
         return JobTask(
@@ -127,6 +128,7 @@ class Play:
                 "p",
                 "Plugin",
                 held_on=held_on,
+                rooms=tuple(rooms),
                 controller=Owner(owners[0]["kind"], owners[0]["name"], owners[0]["uid"], controller=True),
                 labels=meta["labels"],
             )
@@ -137,9 +139,8 @@ class Play:
         journal = self.journal()
         keeper = self.keeper(journal)
         port = EvictionClient(self.client)
-        return JobController(
-            journal, keeper, port, ControllerSettings(self.settings), self._new_job, self.surroundings()
-        )
+        settings = ControllerSettings(self.settings, most_active=self.most_active)
+        return JobController(journal, keeper, port, settings, self._new_job, self.surroundings())
 
     def surroundings(self) -> Surroundings:
         """What is outside of the run."""
@@ -197,4 +198,5 @@ class Play:
             successors="" if successors is None else successors.encoded(),
             surge="" if self.surge is None else self.surge.encoded(),
             held_on=eviction.held_on,
+            rooms=eviction.rooms,
         )

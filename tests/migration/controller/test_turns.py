@@ -49,7 +49,7 @@ def test_objection_counts_for_those_alone_whose_turn_it_still_is() -> None:
     left_out, waits = task("left-out"), task("waits")
     for each in (left_out, waits):
         turns.add(each, make_pod(each.eviction.name), "Eviction")
-    turns.judge(calls.submit, 0.0, lambda eviction: True, ())
+    turns.judge(calls.submit, 0.0, lambda task: True, ())
 
     turns.remove(left_out)
     calls.make()

@@ -8,6 +8,7 @@ from descheduler.migration.setup.choice import choose
 from descheduler.migration.setup.job_execution import JobExecution
 from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.offer import ClusterOffer
+from descheduler.plan.planned import PlannedRoom
 from tests.living.builders import deployment, living_cluster, node
 from tests.migration.controller.playing import Play
 
@@ -34,3 +35,19 @@ def test_room_is_held_on_the_node_that_the_plan_chose_for_each_eviction() -> Non
     execution(play).execute(evictions)
 
     assert {app: cluster.nodes_of(app) for app in chosen} == {"a": ["n3"], "b": ["n4"], "c": ["n2"]}
+
+
+def test_room_is_held_for_the_pending_pod_that_the_plan_makes_it_for() -> None:
+    leaves = deployment("a", 1, on=["n1"], scheduler="koord-scheduler", cpu="3")
+    waits = deployment("waits", 1, scheduler="koord-scheduler", cpu="3", nodeSelector={"kubernetes.io/hostname": "n1"})
+    cluster = living_cluster(2, [leaves, waits])
+    play = Play(cluster)
+    metadata = cluster.pods("waits")[0]["metadata"]
+    room = PlannedRoom(metadata["namespace"], metadata["name"], metadata["uid"], "n1")
+
+    execution(play).execute([play.task(*cluster.pods("a"), held_on="n2", rooms=[room]).eviction])
+    cluster.clock.sleep(5)
+
+    (job,) = play.jobs()
+    assert cluster.get("reservations.scheduling.koordinator.sh", f"{job.uid}-room-0") is not None
+    assert (cluster.nodes_of("a"), cluster.nodes_of("waits")) == (["n2"], ["n1"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.kube.errors import ApiError
 from descheduler.kube.objects import ObjectCalls, is_object_name
@@ -14,6 +16,7 @@ from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import read_pod, read_whole_pod
 from descheduler.migration.providers.koordinator.live_reservations import decode_live_reservation
+from descheduler.migration.providers.koordinator.pending_rooms import pending_reservations, room_names
 from descheduler.migration.providers.koordinator.template import reservation_of
 from descheduler.migration.providers.koordinator.usage import missed, reservation_used, used
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
@@ -48,7 +51,7 @@ class ReservationRooms:
         self._replacements = Replacements(objects)
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
-        """Creates the Reservation named after the job's UID, or finds it created."""
+        """Creates the Reservation named after the job's UID and those for its pending pods, or finds them created."""
         pod = read_whole_pod(self._objects, job.pod_namespace, job.pod_name)
         if pod is None or pod["metadata"]["uid"] != job.pod_uid:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
@@ -56,16 +59,26 @@ class ReservationRooms:
             wanted = reservation_of(job, pod, self._owner, now)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise CannotHold("reservationOptions.template of the job is not that of a Reservation") from error
+        name: str = wanted["metadata"]["name"]
+        try:
+            for each in (wanted, *pending_reservations(job, self._objects, self._owner, now)):
+                self._create(each, job)
+        except CannotHold:  # some may be there, of this call or an earlier one
+            self.release(replace(job, reservation_name=name))
+            raise
+        return name
+
+    def _create(self, wanted: Mapping[str, Any], job: MigrationJob) -> None:
+        """Raises CannotHold."""
         try:
             created = self._objects.create(_LIST_PATH, wanted, _json)
         except ApiError as error:
             if error.status_code in _REFUSALS:
                 raise CannotHold(f"the Reservation cannot be created: {error}") from error
             raise
-        name: str = wanted["metadata"]["name"]
+        name = wanted["metadata"]["name"]
         if created is None and not self._is_ours(name, job):
             raise CannotHold(f"a Reservation {name} exists, which is not of this job")
-        return name
 
     def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
         """The Reservation as the API server has it, and the pod that consumed it.
@@ -104,13 +117,22 @@ class ReservationRooms:
         return missed(job, replacement, miss, is_left_over=is_left_over), replacement
 
     def release(self, job: MigrationJob) -> None:
-        """Deletes the Reservation, if it was created for the job."""
-        found = self._read(job.reservation_name)
-        if found is not None and _is_of(found, job):
+        """Deletes the Reservation, if it was created for the job.
+
+        As long as its pod was not asked to leave, those for pending pods go as well: there is no room for them.
+        """
+        self._delete_of(job, job.reservation_name)
+        if job.found(JobConditionType.EVICTION) is None:
+            for name in room_names(job):
+                self._delete_of(job, name, if_unused=True)
+
+    def _delete_of(self, job: MigrationJob, name: str, *, if_unused: bool = False) -> None:
+        found = self._read(name)
+        if found is not None and _is_of(found, job) and not (if_unused and found.current_owners):
             self._objects.delete(f"{_LIST_PATH}/{found.name}", uid=found.uid)
 
     def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
-        """Deletes the Reservations of jobs that are no more."""
+        """Deletes the Reservations of jobs that are no more, and those that no pending pod has used by now."""
         found = self._objects.list(_LIST_PATH, decode_live_reservation, label_selector=f"{OWNER_LABEL}={self._owner}")
         orphans = [each for each in found if each.labels.get(JOB_LABEL) not in live and not each.current_owners]
         gone = [each.name for each in orphans if self._objects.delete(f"{_LIST_PATH}/{each.name}", uid=each.uid)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from descheduler.migration.providers.labels import labels_of
@@ -18,7 +18,7 @@ from descheduler.migration.providers.provider import CannotHold
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.duration import format_duration
 
-__all__ = ["CREATED_BY_LABEL", "KIND", "ORDER_LABEL", "reservation_of"]
+__all__ = ["CREATED_BY_LABEL", "KIND", "ORDER_LABEL", "reservation_for_pending", "reservation_of"]
 
 KIND = "Reservation"
 API_VERSION = "scheduling.koordinator.sh/v1alpha1"
@@ -54,6 +54,8 @@ def reservation_of(job: MigrationJob, pod: Mapping[str, Any], owner: str, now: d
     metadata: dict[str, Any] = stated.get("metadata") or {}
     if not spec.get("template"):
         spec["template"] = _pod_template(pod)
+        if job.held_on:
+            _go_first(spec["template"]["spec"])
     if not spec.get("owners"):
         spec["owners"] = _owners(pod)
     spec["allocateOnce"] = True
@@ -62,14 +64,42 @@ def reservation_of(job: MigrationJob, pod: Mapping[str, Any], owner: str, now: d
     placed = spec["template"].setdefault("spec", {})
     keep_away(pod["spec"].get("nodeName", ""), placed)
     keep_on(job.held_on, placed)
-    labels = {
-        **(metadata.get("labels") or {}),
-        CREATED_BY_LABEL: CREATED_BY,
-        ORDER_LABEL: str(int(now.timestamp() * 1000)),
-        **labels_of(job.uid, owner),
-    }
+    labels = {**(metadata.get("labels") or {}), **_labels(job.uid, owner, now)}
     metadata |= {"name": metadata.get("name") or job.uid, "labels": labels}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
+
+
+def reservation_for_pending(
+    pod: Mapping[str, Any], node: str, job_uid: str, name: str, owner: str, ttl: timedelta, now: datetime
+) -> dict[str, Any]:
+    """The Reservation `name` on `node` for `pod`, the JSON of a pending pod, which alone may use it.
+
+    It is for the job of this UID, of `owner`. Raises CannotHold for what no node can be called.
+    """
+    template = _pod_template(pod)
+    _go_first(template["spec"])
+    keep_on(node, template["spec"])
+    spec = {"template": template, "owners": [_that_very(pod)], "allocateOnce": True, "ttl": format_duration(ttl)}
+    metadata = {"name": name, "labels": _labels(job_uid, owner, now)}
+    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
+
+
+def _labels(job_uid: str, owner: str, now: datetime) -> dict[str, str]:
+    order = str(int(now.timestamp() * 1000))
+    return {CREATED_BY_LABEL: CREATED_BY, ORDER_LABEL: order, **labels_of(job_uid, owner)}
+
+
+def _go_first(spec: dict[str, Any]) -> None:
+    """Has a Reservation on a chosen node, with this pod `spec`, scheduled before pods of the same priority that wait.
+
+    They may wait for longer, and would take the room that the plan makes there. The priority of a Reservation in the
+    queue of koord-scheduler is that of its pod template (koordinator 1.8, `pkg/util/reservation` `NewReservePod`), and
+    the queue goes by priority first (kube-scheduler's PrioritySort, Koordinator's Coscheduling): pods of a higher
+    priority still go before it. Nothing is ever preempted for it. Without the name of a class the number stands alone.
+    """
+    spec["priority"] = (spec.get("priority") or 0) + 1
+    spec["preemptionPolicy"] = "Never"
+    spec.pop("priorityClassName", None)
 
 
 def _pod_template(pod: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,12 +126,17 @@ def _pod_template(pod: Mapping[str, Any]) -> dict[str, Any]:
 def _owners(pod: Mapping[str, Any]) -> list[dict[str, Any]]:
     metadata = pod["metadata"]
     if _waits_for_a_node(pod):
-        identity = {"uid": metadata["uid"], "kind": "Pod", "name": metadata["name"], "namespace": metadata["namespace"]}
-        return [{"object": identity}]
+        return [_that_very(pod)]
     for owner in metadata.get("ownerReferences") or ():
         if owner.get("controller"):
             return [{"controller": {**owner, "namespace": metadata["namespace"]}}]
     raise CannotHold("the pod has no controller that would create a replacement; use mode EvictDirectly")
+
+
+def _that_very(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """The owner that is this pod and no other. Pods in the cache of koord-scheduler state no apiVersion."""
+    metadata = pod["metadata"]
+    return {"object": {"kind": "Pod", **{name: metadata[name] for name in ("uid", "name", "namespace")}}}
 
 
 def _waits_for_a_node(pod: Mapping[str, Any]) -> bool:

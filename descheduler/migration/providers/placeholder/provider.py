@@ -32,7 +32,8 @@ _REFUSALS = frozenset({400, 403, 404, 422})
 class PlaceholderRooms:
     """The provider `placeholder`, for the jobs of `owner`, a name that a label may have.
 
-    A node that a job names is that of the placeholder; nothing ties the replacement to it.
+    A node that a job names is that of the placeholder; nothing ties the replacement to it. Nothing is held for pending
+    pods: a placeholder has the lowest priority, and would wait behind all of them.
     """
 
     name = "placeholder"

@@ -1,0 +1,98 @@
+"""Room for pending pods where the pod of a job leaves, held by a Reservation for each, which only that pod may use.
+
+They are created before the eviction, so that no other pod takes the room that it makes. A pending pod may be scheduled
+some seconds after the job has succeeded: the Reservations outlast it, until they are used or their time is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from descheduler.kube.objects import ObjectCalls, is_object_name
+from descheduler.migration.pods import read_whole_pod
+from descheduler.migration.providers.koordinator.template import reservation_for_pending
+from descheduler.migration.providers.provider import CannotHold
+from descheduler.model.koordinator.eviction_annotations import ROOMS_ANNOTATION
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.names import is_subdomain
+from descheduler.model.text.printable import clipped
+from descheduler.plan.planned import PlannedRoom
+
+__all__ = ["pending_reservations", "room_names"]
+
+_MOST_ROOMS = 256
+"""More than pods can run on a node by default. Each costs some calls."""
+_DEFAULT_TTL = timedelta(minutes=5)
+"""Where the job has no time limit, as the default of that."""
+_MOST_SHOWN = 63
+_MOST_NAMED = 3
+
+
+def room_names(job: MigrationJob) -> list[str]:
+    """The names of the Reservations for the pending pods of `job`; none where its annotation makes no sense."""
+    try:
+        rooms = _rooms_of(job)
+    except CannotHold:
+        return []
+    return [_name(job, number) for number in range(len(rooms))]
+
+
+def pending_reservations(job: MigrationJob, objects: ObjectCalls, owner: str, now: datetime) -> list[dict[str, Any]]:
+    """The Reservations for those pending pods of `job` that still wait for a node.
+
+    Raises CannotHold where there were some and none of them waits: nothing is to be evicted for them then. Raises
+    KubeError.
+    """
+    wanted, reasons = list[dict[str, Any]](), list[str]()
+    for number, room in enumerate(_rooms_of(job)):
+        pod = read_whole_pod(objects, room.namespace, room.name)
+        if pod is None or (why := _why_not(room, pod)):
+            reasons.append(
+                f"pod {room.namespace}/{room.name}, for which it makes room, {'is gone' if pod is None else why}"
+            )
+            continue
+        ttl = job.ttl or _DEFAULT_TTL
+        wanted.append(reservation_for_pending(pod, room.node, job.uid, _name(job, number), owner, ttl, now))
+    if reasons and not wanted:
+        more = f" (and {len(reasons) - _MOST_NAMED} more)" if len(reasons) > _MOST_NAMED else ""
+        raise CannotHold("; ".join(reasons[:_MOST_NAMED]) + more)
+    return wanted
+
+
+def _why_not(room: PlannedRoom, pod: Mapping[str, Any]) -> str:
+    """What became of the pod that waited, "" while it does; `pod` has its name now."""
+    metadata = pod["metadata"]
+    if metadata["uid"] != room.uid or metadata.get("deletionTimestamp"):
+        return "is gone"
+    return "is scheduled already" if pod["spec"].get("nodeName") else ""
+
+
+def _rooms_of(job: MigrationJob) -> list[PlannedRoom]:
+    """What the annotation says, which somebody else may have written. Raises CannotHold where it makes no sense."""
+    text = job.annotations.get(ROOMS_ANNOTATION, "")
+    if not text:
+        return []
+    try:
+        rooms = msgspec.json.decode(text, type=list[PlannedRoom])
+    except (ValueError, RecursionError) as error:
+        raise _senseless("is not a list of pods with namespace, name, uid and node", text) from error
+    if len(rooms) > _MOST_ROOMS:
+        raise CannotHold(f"annotation {ROOMS_ANNOTATION} of the job names more than {_MOST_ROOMS} pods")
+    for room in rooms:
+        if not (is_object_name(room.namespace) and is_object_name(room.name) and room.uid):
+            raise _senseless("does not name a pod", f"{room.namespace}/{room.name}")
+        if not is_subdomain(room.node):
+            raise _senseless("does not name a node", room.node)
+    return rooms
+
+
+def _senseless(why: str, text: str) -> CannotHold:
+    return CannotHold(f"annotation {ROOMS_ANNOTATION} of the job {why}: '{clipped(text, _MOST_SHOWN)}'")
+
+
+def _name(job: MigrationJob, number: int) -> str:
+    return f"{job.uid}-room-{number}"
