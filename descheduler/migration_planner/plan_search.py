@@ -29,12 +29,13 @@ __all__ = ["PlanSearch"]
 
 _State = Callable[[ClusterProblem], tuple[Problem, Objective] | None]
 
-_FIRST_SHARE, _LATER_SHARE, _FURTHER_SHARE = 0.4, 0.1, 0.015
-_WHOLE_PLANS_SHARE = 0.7
+_FIRST_SHARE, _LATER_SHARE = 0.6, 0.1
 """Of the limits, for the first plan, and for each that goes without the pods that were refused in those before it."""
+_FIRST_OF_CHAINS_SHARE, _WHOLE_OF_CHAINS_SHARE, _FURTHER_SHARE = 0.4, 0.7, 0.015
+"""The same for the first plan of chains of moves, for all that are made whole, and for one of what another leaves."""
 _MOST_REFUSALS = 2
-_MOST_DROPS_IN_VAIN = 30
-_MOST_PLANS_IN_VAIN = 4
+"""After so many a pod of a chain with chosen nodes stays."""
+_MOST_PLANS_IN_VAIN, _MOST_DROPS_IN_VAIN = 4, 30
 """After so many that were no better than those before them it is enough."""
 
 
@@ -81,7 +82,8 @@ class PlanSearch:
                 return
             self._kept.clear()
             self.cluster = self._stated()
-        self._search(self._whole, self.cluster.assignment_with(last), _FIRST_SHARE, self._args.workers)
+        share = _FIRST_OF_CHAINS_SHARE if self._objective.is_in_bundles else _FIRST_SHARE
+        self._search(self._whole, self.cluster.assignment_with(last), share, self._args.workers)
         if self._objective.is_in_bundles:
             self._improve(self.best)
 
@@ -151,9 +153,13 @@ class PlanSearch:
 
     @property
     def _is_late(self) -> bool:
-        """Whether no more plans are made from the start: what is left of the limits is for bettering the best."""
-        share = _WHOLE_PLANS_SHARE if self._objective.is_in_bundles else 1.0
-        return self._budget.is_over or self._budget.progress >= share
+        """Whether no more plans are made from the start: what is left of the limits is for bettering the best.
+
+        Where chains of moves reach all that can be, it is only their cost that is left to better.
+        """
+        if self._budget.is_over or not self._objective.is_in_bundles:
+            return self._budget.is_over
+        return self._budget.progress >= _WHOLE_OF_CHAINS_SHARE or self.best.figure <= self.bound[0]
 
     def _improve(self, trial: Trial) -> None:
         """Drops some groups of the best trial and plans the rest anew, for as long as that is of use.
@@ -165,10 +171,9 @@ class PlanSearch:
             self._objective.stated_over(trial.cluster)
             tried = trials.replanned(trial, _to_drop(trial, rng))
             self._take(tried)
-            num_in_vain += 1
-            if (tried.figure, tried.cost) <= (trial.figure, trial.cost):
-                num_in_vain = 0 if (tried.figure, tried.cost) < (trial.figure, trial.cost) else num_in_vain
-                trial = tried
+            known, found = (trial.figure, trial.cost), (tried.figure, tried.cost)
+            num_in_vain = 0 if found < known else num_in_vain + 1
+            trial = tried if found <= known else trial
 
     def _keep(self, refused: Collection[PodIdentity]) -> None:
         """Has later plans go without pods that were refused.
