@@ -14,7 +14,7 @@ from descheduler.planner.objectives.make_room import neighbourhoods
 from descheduler.planner.objectives.make_room.bound import fewest_pods, least_cost
 from descheduler.planner.objectives.make_room.greedy import make_room_for
 from descheduler.planner.objectives.make_room.pending import PendingPods, SizeOrder
-from descheduler.planner.objectives.make_room.relocations import Relocations
+from descheduler.planner.objectives.make_room.room_search import RoomSearch
 from descheduler.planner.parts import UNLIMITED
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
@@ -149,10 +149,10 @@ class MakeRoomGoal:
             if placement.is_open(pod, home):
                 placement.move(pod, home)
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> Relocations | None:
-        """Relocations where nodes are made of parts, else None: single moves rarely change the figure."""
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> RoomSearch | None:
+        """Exchanges and relocations where nodes are made of parts, else None: single moves rarely change the figure."""
         parts = self._problem.parts
-        return None if parts is None else Relocations(self._pending, parts, placement, rng)
+        return None if parts is None else RoomSearch(self._pending, parts, placement, self.value, rng)
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""
