@@ -6,6 +6,7 @@ Moves that wait for each other in a circle are opened by a bounce: one of the po
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -40,10 +41,21 @@ def order_moves(
 ) -> Ordered:
     """The waves that lead from the problem's assignment to `assignment`, as few as a greedy order finds.
 
-    Moves that no order allows are left out. `may_bounce` says whether a pod may be moved twice.
+    Moves that no order allows are left out. `may_bounce` says whether a pod may be moved twice. Pending pods go to
+    their nodes as soon as they fit, or after all others where a bounce needs the room that they take.
     """
-    ordering = _Ordering(problem, assignment, max_per_wave or problem.num_pods)
-    return ordering.run(may_bounce=may_bounce)
+    order = partial(_order, problem, assignment, max_per_wave or problem.num_pods, may_bounce=may_bounce)
+    ordered = order(pending_last=False)
+    if not any(problem.assignment[pod] != PENDING for pod in ordered.blocked):
+        return ordered
+    return min(ordered, order(pending_last=True), key=lambda each: len(each.blocked))
+
+
+def _order(problem: Problem, assignment: Ints, max_per_wave: int, *, may_bounce: bool, pending_last: bool) -> Ordered:
+    ordering = _Ordering(problem, assignment, max_per_wave)
+    if pending_last:
+        ordering.run(np.flatnonzero(problem.assignment != PENDING), may_bounce=may_bounce)
+    return ordering.run(np.arange(problem.num_pods), may_bounce=may_bounce)
 
 
 class _Ordering:
@@ -58,8 +70,9 @@ class _Ordering:
         self._num_bounces = 0
         self._has_bounced: set[int] = set()
 
-    def run(self, *, may_bounce: bool) -> Ordered:
-        waiting = np.flatnonzero(self._target != self._placement.at).tolist()
+    def run(self, pods: Ints, *, may_bounce: bool) -> Ordered:
+        """Goes on with those of the pods that are not where they are to go; all that was ordered until then."""
+        waiting = pods[self._target[pods] != self._placement.at[pods]].tolist()
         while waiting and (self._wave(waiting) or (may_bounce and self._bounce(waiting))):
             waiting = [pod for pod in waiting if self._placement.at[pod] != self._target[pod]]
         return Ordered(tuple(self._found), self._num_bounces, tuple(waiting), self._placement.at)

@@ -42,6 +42,15 @@ def test_circle_without_a_third_node_is_blocked() -> None:
     assert (ordered.waves, ordered.blocked, ordered.assignment.tolist()) == ((), (0, 1), [0, 1])
 
 
+def test_pending_pod_waits_where_a_circle_needs_its_room() -> None:
+    problem = make_problem([[3], [3], [4]], [[4], [4], [4]], [0, 1, -1])
+
+    ordered = order_moves(problem, np.array([1, 0, 2]))
+
+    assert [(move.pod, move.target) for wave in ordered.waves for move in wave] == [(0, 2), (1, 0), (0, 1), (2, 2)]
+    assert (ordered.num_bounces, ordered.blocked) == (1, ())
+
+
 def test_wave_has_at_most_as_many_moves_as_told() -> None:
     problem = make_problem([[1]] * 5, [[9], [9]], [0] * 5)
 
