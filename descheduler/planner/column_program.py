@@ -82,18 +82,21 @@ class ColumnProgram:
         return Relaxed(values, prices, self._solver.iterations() * len(self._rows) * _WORK_OF_ITERATION)
 
     def solve_whole(self, relaxed: Relaxed, most: int, *, seconds: float, work: float, seed: int) -> Whole:
-        """The best of the `most` columns that lose least at the prices of `relaxed`, until one of the limits.
+        """The best until one of the limits of the columns that `relaxed` takes and those that lose least at its prices.
 
-        It ends, too, where nothing is better by a `scale`. Nothing is taken where nothing was found.
+        These are `most` together, or all that it takes where they are more; columns may have been added since. It ends,
+        too, where nothing is better by a `scale`. Nothing is taken where nothing was found.
         """
         from ortools.sat.python import cp_model
 
         model = cp_model.CpModel()
-        chosen = self._promising(relaxed, most).tolist()
+        hint = np.zeros(len(self._columns))
+        hint[: len(relaxed.values)] = relaxed.values
+        chosen = self._promising(hint, relaxed.prices, most).tolist()
         taken = {number: model.new_int_var(0, self._columns[number].most, "") for number in chosen}
         self._state_rows(model, taken)
         for number, variable in taken.items():
-            model.add_hint(variable, int(relaxed.values[number] + 1e-6))
+            model.add_hint(variable, int(hint[number] + 1e-6))
         model.maximize(sum(self._columns[number].gain * variable for number, variable in taken.items()))
         solver = self._solver_of_whole(seconds, work, seed)
         values = np.zeros(len(self._columns), np.int64)
@@ -101,14 +104,15 @@ class ColumnProgram:
             values[chosen] = [solver.value(variable) for variable in taken.values()]
         return Whole(values, solver.response_proto.deterministic_time)
 
-    def _promising(self, relaxed: Relaxed, most: int) -> Ints:
-        """The numbers of the columns that `relaxed` takes and of those that lose least there, ascending."""
+    def _promising(self, values: Floats, prices: Floats, most: int) -> Ints:
+        """The numbers of the columns, ascending."""
         lost = [
-            sum(times * relaxed.prices[row] for row, times in column.coefficients.items()) - column.gain / self._scale
+            sum(times * prices[row] for row, times in column.coefficients.items()) - column.gain / self._scale
             for column in self._columns
         ]
-        order = np.argsort(np.where(relaxed.values > 1e-9, -np.inf, lost), kind="stable")
-        return np.sort(order[:most])
+        is_taken = values > 1e-9
+        order = np.argsort(np.where(is_taken, -np.inf, lost), kind="stable")
+        return np.sort(order[: max(most, int(is_taken.sum()))])
 
     def _state_rows(self, model: cp_model.CpModel, taken: Mapping[int, cp_model.IntVar]) -> None:
         rows: list[list[cp_model.LinearExprT]] = [[] for _ in self._limits]

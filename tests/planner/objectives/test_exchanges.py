@@ -119,6 +119,18 @@ def test_a_search_that_is_over_changes_nothing() -> None:
     assert _searched(_chain(), work=1e-9).tolist() == [0, 1, 2, PENDING]
 
 
+def test_a_search_in_short_steps_finds_what_one_in_a_long_step_does() -> None:
+    problem = make_small_openb_world(hosts=40, load=1.0, seed=0).problem
+    placement, whole = Placement(problem), Budget(Limits(work=1.0))
+    search = MakeRoom().prepare(problem).annealing(placement, np.random.default_rng(0))
+    assert search is not None
+
+    for _ in range(300):
+        search.run(whole.part(Limits(work=0.003)), whole, 1.0)
+
+    assert (placement.at == PENDING).sum() <= (_searched(problem) == PENDING).sum() + 2
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_exchanges_place_more_than_relocations_alone(seed: int) -> None:
     problem = make_small_openb_world(hosts=40, load=1.0, seed=seed).problem

@@ -36,6 +36,7 @@ _MOST_WHOLE = 3000
 _WORK_OF_WHOLE = 10.0
 _SHARE_OF_WHOLE = 0.7
 """Of the time that is left then."""
+_LEAST_SECONDS = 1.0
 _CLOSE = 0.15
 """How much a departure may have been short of being worth while, as a share of a pod, to be looked at in each round."""
 _ROUNDS_OF_CLOSE = 6
@@ -46,7 +47,8 @@ _FIRST_PRICE, _FIRST_PRICE_OF_MOVE = 0.9, 0.15
 class Exchanges:
     """The exchanges found so far, from where the pods of `placement` are; none of `singles` (int64[p]) has a node.
 
-    movable: int64[m], pods that have a node and may depart. kinds: those of all these pods.
+    movable: int64[m], pods that have a node and may depart. kinds: those of all these pods. `is_done` says that no more
+    exchanges are worth while, or that no prices were found.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Exchanges:
         self._prices = self._first_prices(rng)
         self._relaxed: Relaxed | None = None
         self._round = 0
+        self.is_done = False
 
     def _add_supply(self) -> dict[int, tuple[int, int]]:
         """Columns of pending pods that are placed: the kind and weight of each."""
@@ -102,28 +105,28 @@ class Exchanges:
         prices[self._limits.first :] = _FIRST_PRICE_OF_MOVE * self._weight.mean()
         return prices
 
-    def generate(self, budget: Budget) -> bool:
-        """One round: exchanges worth more than they cost, and new prices. False: there are none, or no time is left."""
-        is_full = self._round % _ROUNDS_OF_CLOSE == 0
-        self._round += 1
-        added = self._price(budget, is_full=is_full)
-        if not added and not is_full and not budget.is_over:
-            self._round = 0
-            return True
-        if budget.is_over or not added:
-            return False
-        relaxed = self._program.relax(budget.seconds_left)
+    def generate(self, budget: Budget, seconds: float) -> None:
+        """One round: exchanges that are worth more than they cost, and new prices, for which there are `seconds`."""
+        is_full = self._round == 0
+        is_whole, added = self._price(budget, is_full=is_full)
+        self._round = (self._round + 1) % _ROUNDS_OF_CLOSE if added else 0
+        if not added:
+            self.is_done = is_full and is_whole
+            return
+        relaxed = self._program.relax(seconds)
         if relaxed is None:
-            return False
+            self.is_done = True
+            return
         budget.spend(relaxed.work)
         self._relaxed, self._prices = relaxed, relaxed.prices
-        return True
 
-    def _price(self, budget: Budget, *, is_full: bool) -> int:
-        """Adds the exchanges worth most at the prices, of departures that were `_CLOSE` or of all; their number."""
+    def _price(self, budget: Budget, *, is_full: bool) -> tuple[bool, int]:
+        """Adds the exchanges worth most at the prices, of departures that were `_CLOSE` or of all.
+
+        Returns whether there was time for all of these, and how many exchanges were added.
+        """
         found: list[tuple[float, Exchange]] = []
         items = self._items()
-        value = self._prices[items]
         for departures, last in zip(self._departures, self._last, strict=True):
             paid = self._paid(departures)
             is_open = self._most(departures, items) > paid + _LEAST_GAIN
@@ -132,9 +135,13 @@ class Exchanges:
             rows = np.flatnonzero(is_open)
             for chosen in np.split(rows, range(_MOST_AT_ONCE, len(rows), _MOST_AT_ONCE)):
                 if budget.is_over:
-                    return 0
-                found += self._worth_while(departures, chosen, last, paid, items, value)
+                    return False, self._add_best(found)
+                found += self._worth_while(departures, chosen, last, paid, items)
                 budget.spend_evaluations(chosen.size * len(items) * departures.left.shape[0])
+        return True, self._add_best(found)
+
+    def _add_best(self, found: list[tuple[float, Exchange]]) -> int:
+        """Adds those of (gain, exchange) that are new, the most gainful first; their number."""
         found.sort(key=lambda one: -one[0])
         new = [exchange for _, exchange in found if exchange not in self._known][:_MOST_NEW]
         for exchange in new:
@@ -163,10 +170,10 @@ class Exchanges:
         return most
 
     def _worth_while(
-        self, departures: Departures, chosen: Ints, last: Floats, paid: Floats, items: Ints, value: Floats
+        self, departures: Departures, chosen: Ints, last: Floats, paid: Floats, items: Ints
     ) -> list[tuple[float, Exchange]]:
         """The best exchange of each machine and number of departing pods, if it gains something."""
-        fillings = fill(departures, chosen, self.kinds, items, value)
+        fillings = fill(departures, chosen, self.kinds, items, self._prices[items])
         gain = fillings.value - paid[chosen]
         last[chosen] = gain
         group = 3 * departures.machine[chosen] + (departures.pods[chosen] != PENDING).sum(axis=1)
@@ -201,16 +208,20 @@ class Exchanges:
         self._known.add(exchange)
 
     def choose(self, budget: Budget, seed: int) -> Iterator[Chosen]:
-        """What is in fractions, rounded; then, where there is time, the whole exchanges that are best together."""
-        if self._relaxed is None:
+        """The whole exchanges that are best together: of those in the best fractions, then of more where time is left.
+
+        The first choice takes a second at most, and is made even where the time is over.
+        """
+        if self._relaxed is None or budget.is_cancelled:
             return
-        yield self._chosen(np.rint(self._relaxed.values).astype(np.int64))
-        if budget.is_over:
-            return
-        seconds = _SHARE_OF_WHOLE * budget.seconds_left
-        whole = self._program.solve_whole(self._relaxed, _MOST_WHOLE, seconds=seconds, work=_WORK_OF_WHOLE, seed=seed)
+        yield self._whole(self._relaxed, 0, budget, max(budget.seconds_left, _LEAST_SECONDS), seed)
+        if not budget.is_over:
+            yield self._whole(self._relaxed, _MOST_WHOLE, budget, _SHARE_OF_WHOLE * budget.seconds_left, seed)
+
+    def _whole(self, relaxed: Relaxed, most: int, budget: Budget, seconds: float, seed: int) -> Chosen:
+        whole = self._program.solve_whole(relaxed, most, seconds=seconds, work=_WORK_OF_WHOLE, seed=seed)
         budget.spend(whole.work)
-        yield self._chosen(whole.values)
+        return self._chosen(whole.values)
 
     def _chosen(self, values: Ints) -> Chosen:
         times = values.tolist()

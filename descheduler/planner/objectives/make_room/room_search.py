@@ -71,9 +71,10 @@ class RoomSearch:
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
         """See `Annealer.run`."""
-        while self._exchanges is not None and not budget.is_over:
-            if whole.progress < _SHARE_OF_ROUNDS * until and self._exchanges.generate(budget):
-                continue
+        if self._exchanges is not None:
+            until_choice = _SHARE_OF_ROUNDS * until
+            while not budget.is_over and not self._exchanges.is_done and whole.progress < until_choice:
+                self._exchanges.generate(budget, whole.seconds_left)
             if budget.is_over and not whole.is_over:
                 return
             self._carry_out(self._exchanges, budget)
