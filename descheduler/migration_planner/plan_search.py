@@ -35,7 +35,7 @@ _FIRST_OF_CHAINS_SHARE, _WHOLE_OF_CHAINS_SHARE, _FURTHER_SHARE = 0.4, 0.7, 0.015
 """The same for the first plan of chains of moves, for all that are made whole, and for one of what another leaves."""
 _MOST_REFUSALS = 2
 """After so many a pod of a chain with chosen nodes stays."""
-_MOST_PLANS_IN_VAIN, _MOST_DROPS_IN_VAIN = 4, 30
+_MOST_PLANS_IN_VAIN, _MOST_EARLY_DROPS_IN_VAIN, _MOST_DROPS_IN_VAIN = 4, 8, 30
 """After so many that were no better than those before them it is enough."""
 
 
@@ -82,10 +82,10 @@ class PlanSearch:
                 return
             self._kept.clear()
             self.cluster = self._stated()
-        share = _FIRST_OF_CHAINS_SHARE if self._objective.is_in_bundles else _FIRST_SHARE
+        share = _FIRST_OF_CHAINS_SHARE if self._objective.is_planned_further else _FIRST_SHARE
         self._search(self._whole, self.cluster.assignment_with(last), share, self._args.workers)
-        if self._objective.is_in_bundles:
-            self._improve(self.best)
+        if self._objective.is_planned_further:
+            self._improve(self.best, _MOST_DROPS_IN_VAIN)
 
     @property
     def seconds(self) -> float:
@@ -131,10 +131,10 @@ class PlanSearch:
 
         Nothing, where there is nothing to `state`.
         """
-        first = len(self.trials)
+        found = list[Trial]()
         refused: Mapping[PodIdentity, str] = {}
-        while len(self.trials) == first or not (self._is_late or self._is_settled(first, refused)):
-            if len(self.trials) > first:
+        while not found or not (self._is_late or self._is_settled(found, refused)):
+            if found:
                 self.cluster, hint, share = self._stated(), self.plans[-1].assignment, _LATER_SHARE
             stated = state(self.cluster)
             if stated is None:
@@ -143,6 +143,9 @@ class PlanSearch:
             trial = self.trials_over(self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self._take(trial)
+            if self._objective.is_planned_further:
+                trial = self._improve(trial, _MOST_EARLY_DROPS_IN_VAIN)
+            found.append(trial)
             refused = trial.refused or self._poor(trial)
             self.against.update(refused)
             self._keep(refused)
@@ -153,27 +156,24 @@ class PlanSearch:
 
     @property
     def _is_late(self) -> bool:
-        """Whether no more plans are made from the start: what is left of the limits is for bettering the best.
+        """Whether no more plans are made from the start: what is left of the limits is for bettering the best."""
+        is_last_part = self._objective.is_planned_further and self._budget.progress >= _WHOLE_OF_CHAINS_SHARE
+        return self._budget.is_over or is_last_part
 
-        Where chains of moves reach all that can be, it is only their cost that is left to better.
-        """
-        if self._budget.is_over or not self._objective.is_in_bundles:
-            return self._budget.is_over
-        return self._budget.progress >= _WHOLE_OF_CHAINS_SHARE or self.best.figure <= self.bound[0]
-
-    def _improve(self, trial: Trial) -> None:
-        """Drops some groups of the best trial and plans the rest anew, for as long as that is of use.
+    def _improve(self, trial: Trial, most_in_vain: int) -> Trial:
+        """Drops some groups of the trial and plans the rest anew, until that was in vain so often; the best of all.
 
         Of large neighbourhood search: which groups spoil others is known only when they are tried out.
         """
         trials, rng, num_in_vain = self.trials_over(trial.cluster), np.random.default_rng(len(self.trials)), 0
-        while num_in_vain < _MOST_DROPS_IN_VAIN and not self._budget.is_over and not self._is_at_bound(trial):
+        while num_in_vain < most_in_vain and not self._budget.is_over and not self._is_at_bound(trial):
             self._objective.stated_over(trial.cluster)
             tried = trials.replanned(trial, _to_drop(trial, rng))
             self._take(tried)
             known, found = (trial.figure, trial.cost), (tried.figure, tried.cost)
             num_in_vain = 0 if found < known else num_in_vain + 1
             trial = tried if found <= known else trial
+        return trial
 
     def _keep(self, refused: Collection[PodIdentity]) -> None:
         """Has later plans go without pods that were refused.
@@ -181,7 +181,7 @@ class PlanSearch:
         Those of chains of moves are refused for what others of the same plan do, mostly: it takes two plans for them.
         """
         self._num_refused.update(list(refused))
-        times = _MOST_REFUSALS if self._objective.is_in_bundles and self._args.choose_nodes else 1
+        times = _MOST_REFUSALS if self._objective.is_planned_further and self._args.choose_nodes else 1
         self._kept.update(pod for pod in refused if self._num_refused[pod] >= times)
 
     def _plan_further(self) -> PlanOver | None:
@@ -189,23 +189,22 @@ class PlanSearch:
 
         Chains of moves are spoilt by pods that take the room of one of them first: what is left is planned anew then.
         """
-        if self._budget.is_over or not (self._objective.is_in_bundles and self._objective.figure()):
+        if self._budget.is_over or not (self._objective.is_planned_further and self._objective.figure()):
             return None
         cluster = self._stated()
         return self._solve(cluster, *self._whole(cluster), _FURTHER_SHARE, None, 1), cluster
 
-    def _is_settled(self, first: int, refused: Mapping[PodIdentity, str]) -> bool:
-        """Whether all is granted that it takes, or plan after plan since the `first` was no better."""
-        plan, trial = self.plans[-1], self.trials[-1]
-        if not refused and (plan.is_optimal or self._is_at_bound(trial)):
+    def _is_settled(self, found: Sequence[Trial], refused: Mapping[PodIdentity, str]) -> bool:
+        """Whether all is granted that it takes, or plan after plan of those that were `found` was no better."""
+        if not refused and (self.plans[-1].is_optimal or self._is_at_bound(found[-1])):
             return True
-        values = [(each.figure, each.cost) for each in self.trials[first:]]
+        values = [(each.figure, each.cost) for each in found]
         earlier, latest = values[:-_MOST_PLANS_IN_VAIN], values[-_MOST_PLANS_IN_VAIN:]
         return bool(earlier) and min(latest) >= min(earlier)
 
     def _is_at_bound(self, trial: Trial) -> bool:
         """Whether it is at the bound; of chains of moves also the next plan may need fewer evictions."""
-        if self._objective.is_in_bundles:
+        if self._objective.is_planned_further:
             return (trial.figure, trial.cost) <= self.bound
         return trial.figure <= self.bound[0]
 
@@ -245,7 +244,7 @@ class PlanSearch:
         num_workers: int,
     ) -> Plan:
         """The best plan found in that share of the limits, each of another seed."""
-        seed, is_cancelled = self._args.seed + len(self.plans) + len(self.trials), self._handle.search.is_cancelled
+        seed, is_cancelled = self._args.seed + max(len(self.plans), len(self.trials)), self._handle.search.is_cancelled
         promising = problem if self._args.choose_nodes else self._objective.promising(cluster, problem)
         share_of_schedule = share * self._objective.scheduled_share
         plan = solve(

@@ -44,6 +44,9 @@ class ClusterObjective(ABC):
     is_in_bundles = False
     """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
 
+    is_planned_further = False
+    """Whether what is left of a plan is planned again on top of what is granted of it: others spoil its groups."""
+
     scale = 1
     """How many of the figure make one of what it counts: fractions are whole numbers until they are reported."""
 

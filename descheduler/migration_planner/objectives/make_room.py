@@ -40,7 +40,7 @@ class RoomForPods(ClusterObjective):
 
     name = "MakeRoom"
     noun, state = "pod", "pending"
-    is_in_bundles = True
+    is_in_bundles = is_planned_further = True
 
     def __init__(self, args: MakeRoom, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor = handle.evictor
