@@ -312,6 +312,7 @@ class LandingProver:
         room somewhere.
         """
         with self._cluster.what_if() as trial:
+            self._early_rooms.give_up(candidate.victim)
             decision = self._settle(candidate, trial)
             if decision.landing.settled not in self._unbooked:
                 trial.keep()
@@ -320,13 +321,12 @@ class LandingProver:
     def _settle_held(self, unplaced: UnplacedReplacement, rooms: Sequence[PendingRoom]) -> Decision:
         """The same where room is held: it is there before pending pods can take what the victim leaves."""
         with self._cluster.what_if() as trial:
-            self._early_rooms.give_up(unplaced.victim)
             landing = land_in_held_room(unplaced, self._cluster)
             if landing.node is None:
                 return Decision(landing)
             for room in sorted(rooms, key=lambda each: -priority_of(each.pod)):
                 self._pending.place_after(unplaced.victim, priority_of(room.pod) + 1)
-                if cause := self._hold(room):
+                if room.pod is not unplaced.victim and (cause := self._hold(room)):
                     return Decision(no_room_for(unplaced, room, cause))
             self._pending.place_after(unplaced.victim, unplaced.priority)
             trial.keep()
@@ -336,7 +336,7 @@ class LandingProver:
         """Holds `room` from now on; what stands against it, if that is known. See `consider`."""
         if not room.pod.node_name:
             return self._pending.place_on(room.pod, room.node)
-        unplaced = self._candidates.candidate(room.pod, self._gone).unplaced
+        unplaced = self._candidate(room.pod).unplaced
         if unplaced is not None:
             self._early_rooms.hold(unplaced, room.node)
         return ""

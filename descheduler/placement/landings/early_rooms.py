@@ -31,7 +31,12 @@ class EarlyRooms:
         self._victim: Pod
 
     def hold(self, unplaced: UnplacedReplacement, node_name: str) -> None:
-        """Holds room for a replacement on this node, if the node takes it as the cluster is now."""
+        """Holds room for a replacement on this node, if the node takes it as the cluster is now.
+
+        A victim has one room: the first one stays.
+        """
+        if id(unplaced.victim) in self._rooms:
+            return
         node, evaluation = self._cluster.table.index.get(node_name), unplaced.evaluate()
         if node is None or evaluation.undecided or not evaluation.feasible[node]:
             return

@@ -11,6 +11,7 @@ from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.shadow.node_table import CPU_ROW
 from tests.builders import Object, node_object, pod_object
 from tests.placement.considered import LANDS, NO
 from tests.placement.workloads import cluster_of, pod_named
@@ -42,6 +43,11 @@ class Play:
     def book(self, victim: str, on: str, rooms: Sequence[tuple[str, str]] = ()) -> Landing:
         held = [PendingRoom(self.pod(name), node) for name, node in rooms]
         return self.prover.book(self.pod(victim), held_on=on, rooms=held)
+
+    def requested(self, node: str) -> int:
+        """Milli cores."""
+        table = self.prover.cluster.table
+        return int(table.requested[CPU_ROW, table.index[node]])
 
     @property
     def scheduled(self) -> dict[str, str]:
@@ -106,6 +112,47 @@ def test_the_victim_gives_its_early_room_back_when_it_leaves() -> None:
     play.book("victim", "c", [("busy", "a")])
 
     assert [play.book(name, "a").verdict for name in ("busy", "other")] == [LANDS, LANDS]
+
+
+@pytest.mark.parametrize(
+    "rooms",
+    [
+        pytest.param([("busy", "a"), ("busy", "a")], id="twice on one node"),
+        pytest.param([("busy", "a"), ("busy", "b")], id="on two nodes"),
+        pytest.param([("victim", "a")], id="for the victim itself"),
+    ],
+)
+def test_room_that_is_named_again_is_held_once_and_taken_back(rooms: list[tuple[str, str]]) -> None:
+    play = Play(node_object("a", cpu="8"), NODES[1], *PODS, node_object("c", cpu="4"))
+    found = []
+
+    for _ in range(2):
+        play.book("victim", "c", rooms)
+        verdict, taken = play.book("busy", "a").verdict, play.requested("a")
+        play.prover.take_back()
+        play.prover.take_back()
+        found.append((verdict, taken, play.prover.cluster.digest()))
+
+    assert found[0] == found[1]
+    assert found[0][:2] == (LANDS, 3000)
+
+
+def test_no_room_is_held_for_a_pod_that_has_left() -> None:
+    play = Play(node_object("a", cpu="8"), NODES[1], *PODS, node_object("c", cpu="4"))
+    play.book("busy", "c")
+
+    play.book("victim", "c", [("busy", "a")])
+
+    assert play.requested("a") == 1000
+
+
+def test_a_pod_whose_node_is_not_chosen_after_all_gives_its_early_room_back() -> None:
+    play = Play(node_object("a", cpu="8"), NODES[1], *PODS, node_object("c", cpu="4"))
+    play.book("victim", "c", [("busy", "a")])
+
+    landing = play.prover.book(play.pod("busy"))
+
+    assert (landing.node, play.requested("a")) == ("a", 3000)
 
 
 def test_a_pod_that_is_scheduled_by_now_needs_no_room() -> None:
