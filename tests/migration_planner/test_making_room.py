@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from descheduler.migration_planner import plan_search
+from descheduler.migration_planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
@@ -208,3 +210,22 @@ def test_small_pods_are_served_first_so_that_they_take_no_room_of_large_ones() -
     assert goal_of(decisions).sentence == (
         "2 pods pending → 0 (default/large onto a, default/small onto b), 2 evictions (at least 2 are needed)"
     )
+
+
+def test_each_of_many_pending_pods_may_be_on_its_own_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: dict[str, set[tuple[str, ...]]] = {}
+
+    def stated(*args: Any, **others: Any) -> ClusterProblem:
+        cluster = cluster_problem(*args, **others)
+        for each, row in zip(cluster.pods, cluster.problem.pod_class, strict=True):
+            allowed = zip(cluster.nodes, cluster.problem.allowed[row], strict=True)
+            found.setdefault(each.name, set()).add(tuple(name for name, is_allowed in allowed if is_allowed))
+        return cluster
+
+    monkeypatch.setattr(plan_search, "cluster_problem", stated)
+    nodes = [make_node(name, cpu="10", labels={"disk": name}) for name in "abcd"]
+    waiting = [pending(f"p{number}", "4", node_selector={"disk": "ab"[number % 2]}) for number in range(40)]
+
+    run([*NEARLY_FULL, *waiting], nodes=nodes)
+
+    assert [found[each.name] for each in waiting] == [{("a",)}, {("b",)}] * 20

@@ -197,7 +197,8 @@ class _Classes:
         self._looks_at_devices = looks_at_devices
         self._columns = columns
         self._rows: dict[bytes, int] = {}
-        self._known: dict[int, int] = {}
+        self._known: dict[int, tuple[Bools, int]] = {}
+        """By id of a mask, which lives as long as it is known here: the id of one that is gone is given to others."""
         self._masks: list[Bools] = [np.zeros(len(columns), dtype=bool)]
 
     @property
@@ -216,11 +217,11 @@ class _Classes:
     def _row_of(self, mask: Bools | None) -> int | None:
         if mask is None:
             return None
-        if id(mask) not in self._known:  # masks live as long as the openings
+        if id(mask) not in self._known:
             found = mask[self._columns]
             key = found.tobytes()
             if key not in self._rows:
                 self._rows[key] = len(self._masks)
                 self._masks.append(found)
-            self._known[id(mask)] = self._rows[key]
-        return self._known[id(mask)]
+            self._known[id(mask)] = mask, self._rows[key]
+        return self._known[id(mask)][1]
