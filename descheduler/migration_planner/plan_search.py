@@ -18,7 +18,7 @@ from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.problem.disruption_cost import disruption_costs
 from descheduler.migration_planner.trials import PlanOver, Trial, Trials
 from descheduler.model.node import Node
-from descheduler.plan.moves import PodIdentity
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Budget, Limits
 from descheduler.planner.objective import Objective
@@ -31,8 +31,10 @@ _State = Callable[[ClusterProblem], tuple[Problem, Objective] | None]
 
 _FIRST_SHARE, _LATER_SHARE = 0.6, 0.1
 """Of the limits, for the first plan, and for each that goes without the pods that were refused in those before it."""
-_FIRST_OF_CHAINS_SHARE, _WHOLE_OF_CHAINS_SHARE, _FURTHER_SHARE = 0.4, 0.7, 0.015
-"""The same for the first plan of chains of moves, for all that are made whole, and for one of what another leaves."""
+_FIRST_OF_CHAINS_SHARE, _WHOLE_OF_CHAINS_SHARE = 0.4, 0.7
+"""The same for the first plan of chains of moves, and for all that are made whole."""
+_SHARE_OF_POD_LEFT, _AGAIN_SHARE = 0.005, 0.015
+"""The same for a plan of what another one leaves, for each pod; and for one instead of groups that were dropped."""
 _MOST_REFUSALS = 2
 """After so many a pod of a chain with chosen nodes stays."""
 _MOST_PLANS_IN_VAIN, _MOST_EARLY_DROPS_IN_VAIN, _MOST_DROPS_IN_VAIN = 4, 8, 30
@@ -140,13 +142,13 @@ class PlanSearch:
             if stated is None:
                 return
             plan = self._solve(self.cluster, *stated, share, hint, num_workers)
-            trial = self.trials_over(self.cluster).tried(plan, self._budget)
+            whole = trial = self.trials_over(self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self._take(trial)
             if self._objective.is_planned_further:
                 trial = self._improve(trial, _MOST_EARLY_DROPS_IN_VAIN)
             found.append(trial)
-            refused = trial.refused or self._poor(trial)
+            refused = {**_still_refused(whole, trial), **trial.refused} or self._poor(trial)
             self.against.update(refused)
             self._keep(refused)
 
@@ -184,15 +186,18 @@ class PlanSearch:
         times = _MOST_REFUSALS if self._objective.is_planned_further and self._args.choose_nodes else 1
         self._kept.update(pod for pod in refused if self._num_refused[pod] >= times)
 
-    def _plan_further(self) -> PlanOver | None:
+    def _plan_further(self, targets: PlannedTargets) -> PlanOver | None:
         """A plan for what is left as things are booked on trial; None where nothing is, or time is over.
 
         Chains of moves are spoilt by pods that take the room of one of them first: what is left is planned anew then.
+        With `targets`, of groups that were dropped, they are bettered if possible.
         """
         if self._budget.is_over or not (self._objective.is_planned_further and self._objective.figure()):
             return None
         cluster = self._stated()
-        return self._solve(cluster, *self._whole(cluster), _FURTHER_SHARE, None, 1), cluster
+        share = _AGAIN_SHARE if targets else min(_LATER_SHARE, _SHARE_OF_POD_LEFT * self._objective.figure())
+        hint = cluster.assignment_with(targets)
+        return self._solve(cluster, *self._whole(cluster), share, hint, 1), cluster
 
     def _is_settled(self, found: Sequence[Trial], refused: Mapping[PodIdentity, str]) -> bool:
         """Whether all is granted that it takes, or plan after plan of those that were `found` was no better."""
@@ -265,6 +270,12 @@ class PlanSearch:
             return plan
         budget = self._budget.part(self._budget.share(share_of_schedule), is_cancelled)
         return self._objective.scheduled(plan, cluster, budget, seed)
+
+
+def _still_refused(whole: Trial, bettered: Trial) -> Mapping[PodIdentity, str]:
+    """What was refused of a whole plan and does not leave in the better one either: the next plan would repeat it."""
+    leaving = {identity_of(pod) for group in bettered.groups for pod in group.pods}
+    return {pod: text for pod, text in whole.refused.items() if pod not in leaving}
 
 
 def _to_drop(trial: Trial, rng: np.random.Generator) -> set[int]:

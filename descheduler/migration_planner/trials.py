@@ -10,6 +10,7 @@ import numpy as np
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.asking import Asking, Group
+from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.pending_room import PendingRoom
@@ -61,7 +62,7 @@ class Trials:
         cluster: ClusterProblem,
         *,
         chooses_nodes: bool,
-        plan_further: Callable[[], PlanOver | None] = lambda: None,
+        plan_further: Callable[[PlannedTargets], PlanOver | None] = lambda targets: None,
     ) -> None:
         self._objective = objective
         self._evictor = evictor
@@ -109,16 +110,24 @@ class Trials:
         return float(share.max())
 
     def replanned(self, trial: Trial, dropped: Container[int]) -> Trial:
-        """What comes of a trial over the same cluster without some of its groups: the rest is planned anew then."""
-        kept = [group for number, group in enumerate(trial.groups) if number not in dropped]
-        return self._tried_in_order(trial.plan, kept, is_part=True)
+        """What comes of a trial over the same cluster when some of its groups are planned again, from what they were."""
+        kept, left = list[Group](), dict[str, str]()
+        for number, group in enumerate(trial.groups):
+            if number in dropped:
+                left |= self._targets(group)
+            else:
+                kept.append(group)
+        return self._tried_in_order(trial.plan, kept, left)
 
-    def _tried_in_order(self, plan: Plan, groups: Sequence[Group], *, is_part: bool = False) -> Trial:
+    def _targets(self, group: Group) -> dict[str, str]:
+        return {self._cluster.pods[move.pod].uid: self._cluster.nodes[move.target] for move in group.moves}
+
+    def _tried_in_order(self, plan: Plan, groups: Sequence[Group], left: PlannedTargets | None = None) -> Trial:
         """The same in this order.
 
         What is refused is asked for again once others have left: it may land where these were. Where that does not
         help, a group is given up that keeps others from being granted, and replaced by what does as well. What is left
-        is planned further, also where nothing was refused of what `is_part` of a plan.
+        is planned further, from where the targets of `left` have it if that is given.
         """
         granted, refused = list[Group](), dict[PodIdentity, str]()
         with self._evictor.what_if():
@@ -126,7 +135,9 @@ class Trials:
             while num_granted < len(granted):
                 num_granted = len(granted)
                 self._ask_all(groups, granted, refused)
-                groups = self._further_groups() if refused or is_part else ()
+                groups = self._further_groups(left or {}) if refused or left else ()
+                if not groups:
+                    break
             cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
             objections = self._objective.objections()
             good = [group for group in granted if objections.keys().isdisjoint(identity_of(pod) for pod in group.pods)]
@@ -149,9 +160,9 @@ class Trials:
                 waiting = [group for group in waiting if group not in given_up]
                 waiting += self._substitutes(given_up, [*granted, *waiting], refused)
 
-    def _further_groups(self) -> list[Group]:
+    def _further_groups(self, left: PlannedTargets) -> list[Group]:
         """What one more plan moves, for what is left as things are booked; it may be there that was not before."""
-        found = self._plan_further()
+        found = self._plan_further(left)
         if found is None:
             return []
         plan, cluster = found
@@ -185,10 +196,11 @@ class Trials:
     ) -> list[Group]:
         """What is asked for instead of what was given up: neither pods of `others` nor such as were refused.
 
-        Nothing where the plan chooses the nodes, of which it has none for others.
+        Their parts where the plan chooses the nodes, of which it has none for others.
         """
         if self._chooses_nodes:
-            return []
+            parts = (part for group in given_up for part in self._objective.split(group.moves))
+            return [Group(moves, self._cluster, self._rooms(moves)) for moves in parts]
         pods, problem = self._cluster.pods, self._cluster.problem
         taken = {move.pod for group in others for move in group.moves}
         found = self._objective.substitutes(

@@ -87,10 +87,14 @@ class Search:
         self._offer()
 
     def _follow(self, hint: Ints) -> None:
-        """Makes the moves of the hint that are open, in pod order."""
-        for pod in np.flatnonzero(hint != self._placement.at).tolist():
-            if hint[pod] >= 0 and self._placement.is_open(pod, int(hint[pod])):
-                self._placement.move(pod, int(hint[pod]))
+        """Makes the moves of the hint that are open, in pod order, until no other opens by them."""
+        num_left, left = -1, np.flatnonzero((hint != self._placement.at) & (hint >= 0)).tolist()
+        while num_left != len(left):
+            num_left = len(left)
+            for pod in left:
+                if self._placement.is_open(pod, int(hint[pod])):
+                    self._placement.move(pod, int(hint[pod]))
+            left = [pod for pod in left if hint[pod] != self._placement.at[pod]]
 
     def _dearest_nodes(self) -> Ints:
         """Nodes that the guide charges for, the dearest first."""

@@ -316,3 +316,18 @@ class TestRoomForPendingPods:
         assert targets(plan) == {"q": "c", "p": "b"}
         assert [(move.pod.name, move.wave, move.bundle) for move in applied.moves] == [("q", 1, 1), ("p", 2, 1)]
         assert [[room.pod.name for room in move.rooms] for move in applied.moves] == [["p"], ["large"]]
+
+    def test_chains_that_share_a_node_leave_together_and_hold_room_for_each_other(self) -> None:
+        """What p leaves is enough for one of large and small, and for q, which has to leave so that two fit on b."""
+        nodes = [make_node(name, cpu="10", labels={"disk": name}) for name in "abc"]
+        pods = [pod("p", "6", "a"), fixed("r", "3", "a"), pod("q", "2.5", "b"), fixed("s", "6", "b")]
+        pods.append(fixed("t", "4", "c"))
+        waiting = {"large": ("4", "a"), "small": ("2.5", "a"), "m1": ("2.1", "b"), "m2": ("1.9", "b")}
+        pods += [pending(name, cpu, node_selector={"disk": disk}) for name, (cpu, disk) in waiting.items()]
+
+        first, second = run_choosing("makeRoom", nodes, pods).moves
+
+        assert (first.pod.name, second.pod.name, second.held_on) == ("p", "q", "a")
+        assert first.bundle == second.bundle != 0
+        assert "q" in [room.pod.name for room in first.rooms]
+        assert [room.pod.name for room in second.rooms] == ["m1", "m2"]

@@ -224,8 +224,8 @@ def test_each_of_many_pending_pods_may_be_on_its_own_nodes_alone(monkeypatch: py
 
     monkeypatch.setattr(plan_search, "cluster_problem", stated)
     nodes = [make_node(name, cpu="10", labels={"disk": name}) for name in "abcd"]
-    waiting = [pending(f"p{number}", "4", node_selector={"disk": "ab"[number % 2]}) for number in range(40)]
+    waiting = [pending(f"p{number}", "4", node_selector={"disk": "ab"[number % 2]}) for number in range(16)]
 
-    run([*NEARLY_FULL, *waiting], nodes=nodes)
+    run([*NEARLY_FULL, *waiting], nodes=nodes, planner={"workLimit": 1})
 
-    assert [found[each.name] for each in waiting] == [{("a",)}, {("b",)}] * 20
+    assert [found[each.name] for each in waiting] == [{("a",)}, {("b",)}] * 8

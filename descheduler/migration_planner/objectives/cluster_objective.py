@@ -180,6 +180,11 @@ class ClusterObjective(ABC):
         del groups
         return None
 
+    def split(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        """Parts of a group, which are asked for where the whole is refused; none by default."""
+        del moves
+        return ()
+
     def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Sequence[Move]]:
         """Other moves that do, as things are booked, what `moves` would have done, which are refused; none by default.
 

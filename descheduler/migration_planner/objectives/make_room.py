@@ -10,11 +10,13 @@ import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import PENDING_PODS, MakeRoom
+from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.gpus.gpu_need import gpu_need
 from descheduler.migration_planner.gpus.node_gpus import free_gpus
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.room_chains import room_chains
+from descheduler.migration_planner.room_levels import held_after
 from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.node import Node
@@ -49,6 +51,7 @@ class RoomForPods(ClusterObjective):
         self._selected = {identity_of(pod): pod for pod in _selected(args, handle.view.snapshot.pods)}
         self._is_narrowed = args != MakeRoom()
         self._cluster: ClusterProblem
+        self._is_choosing = False
         self._returning: dict[PodIdentity, bool] = {}
         self._served_by: dict[PodIdentity, Sequence[Pod]] = {}
         """By pod that the plan evicts, the pods that it makes room for."""
@@ -117,9 +120,10 @@ class RoomForPods(ClusterObjective):
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Chains of moves, each for one pending pod or gang, those for small pods first.
 
-        Room for a small pod suits no larger one, and once the small ones are placed they take no other room.
+        Room for a small pod suits no larger one, and once the small ones are placed they take no other room. Where the
+        plan chooses nodes, chains that share one that some pod leaves are together: room is held there for all of them.
         """
-        found = sorted(room_chains(self._cluster.problem, moves, self._gang_of), key=self._largest_placed)
+        found = sorted(self._groups(moves), key=self._largest_placed)
         self._served_by |= {
             identity_of(self._cluster.pods[move.pod]): self._placed_by(group)
             for group in found
@@ -128,21 +132,38 @@ class RoomForPods(ClusterObjective):
         }
         return found
 
+    def choose_nodes(self) -> None:
+        """See the base class."""
+        super().choose_nodes()
+        self._is_choosing = True
+
+    def _groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        chains = self._chains(moves)
+        if not self._is_choosing:
+            return chains
+        useful = {move for chain in chains for move in chain}
+        return connected_moves([move for move in moves if move in useful], serves_others=lambda _: True)
+
+    def _chains(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        return room_chains(self._cluster.problem, moves, self._gang_of)
+
+    def split(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        """Its chains, where there is more than one."""
+        chains = self._chains(moves)
+        return sorted(chains, key=self._largest_placed) if len(chains) > 1 else ()
+
     def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[PendingRoom, ...]]:
-        """Room for the pods of `moves`, pending or not, each after the last move before it that leaves its node.
+        """Room for the pods of `moves`, pending or not, each as soon as those before it leave enough on its node.
 
         None is held for pending pods of gangs, which their scheduler places together, nor for those of another
         scheduler than that of the pods that leave, which is known to support Reservations.
         """
-        last: dict[str, Move] = {}
+        problem, nodes = self._cluster.problem, self._cluster.nodes
         found: dict[Move, tuple[PendingRoom, ...]] = {}
-        for move in moves:
-            pod, node = self._cluster.pods[move.pod], self._cluster.nodes[move.target]
-            leaving = last.get(node)
-            if leaving is not None and (move.source != PENDING or self._is_reserved_for(pod, leaving)):
-                found[leaving] = (*found.get(leaving, ()), PendingRoom(pod, node))
-            if move.source != PENDING:
-                last[self._cluster.nodes[move.source]] = move
+        for move, leaving in held_after(problem, moves, nodes).items():
+            pod = self._cluster.pods[move.pod]
+            if move.source != PENDING or self._is_reserved_for(pod, leaving):
+                found[leaving] = (*found.get(leaving, ()), PendingRoom(pod, nodes[move.target]))
         return found
 
     def _is_reserved_for(self, pod: Pod, leaving: Move) -> bool:

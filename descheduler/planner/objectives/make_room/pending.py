@@ -31,6 +31,7 @@ class PendingPods:
         gangs = np.unique(gang[self.pods])
         self.units: list[Ints] = [np.array([pod]) for pod in self.pods[gang[self.pods] < 0]]
         self.units += [self.pods[gang[self.pods] == number] for number in gangs[gangs >= 0]]
+        self._kind = _kinds(problem, self.pods)
         self._scale = 1.0 / np.maximum(problem.capacity.sum(axis=0).astype(np.float64), 1.0)
 
     def left(self, assignment: Ints) -> Ints:
@@ -40,16 +41,27 @@ class PendingPods:
         return self.pods[np.isin(self.pods, waiting) | np.isin(self.gang[self.pods], gangs[gangs >= 0])]
 
     def place_greedily(self, placement: Placement, place: Callable[[Placement, int], bool], order: SizeOrder) -> None:
-        """Places units whole by `place`, by weight and then in `order`."""
+        """Places units whole by `place`, by weight and then in `order`.
+
+        `place` leaves no trace of what it cannot place: it is not asked again for the same until something has changed.
+        """
+        hopeless = set[int]()
         size = [float((self.problem.need[unit] * self._scale).max(axis=1).sum()) for unit in self.units]
         weight = [int(self.weight[unit].sum()) for unit in self.units]
         for number in sorted(range(len(self.units)), key=lambda unit: (-weight[unit], order * size[unit], unit)):
             unit = self.units[number]
             waiting = unit[placement.at[unit] == PENDING]
             for pod in waiting.tolist():
-                if not place(placement, pod):
+                kind = self._kind[pod]
+                if kind not in hopeless and place(placement, pod):
+                    hopeless.clear()
+                    continue
+                if len(waiting) == 1:
+                    hopeless.add(kind)
+                else:
                     self._withdraw(placement, waiting)
-                    break
+                    hopeless.clear()
+                break
 
     def withdraw_parts(self, placement: Placement) -> None:
         """Takes the pods of gangs that are placed in part off their nodes."""
@@ -61,3 +73,11 @@ class PendingPods:
     def _withdraw(placement: Placement, pods: Ints) -> None:
         for pod in pods[placement.at[pods] != PENDING].tolist():
             placement.move(pod, PENDING)
+
+
+def _kinds(problem: Problem, pods: Ints) -> dict[int, int]:
+    """Which of `pods` are alike: one fits where the other does."""
+    groups = [rule.group[pods] for rule in problem.rules]
+    look = np.column_stack((problem.need[pods], problem.pod_class[pods], *groups))
+    _, kind = np.unique(look, axis=0, return_inverse=True)
+    return dict(zip(pods.tolist(), kind.ravel().tolist(), strict=True))
