@@ -141,6 +141,7 @@ def _changes(moves: Collection[Move], bases: Mapping[str, MoveBasis], snapshot: 
         pod, basis = by_uid.get(move.pod.uid), bases[move.pod.uid]
         name = f"pod {move.pod.namespace}/{move.pod.name}"
         causes = list(_changed(pod, move, basis, snapshot)) if pod is not None else ["is gone"]
+        causes += _in_vain(move, {each.pod.uid for each in moves}, by_uid)
         if causes:
             yield move.pod.uid, f"{name}: {', '.join(causes)}"
 
@@ -158,6 +159,25 @@ def _changed(pod: Pod, move: Move, old: MoveBasis, snapshot: Snapshot) -> Iterat
         yield "has other requests"
     yield from _changed_node(old.source, new.source)
     yield from _changed_node(old.target, new.target)
+
+
+def _in_vain(move: Move, moved: Collection[str], by_uid: Mapping[str, Pod]) -> list[str]:
+    """Why none of the pending pods that the move makes room for waits any more; nothing where one does.
+
+    Those among `moved` leave later, and are not pending.
+    """
+    found = [(room.pod, _why_not_pending(by_uid.get(room.pod.uid))) for room in move.room_for]
+    waited = [(pod, why) for pod, why in found if pod.uid not in moved]
+    if not all(why for _, why in waited):
+        return []
+    return [f"pod {pod.namespace}/{pod.name}, for which it makes room, {why}" for pod, why in waited]
+
+
+def _why_not_pending(pod: Pod | None) -> str:
+    """What became of a pod that waited for a node, "" while it does."""
+    if pod is None or pod.deleted_at is not None or pod.is_terminal:
+        return "is gone"
+    return "is scheduled already" if pod.node_name else ""
 
 
 def _changed_node(old: NodeFootprint | None, new: NodeFootprint | None) -> Iterator[str]:

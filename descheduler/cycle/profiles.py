@@ -93,14 +93,16 @@ def request_chosen(
         for index in range(len(policy.profiles))
     ]
     pods = {pod.uid: pod for pod in handle.view.snapshot.pods}
+    leaving = {move.uid for move in chosen}
+    awaited = {uid: pod for uid, pod in pods.items() if uid in leaving or not pod.node_name}
     for _, bundle in groupby(enumerate(chosen), key=lambda move: move[1].bundle or -1 - move[0]):
         moves = [move for _, move in bundle]
         name, plugin = moves[0].profile, moves[0].plugin
         profile = next((each for each in profiles if each.name == name and each.runs(plugin)), None)
         if profile is not None:
             asked = profile.evictor_of(plugin)
-            known = [move for move in moves if move.uid in pods]
-            going = [_candidate(move, pods) for move in known if asked.lets_go(pods[move.uid], move.reason)]
+            known = [(move, pods[move.uid]) for move in moves if move.uid in pods]
+            going = [_candidate(move, pod, awaited) for move, pod in known if asked.lets_go(pod, move.reason)]
             if going:
                 asked.request_all(going)
     for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
@@ -108,10 +110,10 @@ def request_chosen(
     return ProfilesRun()
 
 
-def _candidate(move: ChosenMove, pods: Mapping[str, Pod]) -> Candidate:
-    """What is asked for of a move, of pods by UID."""
-    rooms = [PendingRoom(pods[uid], node) for uid, node in move.rooms if uid in pods]
-    return Candidate(pods[move.uid], move.reason, wave=move.wave, cost=move.cost).held(move.held_on, rooms)
+def _candidate(move: ChosenMove, pod: Pod, awaited: Mapping[str, Pod]) -> Candidate:
+    """What is asked for of the move of `pod`; `awaited` are those by UID for which room may be held."""
+    rooms = [PendingRoom(awaited[uid], node) for uid, node in move.rooms if uid in awaited]
+    return Candidate(pod, move.reason, wave=move.wave, cost=move.cost).held(move.held_on, rooms)
 
 
 def _running_order(

@@ -57,9 +57,12 @@ def _check_head(path: Path, head: _Head) -> None:
 
 
 def _check_moves(path: Path, file: PlanFile) -> None:
-    """Every move has its basis, and each pod leaves once."""
+    """Every move has its basis, each pod leaves once, and room is held for each once."""
     uids = [move.pod.uid for move in file.plan.moves]
     if uids != [basis.uid for basis in file.bases]:
         raise PlanFileError(f"{path}: moves and bases are not of the same pods; the file was changed")
     if len(set(uids)) < len(uids) or not all(uids):
         raise PlanFileError(f"{path}: a pod has no UID or is moved twice; the file was changed")
+    waiting = [room.pod.uid for move in file.plan.moves for room in move.room_for]
+    if len(set(waiting)) < len(waiting) or not all(waiting):
+        raise PlanFileError(f"{path}: a pod in roomFor has no UID or is named twice; the file was changed")

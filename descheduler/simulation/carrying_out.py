@@ -46,15 +46,15 @@ class CarriedOut(msgspec.Struct, frozen=True):
 def carried_out(decisions: Decisions, every: timedelta) -> CarriedOut:
     """What the next run finds, which comes `every` after the one that took `decisions`.
 
-    Every eviction goes well, and every replacement lands where the plan predicts it and is ready by then. Then the
-    scheduler binds the pending pods that fit, those first for which room is held. Nothing else happens in between: no
+    Every eviction goes well, and every replacement lands where the plan predicts it and is ready by then. Pending pods
+    are bound where the plan counts on them, and then others that fit. Nothing else happens in between: no
     pod is created, finishes or fails. PodMigrationJobs that were under way have ended, and their pods are where they
     were.
     """
     before, now = decisions.snapshot, decisions.now
     arrivals = [arrival_of(move, now) for move in decisions.leaving]
-    rooms = [room for move in decisions.leaving for room in move.rooms if not room.pod.node_name]
-    prover = _prover(replace(before, pods=_pods_after(before, arrivals)), decisions.policy, rooms)
+    after = replace(before, pods=_pods_after(before, arrivals))
+    prover = _prover(after, decisions.policy, _counted_on(decisions))
     bound = {id(pod): started(there, now) for pod, there in prover.scheduled()}
     arrivals = [_bound(each, bound) for each in arrivals]
     pods = tuple(bound.get(id(pod), pod) for pod in prover.cluster.snapshot.pods)
@@ -70,6 +70,19 @@ def carried_out(decisions: Decisions, every: timedelta) -> CarriedOut:
 def undecided_pods(decisions: Decisions) -> Mapping[str, int]:
     """How many pending pods nobody can tell about, by what their scheduler checks that is not modelled."""
     return _prover(decisions.snapshot, decisions.policy).undecided
+
+
+def _counted_on(decisions: Decisions) -> list[PendingRoom]:
+    """Where pending pods are by the plan: those that fit are there before the first eviction, others as room is made.
+
+    Were they all placed after the last eviction, some would go elsewhere, where they are in the way of others.
+    """
+    if all(pod.node_name or pod.is_terminal for pod in decisions.snapshot.pods):
+        return []
+    prover = _prover(decisions.snapshot, decisions.policy)
+    for move in decisions.leaving:
+        prover.book(move.pod, held_on=move.held_on, rooms=move.rooms)
+    return [PendingRoom(pod, there.node_name) for pod, there in prover.scheduled()]
 
 
 def _pods_after(before: Snapshot, arrivals: Iterable[Arrival]) -> tuple[Pod, ...]:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
-from descheduler.cycle.applying import still_valid
+from descheduler.cycle.applying import PlanRefusedError, still_valid
 from descheduler.cycle.options import PlanToApply
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -21,8 +22,8 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.report.plan import make_plan
 from descheduler.report.plan_file import ClusterIdentity, make_plan_file
-from descheduler.report.plan_reading import read_plan_file
-from tests.builders import Object, make_node, make_pod, required_anti_affinity
+from descheduler.report.plan_reading import PlanFileError, read_plan_file
+from tests.builders import Object, make_node, make_pod, make_snapshot, required_anti_affinity
 from tests.migration_planner.choosing import run_choosing, targets
 from tests.migration_planner.runs import goal_of
 from tests.strategies.runs import evicted
@@ -57,6 +58,13 @@ def outcome(decisions: Decisions) -> tuple[int, int]:
     """The figure of the one goal before and after."""
     (level,) = goal_of(decisions).levels
     return level.before, level.after
+
+
+def to_apply(plan: Decisions, folder: Path) -> PlanToApply:
+    """The plan as it is read from a file."""
+    path = folder / "plan.json"
+    path.write_bytes(msgspec.json.encode(make_plan_file(plan, ClusterIdentity(server="https://a", uid="u"))))
+    return PlanToApply(read_plan_file(path), max_age=timedelta(minutes=5))
 
 
 def both(key: str, pods: Sequence[Pod], nodes: Sequence[Node] = NODES, **args: Any) -> tuple[Decisions, Decisions]:
@@ -223,17 +231,52 @@ class TestLaterRounds:
 
     def test_plan_from_a_file_is_applied_with_its_nodes(self, tmp_path: Path) -> None:
         plan = run_choosing("consolidateNodes", NODES, self.PODS)
-        path = tmp_path / "plan.json"
-        path.write_bytes(msgspec.json.encode(make_plan_file(plan, ClusterIdentity(server="https://a", uid="u"))))
-        to_apply = PlanToApply(read_plan_file(path), max_age=timedelta(minutes=5))
 
         def decide_on(chosen: Sequence[ChosenMove]) -> Decisions:
             return run_choosing("consolidateNodes", NODES, self.PODS, chosen=chosen)
 
-        chosen, left_out = still_valid(to_apply, plan.snapshot, decide_on)
+        chosen, left_out = still_valid(to_apply(plan, tmp_path), plan.snapshot, decide_on)
 
         assert left_out == ()
         assert {move.uid.removeprefix("default-"): move.held_on for move in chosen} == targets(plan)
+
+    @pytest.mark.parametrize(
+        ("later", "told"),
+        [
+            pytest.param([], "is gone", id="it is gone"),
+            pytest.param([fixed("large", "4", "d")], "is scheduled already", id="it has a node"),
+        ],
+    )
+    def test_plan_that_makes_room_for_a_pod_that_waits_no_more_is_refused(
+        self, tmp_path: Path, later: list[Pod], told: str
+    ) -> None:
+        *others, large = TestRoomForPendingPods.PODS
+        plan = run_choosing("makeRoom", NODES, [*others, large])
+        snapshot = make_snapshot(NODES, [*others, *later])
+
+        with pytest.raises(PlanRefusedError) as refused:
+            still_valid(to_apply(plan, tmp_path), snapshot, lambda chosen: plan)
+
+        assert f"\n  pod default/p: pod default/large, for which it makes room, {told}\n" in str(refused.value)
+
+    def test_plan_file_that_holds_room_for_a_pod_twice_is_none(self, tmp_path: Path) -> None:
+        plan = run_choosing("makeRoom", NODES, TestRoomForPendingPods.PODS)
+        (move,) = plan.moves
+        changed = msgspec.structs.replace(plan, moves=(msgspec.structs.replace(move, rooms=move.rooms * 2),))
+
+        with pytest.raises(PlanFileError, match="a pod in roomFor has no UID or is named twice; the file was changed"):
+            to_apply(changed, tmp_path)
+
+    def test_plan_is_applied_for_those_of_its_pods_that_still_wait(self) -> None:
+        """Room on a is not held for pod second any more, which has a node by now."""
+        *others, large = TestRoomForPendingPods.PODS
+        pods = [*others, large, fixed("second", "1", "d")]
+        rooms = (("default-second", "a"), (large.uid, "a"))
+        chosen = ChosenMove("default-p", "p", "MigrationPlanner", "", held_on="b", rooms=rooms)
+
+        (move,) = run_choosing("makeRoom", [*NODES, node("d", unschedulable=True)], pods, chosen=[chosen]).moves
+
+        assert [(room.pod.name, room.node) for room in move.rooms] == [("large", "a")]
 
     def test_move_onto_a_node_that_is_gone_is_refused(self) -> None:
         (move, *_) = run_choosing("consolidateNodes", NODES, self.PODS).moves

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.plan.recent_moves import RECENT_MOVES_KEY, RecentMoves
+from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from descheduler.simulation.carrying_out import CarriedOut, carried_out
 from tests.builders import NOW, Object, container_status, make_budget, node_object, pod_object
+from tests.migration_planner.choosing import choosing_policy
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 from tests.simulation.loops import FIVE_MINUTES, balancing, carry_out, decided, evicting, policy_of, resting
 
@@ -119,6 +122,29 @@ def test_pending_pod_takes_the_room_that_an_evicted_pod_leaves() -> None:
 
     assert pods_of(after.snapshot) == {"old+": "b", "waiting": "a"}
     assert pod_named(after.snapshot, "waiting").phase == "Running"
+
+
+def test_pending_pods_that_fit_before_an_eviction_are_scheduled_before_it() -> None:
+    """Otherwise the first one goes where the second has its only node, as the replacement of p is on its own by then.
+
+    Pod p leaves a for d, and room for the third one is held on a.
+    """
+    nodes = [node_object(name, cpu="10") for name in "abd"]
+    fixed = [pod_object(f"fixed-{node}", node=node, cpu=cpu, owners=[]) for node, cpu in zip("abd", "665", strict=True)]
+    waiting = [
+        pod_object(name, node="", phase="Pending", cpu=cpu, age=age)
+        for name, cpu, age in (("first", "2", 300), ("second", "4", 200), ("third", "4", 100))
+    ]
+    policy = load_policy(choosing_policy({"makeRoom": {}}), REGISTRY, name="making-room.yaml")
+    p = pod_object("p", node="a", cpu="2", owners=["ReplicaSet/p"])
+
+    after = carry_out(policy, *nodes, workload_object("ReplicaSet/p", replicas=1), p, *fixed, *waiting)
+
+    assert {name: pod_named(after.snapshot, name).node_name for name in ("first", "second", "third")} == {
+        "first": "d",
+        "second": "b",
+        "third": "a",
+    }
 
 
 def test_pending_pod_that_fits_nowhere_stays_pending() -> None:
