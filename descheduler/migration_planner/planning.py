@@ -69,7 +69,7 @@ class Planning:
         self._least_evictions = search.least_evictions()
         self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
         search.run(self._last)
-        self._against = search.against
+        self._against = self._refused_in(search)
         self._handle.search.note("")
         self._cluster = search.best.cluster
         trials = search.trials_over(self._cluster)
@@ -79,6 +79,12 @@ class Planning:
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
         self.goal = self._reached(search, granted)
+
+    def _refused_in(self, search: PlanSearch) -> dict[PodIdentity, str]:
+        """What was said against pods of plans; where more might be reached, also of plans that were bettered since."""
+        is_reached = search.best.figure <= search.bound[0]
+        bettered = {} if is_reached else {uid: text for trial in search.trials for uid, text in trial.refused.items()}
+        return {**bettered, **search.against}
 
     def _chosen(self, best: Trial, trials: Trials) -> Sequence[Group]:
         """The groups whose moves gain enough for what they disrupt; none where no plan gains anything."""
@@ -156,8 +162,8 @@ class Planning:
         """Why some are left."""
         if not self._best_left_gain:
             hint = self._objective.hint
-            is_of_use = bool(hint) and any(hint in text for text in self._against.values())
-            return f"{self._objective.shortfall()}; {hint}" if is_of_use else self._objective.shortfall()
+            is_of_use = self._objective.leaves_out_returning or any(hint in text for text in self._against.values())
+            return f"{self._objective.shortfall()}; {hint}" if hint and is_of_use else self._objective.shortfall()
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
