@@ -18,7 +18,7 @@ from descheduler.migration_planner.unmovable_pods import why_none_can_leave
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, counted_about
-from descheduler.plan.goals import Goal, Level
+from descheduler.plan.goals import Goal, Level, PendingPod
 from descheduler.plan.moves import PodIdentity, identity_of
 
 __all__ = ["Planning"]
@@ -45,6 +45,7 @@ class Planning:
         self._best_left_gain = 0.0
         self._least_evictions = 0
         self._none_can_leave = ""
+        self._waiting: Sequence[Pod] = ()
         self._asked: set[PodIdentity] = set()
         self._against: dict[PodIdentity, str] = {}
         self._before = objective.figure()
@@ -63,6 +64,7 @@ class Planning:
         if self._objective.nothing_to_do():
             return
         self._handle.search.note(f"{self._objective.name}: {self._objective.text_of(self._before)}")
+        self._waiting = self._objective.pending()
         search = PlanSearch(
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
@@ -156,7 +158,15 @@ class Planning:
             search.seconds,
             search.work,
             sentence,
+            self._pending_pods(),
         )
+
+    def _pending_pods(self) -> tuple[PendingPod, ...]:
+        """The pods that were looked for room, as things are booked."""
+        nodes = (
+            {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()} if self._waiting else {}
+        )
+        return tuple(PendingPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
 
     def _left_text(self) -> str:
         """Why some are left."""
