@@ -18,7 +18,7 @@ from descheduler.migration_planner.unmovable_pods import why_none_can_leave
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, counted_about
-from descheduler.plan.goals import Goal, Level
+from descheduler.plan.goals import Goal, Level, PendingPod
 from descheduler.plan.moves import PodIdentity, identity_of
 
 __all__ = ["Planning"]
@@ -45,6 +45,7 @@ class Planning:
         self._best_left_gain = 0.0
         self._least_evictions = 0
         self._none_can_leave = ""
+        self._waiting: Sequence[Pod] = ()
         self._asked: set[PodIdentity] = set()
         self._against: dict[PodIdentity, str] = {}
         self._before = objective.figure()
@@ -63,13 +64,14 @@ class Planning:
         if self._objective.nothing_to_do():
             return
         self._handle.search.note(f"{self._objective.name}: {self._objective.text_of(self._before)}")
+        self._waiting = self._objective.pending()
         search = PlanSearch(
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
         self._least_evictions = search.least_evictions()
         self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
         search.run(self._last)
-        self._against = search.against
+        self._against = self._refused_in(search)
         self._handle.search.note("")
         self._cluster = search.best.cluster
         trials = search.trials_over(self._cluster)
@@ -79,6 +81,12 @@ class Planning:
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
         self.goal = self._reached(search, granted)
+
+    def _refused_in(self, search: PlanSearch) -> dict[PodIdentity, str]:
+        """What was said against pods of plans; where more might be reached, also of plans that were bettered since."""
+        is_reached = search.best.figure <= search.bound[0]
+        bettered = {} if is_reached else {uid: text for trial in search.trials for uid, text in trial.refused.items()}
+        return {**bettered, **search.against}
 
     def _chosen(self, best: Trial, trials: Trials) -> Sequence[Group]:
         """The groups whose moves gain enough for what they disrupt; none where no plan gains anything."""
@@ -150,14 +158,22 @@ class Planning:
             search.seconds,
             search.work,
             sentence,
+            self._pending_pods(),
         )
+
+    def _pending_pods(self) -> tuple[PendingPod, ...]:
+        """The pods that were looked for room, as things are booked."""
+        nodes = (
+            {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()} if self._waiting else {}
+        )
+        return tuple(PendingPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
 
     def _left_text(self) -> str:
         """Why some are left."""
         if not self._best_left_gain:
             hint = self._objective.hint
-            is_of_use = bool(hint) and any(hint in text for text in self._against.values())
-            return f"{self._objective.shortfall()}; {hint}" if is_of_use else self._objective.shortfall()
+            is_of_use = self._objective.leaves_out_returning or any(hint in text for text in self._against.values())
+            return f"{self._objective.shortfall()}; {hint}" if hint and is_of_use else self._objective.shortfall()
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"

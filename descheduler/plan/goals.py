@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
-__all__ = ["Goal", "Level"]
+from descheduler.model.pod import Pod
+
+__all__ = ["Goal", "Level", "PendingPod"]
 
 
 class Level(msgspec.Struct, frozen=True):
@@ -22,6 +24,13 @@ class Level(msgspec.Struct, frozen=True):
     scale: int = 1
 
 
+class PendingPod(NamedTuple):
+    """A pod that needs evictions to be scheduled, and its expected node after them; "" where it stays pending."""
+
+    pod: Pod
+    node: str
+
+
 class Goal(msgspec.Struct, frozen=True):
     """What came of one objective. `levels` are its figures, the most important first; `evictions` those granted.
 
@@ -29,7 +38,7 @@ class Goal(msgspec.Struct, frozen=True):
     evictions are needed at least to reach the bounds of all levels. `cost` is what the evictions cost, in thousandths
     of ordinary ones, and `cost_bound` the least that any plan costs which reaches these. `status` is `optimal` where no
     plan is better, also in cost, `feasible` where one may be, and `nothing` where nothing is to be done. `sentence`
-    says all of it.
+    says all of it. `pending_pods` are those that room was looked for, if the objective is about pending pods.
     """
 
     objective: str
@@ -42,6 +51,7 @@ class Goal(msgspec.Struct, frozen=True):
     seconds: float
     work: float
     sentence: str
+    pending_pods: tuple[PendingPod, ...] = ()
 
     @property
     def is_reached(self) -> bool:

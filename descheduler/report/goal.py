@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Literal
 
+import msgspec
+
+from descheduler.plan import goals
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Goal, Level
-from descheduler.report.document import Fields
+from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.report.document import Fields, PodReference
 
-__all__ = ["GoalLevel", "PlannedGoal", "PlannedObjective", "goal_of"]
+__all__ = ["GoalLevel", "PendingPod", "PlannedGoal", "PlannedObjective", "goal_of"]
 
 _WORST = ("nothing", "optimal", "feasible")
 _MILLION = 10**6
@@ -26,11 +31,23 @@ class GoalLevel(Fields, frozen=True):
     bound: int | float
 
 
+class PendingPod(Fields, frozen=True):
+    """A pending pod that fits on no node without evictions. After them it can be scheduled onto `to_node`.
+
+    `to_node` is null where it stays pending. With `holds_target` the plan has chosen that node, and a Reservation holds
+    room for the pod there; without, another pod may take the room first.
+    """
+
+    pod: PodReference
+    to_node: str | None = msgspec.field(name="to")
+    holds_target: bool
+
+
 class PlannedObjective(Fields, frozen=True):
     """One objective of a planner, in the order of the policy. `sentence` says what came of it.
 
     `cost` is that of the evictions in thousandths of ordinary ones; no plan that reaches the bounds of all `levels`
-    costs less than `cost_bound`.
+    costs less than `cost_bound`. `pending_pods` are those of makeRoom, empty for other objectives.
     """
 
     profile: str
@@ -42,6 +59,7 @@ class PlannedObjective(Fields, frozen=True):
     cost: int
     cost_bound: int
     sentence: str
+    pending_pods: tuple[PendingPod, ...]
 
 
 class PlannedGoal(Fields, frozen=True):
@@ -69,6 +87,7 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
     found = [(profile, plugin, goal) for (profile, plugin), facts in decisions.facts.items() for goal in facts.goals]
     if not found:
         return None
+    held = {identity_of(room.pod) for move in decisions.moves for room in move.rooms}
     evictions, bound = sum(goal.evictions for *_, goal in found), sum(goal.bound for *_, goal in found)
     status: Literal["optimal", "feasible", "nothing"] = max((goal.status for *_, goal in found), key=_WORST.index)
     return PlannedGoal(
@@ -83,6 +102,7 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
                 cost=goal.cost,
                 cost_bound=goal.cost_bound,
                 sentence=goal.sentence,
+                pending_pods=tuple(_pending_pod(each, held) for each in goal.pending_pods),
             )
             for profile, plugin, goal in found
         ),
@@ -98,6 +118,11 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
 def _level(level: Level) -> GoalLevel:
     before, after, bound = (_in_units(figure, level.scale) for figure in (level.before, level.after, level.bound))
     return GoalLevel(counts=level.counts, before=before, after=after, bound=bound)
+
+
+def _pending_pod(each: goals.PendingPod, held: Container[PodIdentity]) -> PendingPod:
+    pod = PodReference(namespace=each.pod.namespace, name=each.pod.name, uid=each.pod.uid)
+    return PendingPod(pod=pod, to_node=each.node or None, holds_target=identity_of(each.pod) in held)
 
 
 def _in_units(figure: int, scale: int) -> int | float:

@@ -154,7 +154,9 @@ def test_configuration_of_koordinator_may_read_workloads_and_migration_jobs(helm
     assert list_grants(needed_kinds(policy_of(manifests))) <= unmeasured
 
 
-@pytest.mark.parametrize("profile", ["plan-balance-koordinator", "plan-consolidate-koordinator"])
+@pytest.mark.parametrize(
+    "profile", ["plan-balance-koordinator", "plan-consolidate-koordinator", "plan-make-room-koordinator"]
+)
 def test_profile_that_chooses_nodes_may_list_reservations_and_move_pods_by_jobs(helm: Helm, profile: str) -> None:
     document = yaml.safe_load((REPOSITORY / "config" / "profiles" / f"{profile}.yaml").read_text())
     values = {"deschedulerPolicyKind": document["kind"], "deschedulerPolicy": {"profiles": document["profiles"]}}

@@ -79,3 +79,19 @@ def test_a_workload_names_the_target_of_its_pod() -> None:
 
     assert isinstance(group, GroupExplanation)
     assert [each.to_node for each in group.pods] == [_planned()["p"]]
+
+
+def test_a_pending_pod_is_told_where_evictions_make_room_for_it() -> None:
+    objects: list[Object] = [
+        *(node_object(name, cpu=cpu) for name, cpu in (("a", "6"), ("b", "3"))),
+        *_pod("p", "2", "a"),
+        pod_object("fixed", cpu="1", node="a", owners=[]),
+        *(pod_object(name, cpu=cpu, node="", phase="Pending") for name, cpu in (("large", "4"), ("larger", "5500m"))),
+    ]
+    policy = policy_of(choosing_policy({"makeRoom": {}}))
+    decisions = [pod_explanation(name, objects, policy).decision for name in ("large", "larger")]
+
+    assert [decision.not_selected[0].message for decision in decisions if decision is not None] == [
+        "evictions of other pods make room for the pod on a",
+        "no plan that was found within the limits makes room for the pod",
+    ]

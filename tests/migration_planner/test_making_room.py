@@ -173,6 +173,10 @@ def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
 
     assert evicted(decisions) == []
     assert set(refused(decisions).values()) <= {"ReturnsToSource"}
+    assert goal_of(decisions).sentence == (
+        "1 pod pending → 1, 0 evictions; no plan that was found within the limits makes room for more;"
+        " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
+    )
 
 
 def test_moves_in_a_chain_are_asked_for_together() -> None:

@@ -33,10 +33,24 @@ def plugin_misses(
             key = profile.name, plugin
             if key in failed:
                 message = f"failed: {failed[key]}"
+            elif in_goal := _in_goals(pod, decisions, key):
+                message = in_goal
             else:
                 message = unseen or _why_not(pod, watch.strategy(*key), is_cut_off=is_cut_off)
             if message and key not in selecting:
                 yield PluginMiss(profile=profile.name, plugin=plugin, message=message)
+
+
+def _in_goals(pod: Pod, decisions: Decisions, key: tuple[str, str]) -> str:
+    """What a plan does for a pending pod; empty where it looks for no room for it."""
+    facts = decisions.facts.get(key)
+    found = [each.node for goal in (facts.goals if facts else ()) for each in goal.pending_pods if each.pod is pod]
+    if not found:
+        return ""
+    node = next(filter(None, found), "")
+    if node:
+        return f"evictions of other pods make room for the pod on {node}"
+    return "no plan that was found within the limits makes room for the pod"
 
 
 def _why_not(pod: Pod, strategy: object, *, is_cut_off: bool) -> str:

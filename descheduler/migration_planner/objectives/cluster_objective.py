@@ -53,6 +53,9 @@ class ClusterObjective(ABC):
     scheduled_share = 0.0
     """Of the limits of a plan, what `scheduled` takes."""
 
+    leaves_out_returning = False
+    """Whether `promising` has left pods out because their replacements would be scheduled onto their nodes again."""
+
     def choose_nodes(self) -> None:
         """Has the plan choose the nodes of replacements, on which room is held for them, not the scheduler."""
         self.hint, self.scheduled_share = "", 0.0

@@ -101,6 +101,7 @@ class RoomForPods(ClusterObjective):
         found = problem.evictable.copy()
         for number in np.flatnonzero(found & (problem.assignment != PENDING)).tolist():
             found[number] = not self._returns(cluster.pods[number])
+        self.leaves_out_returning |= bool((found != problem.evictable).any())
         return dataclasses.replace(problem, evictable=found)
 
     def _returns(self, pod: Pod) -> bool:
@@ -213,6 +214,9 @@ class RoomForPods(ClusterObjective):
             return f"node {pod.node_name} is not one of the nodes that the policy selects"
         if nothing := self.nothing_to_do():
             return nothing if not self._served_by else "other pods make room for every pending pod"
+        if self._returning.get(identity_of(pod)):
+            text = f"the replacement pod would be scheduled onto {pod.node_name} again"
+            return f"{text}; {self.hint}" if self.hint else text
         return "no plan that was found within the limits makes room for a pending pod by its eviction"
 
     def _onto(self) -> Sequence[str]:

@@ -57,8 +57,9 @@ def _not_held(unplaced: UnplacedReplacement, causes: str, refusal: Obstacle | No
 
 
 def no_room_for(unplaced: UnplacedReplacement, room: PendingRoom, causes: str) -> Landing:
-    """The landing of a replacement that stays away, since a pending pod has no `room` where its victim has left."""
-    return _nowhere(unplaced, f"no room would be left for pending pod {room.pod.key} on {room.node}: {causes}")
+    """The landing of a replacement that is not created: a pending pod has no `room` where its victim would leave."""
+    message = f"pending pod {room.pod.key} would not fit on {room.node} after the eviction: {causes}"
+    return _nowhere(unplaced, message)
 
 
 def _nowhere(unplaced: UnplacedReplacement, message: str, refusal: Obstacle | None = None) -> Landing:

@@ -11,6 +11,7 @@ from descheduler.model.text.printable import printable
 from descheduler.model.verdict import Reason
 from descheduler.report.document import PodReference
 from descheduler.report.figures import Amounts
+from descheduler.report.goal import PendingPod
 from descheduler.report.plan_document import Move, Plan, PlannedRefusal
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
@@ -23,6 +24,8 @@ __all__ = ["decision_tables", "message_lines", "plan_table", "target_cell"]
 
 _MOST_REFUSALS = 20
 """Rows in a table that is not wide; the counts by reason tell the rest."""
+_MOST_PENDING = 20
+"""Pending pods in a table that is not wide."""
 
 
 def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
@@ -32,6 +35,7 @@ def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
         return
     if not style.is_quiet:
         yield from _moves(plan, style)
+        yield from _pending_pods(plan, style)
         yield from decision_tables(plan, style)
     yield from message_lines(plan, style)
     yield from plan_summary(plan, style)
@@ -80,6 +84,25 @@ def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
     for group, its_rows in rows.items():
         title = f"{plugin_title(plan, *group)}: {counted(len(its_rows), 'pod')} to evict"
         yield from style.table(header, its_rows, title=title, like=all_rows)
+
+
+def _pending_pods(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """The pods that evictions are to make room for, and their nodes then."""
+    objectives = () if plan.goal is None or not plan.moves else plan.goal.objectives
+    pods = list({each.pod: each for objective in objectives for each in objective.pending_pods}.values())
+    shown = pods if style.is_wide else pods[:_MOST_PENDING]
+    holds_room = any(each.holds_target for each in pods)
+    rows = [[each.pod.namespace, each.pod.name, *_expected(each, holds_room=holds_room)] for each in shown]
+    num_placed = sum(each.to_node is not None for each in pods)
+    title = f"Pending pods: {num_placed:,} of {len(pods):,} can be scheduled after the evictions"
+    title += f"; {len(shown):,} shown, -o wide shows all" if len(shown) < len(pods) else ""
+    yield from style.table(["NAMESPACE", "POD", "TARGET", *(["ROOM HELD"] if holds_room else [])], rows, title=title)
+
+
+def _expected(each: PendingPod, *, holds_room: bool) -> list[Cell]:
+    """The node of a pending pod, and where some have it, whether a Reservation holds room."""
+    node: Cell = each.to_node or Toned("pending", Tone.FAILURE)
+    return [node, *(["yes" if each.holds_target else "no"] if holds_room else [])]
 
 
 def _row(move: Move, style: TableStyle, has_targets: bool, has_allocations: bool) -> Row:

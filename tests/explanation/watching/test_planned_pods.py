@@ -100,6 +100,19 @@ def test_the_eviction_of_a_pod_makes_no_room_for_one_that_is_too_large() -> None
     assert message == "no plan that was found within the limits makes room for a pending pod by its eviction"
 
 
+def test_another_pending_pod_would_take_the_room_of_a_pod_first() -> None:
+    """What was said against a plan counts, although the best plan is a later one that moves nothing."""
+    fixed = [pod_object(f"{node}-fixed", cpu=cpu, node=node, owners=[]) for node, cpu in (("a", "2"), ("b", "3"))]
+    waiting = [
+        pod_object(name, cpu="2", node="", phase="Pending", priority=priority)
+        for name, priority in (("large", 0), ("first", 10))
+    ]
+
+    message = objective_miss("makeRoom", *fixed, *waiting, args={"for": ["default/large"]})
+
+    assert message == "pod default/large would still be pending after the evictions"
+
+
 def test_no_strategy_selects_it() -> None:
     assert repaired(pod_object("p"), node_object("a"), node_object("b")) == (
         "not selected by RemovePodsViolatingNodeTaints"

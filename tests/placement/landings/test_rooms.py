@@ -72,7 +72,7 @@ def test_a_pending_pod_of_a_higher_priority_goes_before_one_for_which_room_is_he
     landing = play.book("victim", "b", [("chosen", "a")])
 
     assert landing.verdict is NO
-    assert landing.message == "no room would be left for pending pod default/chosen on a: insufficient cpu"
+    assert landing.message == "pending pod default/chosen would not fit on a after the eviction: insufficient cpu"
 
 
 def test_a_refused_move_changes_nothing() -> None:
