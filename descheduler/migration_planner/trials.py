@@ -12,7 +12,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.asking import Asking, Group
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom as PendingRoom
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING
 from descheduler.planner.limits import Budget

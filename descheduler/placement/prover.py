@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.batches.joint_proof import JointProof
 from descheduler.placement.configuration.kube_scheduler.configuration import (
@@ -62,7 +62,7 @@ class LandingProver:
         plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
         others: Mapping[str, MakeScheduler] | None = None,
         books_likely: bool = False,
-        rooms: Sequence[PendingRoom] = (),
+        rooms: Sequence[HeldRoom] = (),
     ) -> None:
         unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
         self._unbooked = (unknown,) if books_likely else (unknown, likely)
@@ -179,7 +179,7 @@ class LandingProver:
         only_proven: bool = False,
         mates: Sequence[Pod] = (),
         held_on: str = "",
-        rooms: Sequence[PendingRoom] = (),
+        rooms: Sequence[HeldRoom] = (),
     ) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 
@@ -208,7 +208,7 @@ class LandingProver:
         return decision.landing
 
     def book(
-        self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[PendingRoom] = ()
+        self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[HeldRoom] = ()
     ) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
 
@@ -289,7 +289,7 @@ class LandingProver:
             self._gone[victim.controller.uid] -= 1
 
     def _candidate(
-        self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[PendingRoom] = ()
+        self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[HeldRoom] = ()
     ) -> Candidate:
         if id(victim) in self._booked:
             return evicted_before(victim)
@@ -318,7 +318,7 @@ class LandingProver:
                 trial.keep()
             return decision
 
-    def _settle_held(self, unplaced: UnplacedReplacement, rooms: Sequence[PendingRoom]) -> Decision:
+    def _settle_held(self, unplaced: UnplacedReplacement, rooms: Sequence[HeldRoom]) -> Decision:
         """The same where room is held: it is there before pending pods can take what the victim leaves."""
         with self._cluster.what_if() as trial:
             landing = land_in_held_room(unplaced, self._cluster)
@@ -332,7 +332,7 @@ class LandingProver:
             trial.keep()
         return Decision(landing)
 
-    def _hold(self, room: PendingRoom) -> str:
+    def _hold(self, room: HeldRoom) -> str:
         """Holds `room` from now on; what stands against it, if that is known. See `consider`."""
         if not room.pod.node_name:
             return self._pending.place_on(room.pod, room.node)

@@ -13,8 +13,8 @@ from descheduler.cycle.options import RunResult
 from descheduler.cycle.recent_moves import with_moves
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
@@ -79,7 +79,7 @@ def _pods_after(before: Snapshot, arrivals: Iterable[Arrival]) -> tuple[Pod, ...
     return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name)))
 
 
-def _prover(snapshot: Snapshot, policy: Policy, rooms: Sequence[PendingRoom] = ()) -> LandingProver:
+def _prover(snapshot: Snapshot, policy: Policy, rooms: Sequence[HeldRoom] = ()) -> LandingProver:
     """The scheduler that the policy verifies landings with, kube-scheduler where it verifies none."""
     version = snapshot.kube_version
     known = (settings for _, settings in scheduling_by_profile(policy, version) if settings is not None)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom as PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict

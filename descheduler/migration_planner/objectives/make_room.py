@@ -15,10 +15,10 @@ from descheduler.migration_planner.gpus.node_gpus import free_gpus
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.room_chains import room_chains
+from descheduler.model.held_room import HeldRoom as PendingRoom
 from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.node import Node
-from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse

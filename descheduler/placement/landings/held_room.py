@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
@@ -56,8 +56,8 @@ def _not_held(unplaced: UnplacedReplacement, causes: str, refusal: Obstacle | No
     return _nowhere(unplaced, message, refusal)
 
 
-def no_room_for(unplaced: UnplacedReplacement, room: PendingRoom, causes: str) -> Landing:
-    """The landing of a replacement that stays away, since a pending pod has no `room` where its victim has left."""
+def no_room_for(unplaced: UnplacedReplacement, room: HeldRoom, causes: str) -> Landing:
+    """The landing of a replacement whose victim stays: without it, a pending pod would still have no `room` there."""
     return _nowhere(unplaced, f"no room would be left for pending pod {room.pod.key} on {room.node}: {causes}")
 
 
