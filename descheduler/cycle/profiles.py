@@ -15,9 +15,9 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.profiles import dry_profiles
 from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
-from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.bundles import Candidate
@@ -112,7 +112,7 @@ def request_chosen(
 
 def _candidate(move: ChosenMove, pod: Pod, awaited: Mapping[str, Pod]) -> Candidate:
     """What is asked for of the move of `pod`; `awaited` are those by UID for which room may be held."""
-    rooms = [PendingRoom(awaited[uid], node) for uid, node in move.rooms if uid in awaited]
+    rooms = [HeldRoom(awaited[uid], node) for uid, node in move.rooms if uid in awaited]
     return Candidate(pod, move.reason, wave=move.wave, cost=move.cost).held(move.held_on, rooms)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.request_check import Allowance
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
@@ -140,7 +140,7 @@ class PluginEvictor:
         landings = self._evictor.landings
         return [(pod, landings.arrival_of(pod)) for pod, _ in landings.leaving]
 
-    def predicted(self, pod: Pod, held_on: str = "", rooms: Sequence[PendingRoom] = ()) -> Landing:
+    def predicted(self, pod: Pod, held_on: str = "", rooms: Sequence[HeldRoom] = ()) -> Landing:
         """Where the replacement of `pod` would land on top of everything booked. Leaves no trace.
 
         With `held_on` that node, if room can be held there, and if `rooms` are there for pending pods then.

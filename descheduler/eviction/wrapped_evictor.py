@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.request_check import Allowance
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.bundles import Candidate
@@ -67,7 +67,7 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.arrivals()
 
-    def predicted(self, pod: Pod, held_on: str = "", rooms: Sequence[PendingRoom] = ()) -> Landing:
+    def predicted(self, pod: Pod, held_on: str = "", rooms: Sequence[HeldRoom] = ()) -> Landing:
         """As `inner`."""
         return self._inner.predicted(pod, held_on, rooms)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.landings.landing import Landing
@@ -58,24 +59,22 @@ class MovedCluster:
 
     def landing_of(self, victim: Pod) -> Landing:
         """Where the replacement of `victim` would land."""
-        move = self._held.get(identity_of(victim))
-        if move is None:
-            return self._prover.consider(victim)
-        return self._prover.consider(victim, held_on=move.held_on, rooms=move.rooms)
+        held_on, rooms = self._held_for(victim)
+        return self._prover.consider(victim, held_on=held_on, rooms=rooms)
 
     def book_all(self, moves: Iterable[Pod]) -> list[Landing]:
         """Makes further moves; returns the landings of their replacements."""
         landings = []
         for pod in moves:
-            landings.append(self._booked(pod))
+            held_on, rooms = self._held_for(pod)
+            landings.append(self._prover.book(pod, held_on=held_on, rooms=rooms))
             self._moved.add(id(pod))
         return landings
 
-    def _booked(self, victim: Pod) -> Landing:
+    def _held_for(self, victim: Pod) -> tuple[str, Sequence[HeldRoom]]:
+        """The node on which room is held for its replacement, "" for none, and the rooms for others where it leaves."""
         move = self._held.get(identity_of(victim))
-        if move is None:
-            return self._prover.book(victim)
-        return self._prover.book(victim, held_on=move.held_on, rooms=move.rooms)
+        return ("", ()) if move is None else (move.held_on, move.rooms)
 
     @contextmanager
     def without(self, victim: Pod) -> Iterator[ShadowCluster]:

@@ -19,7 +19,7 @@ from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
 from descheduler.migration.ports import EvictPort, JobExecutor, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
@@ -173,5 +173,5 @@ def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
     )
 
 
-def _planned_room(room: PendingRoom) -> PlannedRoom:
+def _planned_room(room: HeldRoom) -> PlannedRoom:
     return PlannedRoom(room.pod.namespace, room.pod.name, room.pod.uid, room.node)

@@ -11,7 +11,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.move_waves import MoveWaves
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.landings.landing import Landing
@@ -24,25 +24,25 @@ __all__ = ["Asking", "Group", "Leaving"]
 
 
 class Leaving(NamedTuple):
-    """A pod that is to leave, the node on which room is held for its replacement, and rooms for pending pods.
+    """A pod that is to leave, and the node on which room is held for its replacement, "" where the scheduler chooses.
 
-    "" is where the scheduler chooses.
+    `rooms` are held where it leaves: for pending pods, and for the replacements of pods that leave later.
     """
 
     pod: Pod
     held_on: str = ""
-    rooms: tuple[PendingRoom, ...] = ()
+    rooms: tuple[HeldRoom, ...] = ()
 
 
 class Group:
     """Moves of `cluster` that are asked for together, and the pods that are evicted for them.
 
-    With `rooms` room is held on the node of each move for the replacement, and then for the pending pods of that move;
-    without, the scheduler chooses.
+    With `rooms` the plan chooses nodes: room is held on that of each move for the replacement, and `rooms` by the move
+    after which they are there. Without, the scheduler chooses.
     """
 
     def __init__(
-        self, moves: Sequence[Move], cluster: ClusterProblem, rooms: Mapping[Move, tuple[PendingRoom, ...]] | None
+        self, moves: Sequence[Move], cluster: ClusterProblem, rooms: Mapping[Move, tuple[HeldRoom, ...]] | None
     ) -> None:
         self.moves = moves
         evictions = [move for move in moves if move.source != PENDING]

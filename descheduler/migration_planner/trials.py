@@ -13,7 +13,7 @@ from descheduler.migration_planner.asking import Asking, Group
 from descheduler.migration_planner.last_plan import PlannedTargets
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING
 from descheduler.planner.limits import Budget
@@ -76,8 +76,8 @@ class Trials:
         groups = (Group(moves, self._cluster, self._rooms(moves)) for moves in self._objective.groups(plan.moves))
         return [group for group in groups if group.pods]
 
-    def _rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[PendingRoom, ...]] | None:
-        """Room for pending pods, where the plan chooses nodes."""
+    def _rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[HeldRoom, ...]] | None:
+        """Room that is held for pods of a group, where the plan chooses nodes."""
         return self._objective.rooms(moves) if self._chooses_nodes else None
 
     def tried(self, plan: Plan, budget: Budget) -> Trial:
@@ -110,7 +110,7 @@ class Trials:
         return float(share.max())
 
     def replanned(self, trial: Trial, dropped: Container[int]) -> Trial:
-        """What comes of a trial over the same cluster when some of its groups are planned again, from what they were."""
+        """What comes of a trial over the same cluster when some of its groups are planned again, from there on."""
         kept, left = list[Group](), dict[str, str]()
         for number, group in enumerate(trial.groups):
             if number in dropped:

@@ -8,34 +8,29 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.batches.joint_proof import JointProof
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
-from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, shadow_cluster_of
-from descheduler.placement.framework.units import priority_of
-from descheduler.placement.landings.bookings import Booking, Considered, Decision
-from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
-from descheduler.placement.landings.competitors import CompetitorFinder
-from descheduler.placement.landings.early_rooms import EarlyRooms
-from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
+from descheduler.placement.landings.bookings import Booking, Considered
+from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
+from descheduler.placement.landings.deciding import Decider
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 from descheduler.placement.landings.openings import Openings
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.preemption import preemption_hint
-from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, not_looked_for, verdict_of
+from descheduler.placement.landings.verdicts import not_looked_for
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
-from descheduler.placement.shadow.undo_log import WhatIf
 
 __all__ = ["LandingProver"]
 
@@ -44,13 +39,12 @@ class LandingProver:
     """One run's book of moves over `snapshot`, in which every answer counts with what was booked before.
 
     The scheduler is the one that `configuration` describes, by default kube-scheduler of `version` as it comes;
-    `others` are schedulers of another kind, by name. What
-    was booked before a victim has settled by the time of its eviction: earlier victims are gone, and their
-    replacements are where they were predicted. Pending pods of the snapshot that fit are placed before the first move.
+    `others` are schedulers of another kind, by name. What was booked before a victim has settled by the time of its
+    eviction: earlier victims are gone, and their replacements are where they were predicted. Pending pods of the
+    snapshot that fit are placed before the first move, those first that have one of `rooms`: there, if they fit there.
 
     The victim of a likely replacement stays in the book in its place, so that no other landing counts on the room of
-    either; with `books_likely`, for an estimate, it leaves, and its replacement is where it is predicted. Pods that
-    have `rooms` are placed there first.
+    either; with `books_likely`, for an estimate, it leaves, and its replacement is where it is predicted.
     """
 
     def __init__(
@@ -62,10 +56,8 @@ class LandingProver:
         plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
         others: Mapping[str, MakeScheduler] | None = None,
         books_likely: bool = False,
-        rooms: Sequence[PendingRoom] = (),
+        rooms: Sequence[HeldRoom] = (),
     ) -> None:
-        unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
-        self._unbooked = (unknown,) if books_likely else (unknown, likely)
         version = version or KubeVersion()
         self._cluster = shadow_cluster_of(snapshot, plugins, version)
         configuration = configuration or default_configuration(version, plugins)
@@ -74,8 +66,9 @@ class LandingProver:
         forms = PlacementForms(snapshot)
         self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms)
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
-        self._competitors = CompetitorFinder(self._cluster, self._pending)
-        self._early_rooms = self._cluster.ledger(EarlyRooms)
+        unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
+        unbooked = (unknown,) if books_likely else (unknown, likely)
+        self._decider = Decider(self._cluster, self._pending, lambda pod: self._candidate(pod).unplaced, unbooked)
         for room in rooms:
             self._pending.place_on(room.pod, room.node)
         self._pending.place_all()
@@ -179,7 +172,7 @@ class LandingProver:
         only_proven: bool = False,
         mates: Sequence[Pod] = (),
         held_on: str = "",
-        rooms: Sequence[PendingRoom] = (),
+        rooms: Sequence[HeldRoom] = (),
     ) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 
@@ -194,21 +187,22 @@ class LandingProver:
         victim or not at all: a scheduler that places some of their replacements together may count on them.
 
         On the node `held_on` room is held for the replacement before the victim leaves, by a Reservation: it lands
-        there, before pending pods, if the node takes it while the victim is still on its own, else nowhere. Beside that
-        Reservation those of `rooms` wait for the victim to leave, and get room before pods of the same priority. A
-        pending pod is placed there, and the replacement lands nowhere if that cannot be; for one that is to leave later
-        room is held until it does.
+        there, before pending pods, if the node takes it while the victim is still on its own, else nowhere. Only then
+        `rooms` count: Reservations for other pods, which wait for the victim to leave, and get room before pods of the
+        same priority. A pending pod is placed in its room, and the replacement lands nowhere if that cannot be. For the
+        replacement of a pod that is to leave later, room is held until that is asked about; nothing is held if there is
+        none.
         """
         trial = self.cluster.what_if()
         candidate = self._candidate(victim, mates, held_on, rooms)
         if only_proven and candidate.unplaced is not None and candidate.unplaced.doubt:
             return not_looked_for(candidate.unplaced)
-        decision = self._decide(candidate)
+        decision = self._decider.decide(candidate)
         self._last = Considered(victim, held_on, candidate, decision, trial)
         return decision.landing
 
     def book(
-        self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[PendingRoom] = ()
+        self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[HeldRoom] = ()
     ) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
 
@@ -221,7 +215,7 @@ class LandingProver:
         else:
             changes = self.cluster.what_if()
             candidate = self._candidate(victim, mates, held_on, rooms)
-            decision = self._decide(candidate)
+            decision = self._decider.decide(candidate)
         if candidate.is_moved:
             self._count(victim)
         if decision.homeless is not None:
@@ -289,7 +283,7 @@ class LandingProver:
             self._gone[victim.controller.uid] -= 1
 
     def _candidate(
-        self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[PendingRoom] = ()
+        self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[HeldRoom] = ()
     ) -> Candidate:
         if id(victim) in self._booked:
             return evicted_before(victim)
@@ -304,107 +298,6 @@ class LandingProver:
         unit = tuple(other.pod for other in others if other is not None and other.unit_id == unplaced.unit_id)
         unplaced = msgspec.structs.replace(unplaced, unit=unit)
         return msgspec.structs.replace(candidate, unplaced=unplaced)
-
-    def _decide(self, candidate: Candidate) -> Decision:
-        """The landing of one victim. The cluster is left as it is once that has happened.
-
-        A victim whose landing is unknown, or not proven, stays where it is, in the place of a replacement that takes
-        room somewhere.
-        """
-        with self._cluster.what_if() as trial:
-            self._early_rooms.give_up(candidate.victim)
-            decision = self._settle(candidate, trial)
-            if decision.landing.settled not in self._unbooked:
-                trial.keep()
-            return decision
-
-    def _settle_held(self, unplaced: UnplacedReplacement, rooms: Sequence[PendingRoom]) -> Decision:
-        """The same where room is held: it is there before pending pods can take what the victim leaves."""
-        with self._cluster.what_if() as trial:
-            landing = land_in_held_room(unplaced, self._cluster)
-            if landing.node is None:
-                return Decision(landing)
-            for room in sorted(rooms, key=lambda each: -priority_of(each.pod)):
-                self._pending.place_after(unplaced.victim, priority_of(room.pod) + 1)
-                if room.pod is not unplaced.victim and (cause := self._hold(room)):
-                    return Decision(no_room_for(unplaced, room, cause))
-            self._pending.place_after(unplaced.victim, unplaced.priority)
-            trial.keep()
-        return Decision(landing)
-
-    def _hold(self, room: PendingRoom) -> str:
-        """Holds `room` from now on; what stands against it, if that is known. See `consider`."""
-        if not room.pod.node_name:
-            return self._pending.place_on(room.pod, room.node)
-        unplaced = self._candidate(room.pod).unplaced
-        if unplaced is not None:
-            self._early_rooms.hold(unplaced, room.node)
-        return ""
-
-    def _settle(self, candidate: Candidate, trial: WhatIf) -> Decision:
-        if candidate.unplaced is not None and candidate.unplaced.held_on:
-            return self._settle_held(candidate.unplaced, candidate.rooms)
-        cold = None
-        looks_first = candidate.unplaced is not None and _hinders_elsewhere(candidate.unplaced)
-        if looks_first and candidate.unplaced is not None:
-            cold = self._cold(candidate.unplaced)
-        if candidate.leaves:
-            self._cluster.remove(candidate.victim)
-        if candidate.unplaced is None:
-            assert candidate.landing is not None  # noqa: S101 - it is one or the other
-            return Decision(candidate.landing)
-        unplaced = candidate.unplaced
-        num_placed = len(self._pending.placed)
-        self._pending.place_after(unplaced.victim, unplaced.priority)
-        other = None if unplaced.alternative is None else unplaced.alternative.evaluate()
-        attempt = unplaced.place()
-        placement = attempt.placement
-        if unplaced.returns_at_once and not looks_first:
-            is_clear = len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation)
-            cold = verdict_of(unplaced, attempt.evaluation) if is_clear else self._cold_in_hindsight(unplaced, trial)
-        if other is not None and other.fits is (placement is None):
-            return Decision(differing_revisions(unplaced, attempt, other, cold=cold))
-        if placement is not None:
-            return Decision(landed(unplaced, placement, self._cluster, cold=cold))
-        competition = self._competitors.competition(unplaced, attempt.evaluation)
-        if competition is None:
-            landing = not_landed(unplaced, attempt.evaluation, cold=cold)
-            waits = landing.settled is LandingVerdict.NO and not unplaced.doubt
-            return Decision(landing, unplaced.pod if waits else None)
-        conditions = (competition.condition,)
-        landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
-        return Decision(landing, None if unplaced.doubt else unplaced.pod)
-
-    def _cold(self, unplaced: UnplacedReplacement) -> LandingVerdict | None:
-        """What is said while the victim is terminating; None for a replacement that comes only when it is gone.
-
-        The victim is left terminating.
-        """
-        if not unplaced.returns_at_once:
-            return None
-        self._cluster.terminate(unplaced.victim)
-        return verdict_of(unplaced, unplaced.evaluate())
-
-    def _cold_in_hindsight(self, unplaced: UnplacedReplacement, trial: WhatIf) -> LandingVerdict | None:
-        """The same after the changes of `trial`, which are taken back for that question alone."""
-        changes = trial.changes
-        trial.take_back()
-        with self._cluster.what_if():
-            verdict = self._cold(unplaced)
-        self._cluster.repeat(changes)
-        return verdict
-
-
-def _hinders_elsewhere(unplaced: UnplacedReplacement) -> bool:
-    """Whether the victim, as long as it is terminating, may keep the replacement off other nodes than its own."""
-    return unplaced.scheduler.interactions.hinders_while_ending(unplaced.victim, unplaced.pod)
-
-
-def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:
-    """Whether a node other than the victim's takes the replacement, by `evaluation`."""
-    source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
-    takes_it = source is not None and bool(evaluation.feasible[source])
-    return evaluation.num_nodes > takes_it
 
 
 def _pods(number: int) -> str:

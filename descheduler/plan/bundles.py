@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 
 __all__ = ["Bundle", "Candidate"]
@@ -17,7 +17,7 @@ class Candidate(msgspec.Struct, frozen=True):
     """A pod that a plugin wants to move. `reason` is the sentence that the plan shows.
 
     `target_node` is where its replacement is meant to land, "" where any node will do; with `holds_target` room is held
-    for it there, so that it does, and `rooms` for other pods where it has left. `is_mate` says that the plugin did not
+    for it there, so that it does, and `rooms` for other pods where it leaves. `is_mate` says that the plugin did not
     select it: it leaves because others of the bundle do. `wave` and `cost` as in a move.
     """
 
@@ -28,15 +28,15 @@ class Candidate(msgspec.Struct, frozen=True):
     is_mate: bool = False
     wave: int = 1
     cost: int | None = None
-    rooms: tuple[PendingRoom, ...] = ()
+    rooms: tuple[HeldRoom, ...] = ()
 
     @property
     def held_on(self) -> str:
         """The node on which room is held for the replacement, "" for none."""
         return self.target_node if self.holds_target else ""
 
-    def held(self, node: str, rooms: Sequence[PendingRoom] = ()) -> Candidate:
-        """The same with room held on `node`, and `rooms` for pending pods; as it is where that is ""."""
+    def held(self, node: str, rooms: Sequence[HeldRoom] = ()) -> Candidate:
+        """The same with room held on `node`, and `rooms` for others where it leaves; as it is where `node` is ""."""
         if not node:
             return self
         return msgspec.structs.replace(self, target_node=node, holds_target=True, rooms=tuple(rooms))

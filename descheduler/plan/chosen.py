@@ -10,7 +10,7 @@ __all__ = ["ChosenMove"]
 class ChosenMove(msgspec.Struct, frozen=True):
     """The pod with `uid` is to leave, as `plugin` of `profile` had asked for with the sentence `reason`.
 
-    `wave`, `cost`, `held_on` and `bundle` as in a move, and `rooms` by the UIDs of their pods.
+    `wave`, `cost`, `held_on` and `bundle` as in a move, and `rooms` as pairs of the UID of the pod and the node.
     """
 
     uid: str

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 
@@ -32,7 +32,7 @@ class Move(msgspec.Struct, frozen=True):
     0 is that of a pod that leaves alone. Moves of a `wave` may run together; those of the next need room that these
     leave. `cost` is what the disruption of the pod costs for the planner that chose it, in thousandths of an ordinary
     eviction; None where nobody compared costs. On the node `held_on` room is held for the replacement, so that it lands
-    there; "" where the scheduler chooses. `rooms` are held for others where it has left.
+    there; "" where the scheduler chooses. `rooms` are held for other pods where it leaves.
     """
 
     pod: Pod
@@ -45,7 +45,7 @@ class Move(msgspec.Struct, frozen=True):
     wave: int = 1
     cost: int | None = None
     held_on: str = ""
-    rooms: tuple[PendingRoom, ...] = ()
+    rooms: tuple[HeldRoom, ...] = ()
 
     @property
     def to_node(self) -> str | None:

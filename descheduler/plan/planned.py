@@ -16,7 +16,10 @@ __all__ = ["PlannedEviction", "PlannedRoom"]
 
 
 class PlannedRoom(msgspec.Struct, frozen=True):
-    """Room on `node` that is to be held for a pending pod, and that is there once others have left."""
+    """Room on `node`, where others leave, that is to be held for a pending pod.
+
+    Pods that leave later are not named so: their own evictions hold room for their replacements.
+    """
 
     namespace: str
     name: str

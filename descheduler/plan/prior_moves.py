@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 
 __all__ = ["PriorMove", "PriorMoves"]
@@ -29,7 +29,7 @@ class PriorMove(msgspec.Struct, frozen=True):
     wave: int = 1
     cost: int | None = None
     held_on: str = ""
-    rooms: tuple[PendingRoom, ...] = ()
+    rooms: tuple[HeldRoom, ...] = ()
 
     def is_of(self, profile: str, plugin: str) -> bool:
         """Whether this plugin of this profile has asked for it."""

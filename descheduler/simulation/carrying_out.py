@@ -13,8 +13,8 @@ from descheduler.cycle.options import RunResult
 from descheduler.cycle.recent_moves import with_moves
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
@@ -72,7 +72,7 @@ def undecided_pods(decisions: Decisions) -> Mapping[str, int]:
     return _prover(decisions.snapshot, decisions.policy).undecided
 
 
-def _counted_on(decisions: Decisions) -> list[PendingRoom]:
+def _counted_on(decisions: Decisions) -> list[HeldRoom]:
     """Where pending pods are by the plan: those that fit are there before the first eviction, others as room is made.
 
     Were they all placed after the last eviction, some would go elsewhere, where they are in the way of others.
@@ -82,7 +82,7 @@ def _counted_on(decisions: Decisions) -> list[PendingRoom]:
     prover = _prover(decisions.snapshot, decisions.policy)
     for move in decisions.leaving:
         prover.book(move.pod, held_on=move.held_on, rooms=move.rooms)
-    return [PendingRoom(pod, there.node_name) for pod, there in prover.scheduled()]
+    return [HeldRoom(pod, there.node_name) for pod, there in prover.scheduled()]
 
 
 def _pods_after(before: Snapshot, arrivals: Iterable[Arrival]) -> tuple[Pod, ...]:
@@ -92,7 +92,7 @@ def _pods_after(before: Snapshot, arrivals: Iterable[Arrival]) -> tuple[Pod, ...
     return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name)))
 
 
-def _prover(snapshot: Snapshot, policy: Policy, rooms: Sequence[PendingRoom] = ()) -> LandingProver:
+def _prover(snapshot: Snapshot, policy: Policy, rooms: Sequence[HeldRoom] = ()) -> LandingProver:
     """The scheduler that the policy verifies landings with, kube-scheduler where it verifies none."""
     version = snapshot.kube_version
     known = (settings for _, settings in scheduling_by_profile(policy, version) if settings is not None)

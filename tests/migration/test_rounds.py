@@ -23,8 +23,8 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.objects import Workload
-from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
@@ -304,7 +304,7 @@ def test_gang_of_which_one_has_left_is_not_decided_again_pod_by_pod() -> None:
 
 def test_rooms_are_held_for_those_pods_alone_that_have_no_node() -> None:
     waits, moves = make_pod("waits", node=""), make_pod("moves", node="n2")
-    rooms = (PendingRoom(waits, "n1"), PendingRoom(moves, "n3"))
+    rooms = (HeldRoom(waits, "n1"), HeldRoom(moves, "n3"))
     pods = [make_pod("leaves")]
     decided = decide_over(pods, [])({}, ())
     decisions = replace(decided, moves=tuple(replace(move, rooms=rooms) for move in decided.moves))

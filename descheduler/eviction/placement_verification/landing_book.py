@@ -14,8 +14,8 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.undo import Undo
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
 
@@ -50,22 +50,22 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
 class _Leaving(msgspec.Struct, frozen=True, gc=False):
     """A pod whose eviction is booked with its mates, granted under `settings`.
 
-    Room may be held for its replacement, and `rooms` for pending pods where it leaves.
+    Room may be held for its replacement on the node `held_on`, and `rooms` for other pods where it leaves.
     """
 
     pod: Pod
     settings: SchedulingSettings
     mates: tuple[Pod, ...]
     held_on: str
-    rooms: tuple[PendingRoom, ...]
+    rooms: tuple[HeldRoom, ...]
 
     def booked_with(self, prover: LandingProver) -> Landing:
         """Where its replacement lands, booked."""
         return prover.book(self.pod, mates=self.mates, held_on=self.held_on, rooms=self.rooms)
 
 
-_Question = tuple[Pod, tuple[Pod, ...], str, tuple[PendingRoom, ...], bool]
-"""A pod, its mates, where room is held for its replacement and for pending pods, and whether it has to be proven."""
+_Question = tuple[Pod, tuple[Pod, ...], str, tuple[HeldRoom, ...], bool]
+"""A pod, its mates, where room is held for its replacement and for other pods, and whether it has to be proven."""
 
 
 class LandingBook:
@@ -127,7 +127,7 @@ class LandingBook:
         """What follows all bookings under the scheduler of a profile, kube-scheduler for one that asks none."""
         return self._prover(self._settings_of(profile_index))
 
-    def predicted(self, pod: Pod, profile_index: int, held_on: str = "", rooms: Sequence[PendingRoom] = ()) -> Landing:
+    def predicted(self, pod: Pod, profile_index: int, held_on: str = "", rooms: Sequence[HeldRoom] = ()) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far, under the same scheduler."""
         settings = self._settings_of(profile_index)
         return self.consider(pod, settings, only_proven=True, held_on=held_on, rooms=rooms)
@@ -144,7 +144,7 @@ class LandingBook:
         only_proven: bool,
         mates: Sequence[Pod] = (),
         held_on: str = "",
-        rooms: Sequence[PendingRoom] = (),
+        rooms: Sequence[HeldRoom] = (),
     ) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far; as LandingProver has it."""
         question = pod, tuple(mates), held_on, tuple(rooms), only_proven
@@ -171,10 +171,10 @@ class LandingBook:
         *,
         mates: Sequence[Pod] = (),
         held_on: str = "",
-        rooms: Sequence[PendingRoom] = (),
+        rooms: Sequence[HeldRoom] = (),
     ) -> Undo:
         """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it
-        lands. On the node `held_on` room is held for its replacement, and where it leaves `rooms` for pending pods.
+        lands. On the node `held_on` room is held for its replacement, and `rooms` for other pods where it leaves.
 
         Without settings its landing is known only where some other profile asks the scheduler that an unverified one is
         taken for. No pod is booked twice.

@@ -31,7 +31,7 @@ class Bundles:
         """
         bundle, at_turn = task.eviction.bundle, set(ready)
         if bundle in self._leaving or bundle not in self._members:
-            return _is_next(task, at_turn, now) if task.eviction.rooms else True
+            return not task.eviction.rooms or _is_next(task, at_turn, now)
         together = {each for each in self._members[bundle] if each.eviction.wave == task.eviction.wave}
         ahead = [
             each for each in self._members[bundle] if each.waves_ahead or (each in together and each.eviction.rooms)

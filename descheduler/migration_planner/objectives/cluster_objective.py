@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict
@@ -164,8 +164,8 @@ class ClusterObjective(ABC):
         """
         return [[move] for move in moves]
 
-    def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[PendingRoom, ...]]:
-        """Room for pending pods that `moves`, a group, make, by the move after which it is there; none by default."""
+    def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[HeldRoom, ...]]:
+        """Room that is held for pods of `moves`, a group, by the move after which it is there; none by default."""
         del moves
         return {}
 

@@ -17,10 +17,10 @@ from descheduler.migration_planner.objectives.cluster_objective import ClusterOb
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.room_chains import room_chains
 from descheduler.migration_planner.room_levels import held_after
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.node import Node
-from descheduler.model.pending_room import PendingRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -153,18 +153,18 @@ class RoomForPods(ClusterObjective):
         chains = self._chains(moves)
         return sorted(chains, key=self._largest_placed) if len(chains) > 1 else ()
 
-    def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[PendingRoom, ...]]:
+    def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[HeldRoom, ...]]:
         """Room for the pods of `moves`, pending or not, each as soon as those before it leave enough on its node.
 
         None is held for pending pods of gangs, which their scheduler places together, nor for those of another
         scheduler than that of the pods that leave, which is known to support Reservations.
         """
         problem, nodes = self._cluster.problem, self._cluster.nodes
-        found: dict[Move, tuple[PendingRoom, ...]] = {}
+        found: dict[Move, tuple[HeldRoom, ...]] = {}
         for move, leaving in held_after(problem, moves, nodes).items():
             pod = self._cluster.pods[move.pod]
             if move.source != PENDING or self._is_reserved_for(pod, leaving):
-                found[leaving] = (*found.get(leaving, ()), PendingRoom(pod, nodes[move.target]))
+                found[leaving] = (*found.get(leaving, ()), HeldRoom(pod, nodes[move.target]))
         return found
 
     def _is_reserved_for(self, pod: Pod, leaving: Move) -> bool:

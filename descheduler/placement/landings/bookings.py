@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.candidates import Candidate
 from descheduler.placement.landings.landing import Landing
@@ -42,6 +42,6 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
     decision: Decision
     changes: WhatIf
 
-    def is_about(self, victim: Pod, held_on: str, rooms: Sequence[PendingRoom]) -> bool:
-        """Whether it was asked with the same room held for the replacement and for pending pods."""
+    def is_about(self, victim: Pod, held_on: str, rooms: Sequence[HeldRoom]) -> bool:
+        """Whether it was asked with the same room held for the replacement and for other pods."""
         return self.victim is victim and self.held_on == held_on and self.candidate.rooms == tuple(rooms)

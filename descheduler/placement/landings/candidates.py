@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
 from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
@@ -83,7 +83,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back
     to its node, or stands in for a replacement of which nobody knows where it takes its room. `is_moved` says whether
-    there is an eviction at all. `rooms` are held for pending pods once it has left.
+    there is an eviction at all. `rooms` are held for other pods where it leaves, if room is held for `unplaced` itself.
     """
 
     victim: Pod
@@ -91,7 +91,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False, gc=False):
     is_moved: bool
     landing: Landing | None = None
     unplaced: UnplacedReplacement | None = None
-    rooms: tuple[PendingRoom, ...] = ()
+    rooms: tuple[HeldRoom, ...] = ()
 
 
 class CandidateMaker:

@@ -1,4 +1,4 @@
-"""Room that is held for replacements whose victims have not left yet: Reservations that wait for others to leave."""
+"""Room that is held for replacements before it is their turn: their victims still run, and leave later."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["EarlyRooms"]
 
 
 class _EarlyRoom(msgspec.Struct, eq=False):
-    """What `placed` takes stands for the replacement of `victim`."""
+    """What `placed` takes on the node of this index is held for the replacement of `victim`, which still runs."""
 
     victim: Pod
     node: int
@@ -23,12 +23,16 @@ class _EarlyRoom(msgspec.Struct, eq=False):
 
 
 class EarlyRooms:
-    """A ledger of its own: what is held for a victim is known for as long as it is there."""
+    """One room at most for the replacement of each victim.
+
+    A ledger of its own, so that a what-if that takes room back, or holds it, is followed here.
+    """
 
     def __init__(self, cluster: ShadowCluster) -> None:
         self._cluster = cluster
         self._rooms: dict[int, _EarlyRoom] = {}
         self._victim: Pod
+        """For whom `hold` holds room; `reserve` is not told."""
 
     def hold(self, unplaced: UnplacedReplacement, node_name: str) -> None:
         """Holds room for a replacement on this node, if the node takes it as the cluster is now.
@@ -45,7 +49,7 @@ class EarlyRooms:
         self._rooms[id(unplaced.victim)].placed = placed
 
     def give_up(self, victim: Pod) -> None:
-        """Gives back what is held for the replacement of `victim`, which takes its place."""
+        """Gives back what is held for the replacement of `victim`, if anything: it is placed itself now."""
         room = self._rooms.get(id(victim))
         if room is not None and room.placed is not None:
             self._cluster.take_off(room.placed)

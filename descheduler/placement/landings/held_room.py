@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
@@ -56,7 +56,7 @@ def _not_held(unplaced: UnplacedReplacement, causes: str, refusal: Obstacle | No
     return _nowhere(unplaced, message, refusal)
 
 
-def no_room_for(unplaced: UnplacedReplacement, room: PendingRoom, causes: str) -> Landing:
+def no_room_for(unplaced: UnplacedReplacement, room: HeldRoom, causes: str) -> Landing:
     """The landing of a replacement that is not created: a pending pod has no `room` where its victim would leave."""
     message = f"pending pod {room.pod.key} would not fit on {room.node} after the eviction: {causes}"
     return _nowhere(unplaced, message)

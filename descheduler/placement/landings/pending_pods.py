@@ -251,9 +251,10 @@ class PendingPods:
         self._place(group for group in groups if victim is None or self._may_gain(group, victim))
 
     def place_on(self, pod: Pod, node_name: str) -> str:
-        """Places `pod`, if it waits, on this node, before those that wait longer; else says what stands against that.
+        """Places `pod`, if it waits, on this node, before those that wait longer; what is in the way, "" for nothing.
 
-        One that is placed with others, or whose scheduler is not modelled, stays as it is.
+        Nothing is, and nothing is done, for one that is placed by now or only together with others, or whose scheduler
+        is not modelled.
         """
         group = self._groups.get(self._cluster.placement_class(self._forms.form_of(pod)))
         seat = None if group is None or isinstance(group, _UnitGroup) else group.seat_of(pod)
@@ -267,8 +268,7 @@ class PendingPods:
         if not evaluation.feasible[node]:
             return ", ".join(evaluation.first_obstacle_on(node).short)
         group.call_up(seat)
-        placed = group.scheduler.place(evaluation, node, self)
-        self.placed[-1].placed = placed
+        self._put(group, evaluation, node)
         return ""
 
     def waiting(self) -> list[Pod]:
@@ -355,9 +355,13 @@ class PendingPods:
         choice = None if evaluation.undecided else evaluation.choose()
         if choice is None:
             return False
-        placed = group.scheduler.place(evaluation, choice.node, self)
-        self.placed[-1].placed = placed
+        self._put(group, evaluation, choice.node)
         return True
+
+    def _put(self, group: _Group, evaluation: Evaluation, node: int) -> None:
+        """Puts the next pod of `group` on `node`."""
+        placed = group.scheduler.place(evaluation, node, self)
+        self.placed[-1].placed = placed  # noted there by `reserve`
 
     def _may_gain(self, group: _Group, victim: Pod) -> bool:
         """Whether pods of `group`, none of which fitted before, may fit now that `victim` is gone."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.pending_room import PendingRoom
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.prover import LandingProver
@@ -41,7 +41,7 @@ class Play:
         return pod_named(self.snapshot, name)
 
     def book(self, victim: str, on: str, rooms: Sequence[tuple[str, str]] = ()) -> Landing:
-        held = [PendingRoom(self.pod(name), node) for name, node in rooms]
+        held = [HeldRoom(self.pod(name), node) for name, node in rooms]
         return self.prover.book(self.pod(victim), held_on=on, rooms=held)
 
     def requested(self, node: str) -> int:
@@ -167,7 +167,7 @@ def test_a_pod_that_is_scheduled_by_now_needs_no_room() -> None:
 
 def test_pods_with_rooms_are_placed_before_all_others() -> None:
     snapshot = cluster_of(node_object("a", cpu="4"), pending("at-the-front", "3"), pending("chosen", "3"))
-    rooms = [PendingRoom(pod_named(snapshot, "chosen"), "a")]
+    rooms = [HeldRoom(pod_named(snapshot, "chosen"), "a")]
 
     prover = LandingProver(snapshot, rooms=rooms)
 

@@ -1,0 +1,160 @@
+"""What becomes of one victim: where its replacement lands, on the node of the scheduler's choice or of another's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from descheduler.model.held_room import HeldRoom
+from descheduler.model.pod import Pod
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.units import priority_of
+from descheduler.placement.landings.bookings import Decision
+from descheduler.placement.landings.candidates import Candidate, UnplacedReplacement
+from descheduler.placement.landings.competitors import CompetitorFinder
+from descheduler.placement.landings.early_rooms import EarlyRooms
+from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
+from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, verdict_of
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.undo_log import WhatIf
+
+__all__ = ["Decider"]
+
+
+class Decider:
+    """Decides about one victim after the other, over a cluster in which everything before it has settled.
+
+    Victims whose landing is one of `unbooked` stay in the cluster. `unplaced_of` gives the replacement of a pod that is
+    to leave later, None where it has left or where nothing looks for a node.
+    """
+
+    def __init__(
+        self,
+        cluster: ShadowCluster,
+        pending: PendingPods,
+        unplaced_of: Callable[[Pod], UnplacedReplacement | None],
+        unbooked: Collection[LandingVerdict],
+    ) -> None:
+        self._cluster = cluster
+        self._pending = pending
+        self._competitors = CompetitorFinder(cluster, pending)
+        self._early_rooms = cluster.ledger(EarlyRooms)
+        self._unplaced_of = unplaced_of
+        self._unbooked = unbooked
+
+    def decide(self, candidate: Candidate) -> Decision:
+        """The landing of one victim. The cluster is left as it is once that has happened.
+
+        A victim whose landing is unknown, or not proven, stays where it is, in the place of a replacement that takes
+        room somewhere.
+        """
+        with self._cluster.what_if() as trial:
+            self._early_rooms.give_up(candidate.victim)
+            decision = self._settle(candidate, trial)
+            if decision.landing.settled not in self._unbooked:
+                trial.keep()
+            return decision
+
+    def _settle(self, candidate: Candidate, trial: WhatIf) -> Decision:
+        unplaced = candidate.unplaced
+        if unplaced is not None and unplaced.held_on:
+            return self._settle_held(unplaced, candidate.rooms)
+        if unplaced is not None:
+            return self._settle_free(unplaced, trial)
+        if candidate.leaves:
+            self._cluster.remove(candidate.victim)
+        assert candidate.landing is not None  # noqa: S101 - it is one or the other
+        return Decision(candidate.landing)
+
+    def _settle_free(self, unplaced: UnplacedReplacement, trial: WhatIf) -> Decision:
+        """Where the scheduler chooses the node: once the victim is gone, and those have chosen who go first."""
+        looks_first = _hinders_elsewhere(unplaced)
+        cold = self._cold(unplaced) if looks_first else None
+        self._cluster.remove(unplaced.victim)
+        num_placed = len(self._pending.placed)
+        self._pending.place_after(unplaced.victim, unplaced.priority)
+        other = None if unplaced.alternative is None else unplaced.alternative.evaluate()
+        attempt = unplaced.place()
+        placement = attempt.placement
+        if unplaced.returns_at_once and not looks_first:
+            is_clear = len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation)
+            cold = verdict_of(unplaced, attempt.evaluation) if is_clear else self._cold_in_hindsight(unplaced, trial)
+        if other is not None and other.fits is (placement is None):
+            return Decision(differing_revisions(unplaced, attempt, other, cold=cold))
+        if placement is not None:
+            return Decision(landed(unplaced, placement, self._cluster, cold=cold))
+        return self._without_node(unplaced, attempt.evaluation, cold)
+
+    def _without_node(
+        self, unplaced: UnplacedReplacement, evaluation: Evaluation, cold: LandingVerdict | None
+    ) -> Decision:
+        """No node takes it; one may where pending pods are in its way."""
+        competition = self._competitors.competition(unplaced, evaluation)
+        if competition is None:
+            landing = not_landed(unplaced, evaluation, cold=cold)
+            waits = landing.settled is LandingVerdict.NO and not unplaced.doubt
+            return Decision(landing, unplaced.pod if waits else None)
+        conditions = (competition.condition,)
+        landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
+        return Decision(landing, None if unplaced.doubt else unplaced.pod)
+
+    def _settle_held(self, unplaced: UnplacedReplacement, rooms: Sequence[HeldRoom]) -> Decision:
+        """Where room is held for it on a chosen node: it is there before pending pods take what the victim leaves.
+
+        The Reservation of each of `rooms` goes before pods of the same priority, and after those of a higher one.
+        """
+        with self._cluster.what_if() as trial:
+            landing = land_in_held_room(unplaced, self._cluster)
+            if landing.node is None:
+                return Decision(landing)
+            for room in sorted(rooms, key=lambda each: -priority_of(each.pod)):
+                self._pending.place_after(unplaced.victim, priority_of(room.pod) + 1)
+                if room.pod is not unplaced.victim and (cause := self._hold(room)):
+                    return Decision(no_room_for(unplaced, room, cause))
+            self._pending.place_after(unplaced.victim, unplaced.priority)
+            trial.keep()
+        return Decision(landing)
+
+    def _hold(self, room: HeldRoom) -> str:
+        """Holds `room` from now on: what is in the way of its pending pod, if that is known.
+
+        For a pod that leaves later nothing is in the way here: whether it lands is asked when it leaves.
+        """
+        if not room.pod.node_name:
+            return self._pending.place_on(room.pod, room.node)
+        unplaced = self._unplaced_of(room.pod)
+        if unplaced is not None:
+            self._early_rooms.hold(unplaced, room.node)
+        return ""
+
+    def _cold(self, unplaced: UnplacedReplacement) -> LandingVerdict | None:
+        """What is said while the victim is terminating; None for a replacement that comes only when it is gone.
+
+        The victim is left terminating.
+        """
+        if not unplaced.returns_at_once:
+            return None
+        self._cluster.terminate(unplaced.victim)
+        return verdict_of(unplaced, unplaced.evaluate())
+
+    def _cold_in_hindsight(self, unplaced: UnplacedReplacement, trial: WhatIf) -> LandingVerdict | None:
+        """The same after the changes of `trial`, which are taken back for that question alone."""
+        changes = trial.changes
+        trial.take_back()
+        with self._cluster.what_if():
+            verdict = self._cold(unplaced)
+        self._cluster.repeat(changes)
+        return verdict
+
+
+def _hinders_elsewhere(unplaced: UnplacedReplacement) -> bool:
+    """Whether the victim, as long as it is terminating, may keep the replacement off other nodes than its own."""
+    return unplaced.scheduler.interactions.hinders_while_ending(unplaced.victim, unplaced.pod)
+
+
+def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:
+    """Whether a node other than the victim's takes the replacement, by `evaluation`."""
+    source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
+    takes_it = source is not None and bool(evaluation.feasible[source])
+    return evaluation.num_nodes > takes_it
