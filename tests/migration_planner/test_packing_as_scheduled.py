@@ -15,9 +15,9 @@ from tests.worlds.arrays import make_consolidation_world, make_stranded_world
 from tests.worlds.stored_arrays import objects_of, pod_number
 
 
-def planned(problem: Problem, objective: str, work: float, workload: Any = None) -> Any:
+def planned(problem: Problem, objective: str, work: float, workload: Any = None, *, packs: bool = True) -> Any:
     planner = {"objectives": [{objective: {}}], "timeLimit": "600s", "workLimit": work}
-    return evaluate(verified(planner), objects_of(problem, workload), now=NOW)
+    return evaluate(verified(planner, packs=packs), objects_of(problem, workload), now=NOW)
 
 
 def after(problem: Problem, result: Any) -> Any:
@@ -59,3 +59,13 @@ def test_what_is_left_of_a_plan_that_others_spoil_is_planned_anew(seed: int) -> 
     (goal,) = result.plan.goal.objectives
     assert [(level.before, level.after) for level in goal.levels] == [(6, 0)]
     assert faults_of(problem, after(problem, result)) == []
+
+
+def test_a_plan_all_of_which_is_refused_is_not_made_again() -> None:
+    """Under a scheduler that prefers empty nodes, where pending pods take the room that is meant for replacements."""
+    problem = make_stranded_world(nodes=12, seed=0, pending_ratio=0.3)
+
+    result = planned(problem, "makeRoom", 1, packs=False)
+
+    (goal,) = result.plan.goal.objectives
+    assert [(level.before, level.after) for level in goal.levels] == [(4, 0)]

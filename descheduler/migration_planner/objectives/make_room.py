@@ -213,7 +213,7 @@ class RoomForPods(ClusterObjective):
         if pod.node_name not in self._nodes:
             return f"node {pod.node_name} is not one of the nodes that the policy selects"
         if nothing := self.nothing_to_do():
-            return nothing if not self._served_by else "other pods make room for every pending pod"
+            return nothing if not self._served_by else "other pods make room for the pending pods"
         if self._returning.get(identity_of(pod)):
             text = f"the replacement pod would be scheduled onto {pod.node_name} again"
             return f"{text}; {self.hint}" if self.hint else text
