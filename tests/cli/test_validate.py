@@ -25,6 +25,7 @@ SAMPLES = {
 """Policy → the sample for it, of those that are not for `openb`."""
 NOTHING_TO_DO = {
     "plan-make-room": "no sample has a pending pod that lacks room",
+    "plan-make-room-koordinator": "the same",
     "plan-defragment": "no sample has devices that are requested whole, as nvidia.com/gpu",
 }
 """Policy → why no sample is one for it."""
