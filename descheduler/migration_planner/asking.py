@@ -18,7 +18,7 @@ from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING
-from descheduler.planner.waves import Move
+from descheduler.planner.order.waves import Move
 
 __all__ = ["Asking", "Group", "Leaving"]
 

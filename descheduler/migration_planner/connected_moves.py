@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from descheduler.planner.arrays import PENDING
-from descheduler.planner.waves import Move
+from descheduler.planner.order.waves import Move
 
 __all__ = ["connected_moves"]
 

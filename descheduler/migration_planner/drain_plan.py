@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from descheduler.planner.limits import Budget
 from descheduler.planner.objectives.consolidate import ConsolidateGoal, Drain
+from descheduler.planner.order.waves import Move
 from descheduler.planner.solving import Plan
-from descheduler.planner.waves import Move
 
 __all__ = ["with_drains"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
-from descheduler.planner.waves import Waves
+from descheduler.planner.order.waves import Waves
 
 __all__ = ["MoveWaves"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from descheduler.planner.arrays import PENDING, Ints
+from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem
-from descheduler.planner.waves import Move
 
 __all__ = ["held_after"]
 

@@ -18,8 +18,8 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING
 from descheduler.planner.limits import Budget
 from descheduler.planner.moves_left import MovesLeft
+from descheduler.planner.order.waves import Move
 from descheduler.planner.solving import Plan
-from descheduler.planner.waves import Move
 
 __all__ = ["Trial", "Trials"]
 

@@ -28,12 +28,12 @@ from descheduler.planner.objectives.defragment import Defragment
 from descheduler.planner.objectives.defragment_devices import DefragmentDevices
 from descheduler.planner.objectives.make_room import MakeRoom
 from descheduler.planner.objectives.relocate import Relocate
+from descheduler.planner.order.replay import replay
+from descheduler.planner.order.waves import Move
 from descheduler.planner.parts import UNLIMITED, Parts
 from descheduler.planner.problem import Problem, make_problem
-from descheduler.planner.replay import replay
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
 from descheduler.planner.solving import Plan, Progress, ReplayError, find_assignment, solve
-from descheduler.planner.waves import Move
 
 __all__ = [
     "UNLIMITED",

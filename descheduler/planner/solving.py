@@ -13,12 +13,12 @@ import numpy as np
 from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Limits
 from descheduler.planner.objective import Objective, Value
-from descheduler.planner.ordering import Ordered, order_moves
+from descheduler.planner.order.ordering import Ordered, order_moves
+from descheduler.planner.order.replay import replay
+from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem
-from descheduler.planner.replay import replay
 from descheduler.planner.rules import MoveLimit
 from descheduler.planner.search import Incumbent, Search, SearchTask
-from descheduler.planner.waves import Move
 from descheduler.planner.workers import search_in_processes
 
 __all__ = ["Plan", "Progress", "ReplayError", "find_assignment", "solve"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.planner.arrays import PENDING
-from descheduler.planner.waves import Move
+from descheduler.planner.order.waves import Move
 
 
 def groups(*moves: tuple[int, int, int]) -> list[list[int]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from descheduler.migration_planner.room_chains import room_chains
+from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem, make_problem
-from descheduler.planner.waves import Move
 
 LIGHT, HEAVY, WAITING, OTHER, SECOND = Move(0, 1, 2), Move(1, 0, 1), Move(2, -1, 0), Move(3, 3, 2), Move(4, -1, 3)
 

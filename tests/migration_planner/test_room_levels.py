@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from descheduler.migration_planner.room_levels import held_after
+from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import make_problem
-from descheduler.planner.waves import Move
 
 FIRST, SECOND = Move(0, 0, 1), Move(1, 0, 1)
 

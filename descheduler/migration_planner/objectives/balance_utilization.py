@@ -24,8 +24,8 @@ from descheduler.planner.arrays import PENDING
 from descheduler.planner.objective import Objective
 from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.objectives.balance.cover import smallest_cover
+from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem
-from descheduler.planner.waves import Move
 
 __all__ = ["BalancedNodes"]
 

@@ -15,9 +15,9 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.limits import Budget
 from descheduler.planner.objective import Objective, Value
+from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem
 from descheduler.planner.solving import Plan
-from descheduler.planner.waves import Move
 
 __all__ = ["ClusterObjective", "Part"]
 

@@ -26,8 +26,8 @@ from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.planner.limits import Budget
 from descheduler.planner.objective import Value
 from descheduler.planner.objectives.consolidate import Consolidate, MostAllocated
+from descheduler.planner.order.waves import Move
 from descheduler.planner.solving import Plan
-from descheduler.planner.waves import Move
 from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["EmptiedNodes"]

@@ -8,7 +8,7 @@ from descheduler.migration_planner.objectives.cluster_objective import ClusterOb
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted_about, text_about
-from descheduler.planner.waves import Move
+from descheduler.planner.order.waves import Move
 
 __all__ = ["Fragmentation"]
 

@@ -27,8 +27,8 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objectives.make_room import MakeRoom as PlacedPods
+from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem
-from descheduler.planner.waves import Move
 from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["RoomForPods"]

@@ -16,7 +16,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.planner.objectives.defragment_devices import DefragmentDevices
-from descheduler.planner.waves import Move
+from descheduler.planner.order.waves import Move
 
 __all__ = ["UsableGpus"]
 

@@ -20,9 +20,9 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.arrays import Bools, Ints
 from descheduler.planner.objective import Value
 from descheduler.planner.objectives.relocate import Relocate
+from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem
 from descheduler.planner.rules import MoveLimit
-from descheduler.planner.waves import Move
 
 __all__ = ["RepairedViolations"]
 

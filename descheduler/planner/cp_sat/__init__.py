@@ -1,1 +1,1 @@
-"""Neighbourhoods as models of OR-Tools' CP-SAT. Only this package imports it, and only when one is solved."""
+"""Neighbourhoods as models of OR-Tools' CP-SAT, which is imported only when one is solved."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from descheduler.planner import Limits, find_assignment
 from descheduler.planner.arrays import Ints
-from descheduler.planner.ordering import order_moves
+from descheduler.planner.order.ordering import order_moves
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.bench.roadef.published import BEST
 

@@ -11,9 +11,9 @@ from functools import partial
 import numpy as np
 
 from descheduler.planner.arrays import PENDING, Ints
+from descheduler.planner.order.waves import Move, Waves
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
-from descheduler.planner.waves import Move, Waves
 
 __all__ = ["Ordered", "order_moves"]
 

@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from descheduler.planner.arrays import Ints
+from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Rule, Together
-from descheduler.planner.waves import Move
 
 __all__ = ["replay"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.planner import AtMost, Move, Together, make_problem, replay
-from descheduler.planner.ordering import order_moves
+from descheduler.planner.order.ordering import order_moves
 
 
 def test_moves_that_have_room_run_in_one_wave() -> None:
