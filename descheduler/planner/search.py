@@ -17,8 +17,10 @@ from descheduler.planner.problem import Problem
 
 __all__ = ["Incumbent", "Search", "SearchTask"]
 
-_WORK_OF_NEIGHBOURHOOD = 1.0
-"""Limit of each call of the solver, as in `Limits`."""
+_LEAST_WORK, _MOST_WORK = 0.1, 1.0
+"""Limit of each call of the solver, as in `Limits`: what it is between these is told by `_SHARE_OF_CALL`."""
+_SHARE_OF_CALL = 0.03
+"""Of the search's own limit, so that a short search still finds the size of neighbourhoods that can be closed."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
 """Pods of a neighbourhood."""
 _MOST_AT_ONCE = 1000
@@ -69,6 +71,7 @@ class Search:
         self._rng = np.random.default_rng(task.seed)
         self._on_incumbent = on_incumbent
         self.budget = Budget(task.limits, is_cancelled)
+        self._work_of_call = _work_of_call(task.limits)
         self._annealing: Annealer | None = None
         self._placement = Placement(task.problem, task.start)
         self._num_pods = _FIRST
@@ -149,7 +152,7 @@ class Search:
             self._objective,
             self._placement,
             neighbourhood,
-            work_limit=_WORK_OF_NEIGHBOURHOOD,
+            work_limit=self._work_of_call,
             seconds_limit=budget.seconds_left,
             seed=int(self._rng.integers(1 << 30)),
         )
@@ -165,7 +168,7 @@ class Search:
         """Larger neighbourhoods while they close quickly, smaller ones where they do not."""
         if not solved.was_closed:
             self._num_pods = max(_SMALLEST, int(self._num_pods * 0.8))
-        elif solved.work < 0.3 * _WORK_OF_NEIGHBOURHOOD:
+        elif solved.work < 0.3 * self._work_of_call:
             self._num_pods = min(_LARGEST, self._num_pods + 1 + self._num_pods // 50)
 
     def _offer(self) -> None:
@@ -184,3 +187,9 @@ class Search:
         if not self._is_annealing and self._objective.value(assignment) < self.incumbent.value:
             self._placement.reset(assignment)
             self._offer()
+
+
+def _work_of_call(limits: Limits) -> float:
+    """A second of the clock counts as much as a unit of work, which is about what it is worth to the solver."""
+    least = min(limit for limit in (limits.seconds, limits.work) if limit is not None)
+    return min(max(_SHARE_OF_CALL * least, _LEAST_WORK), _MOST_WORK)
