@@ -71,6 +71,10 @@ class MovedCluster:
             self._moved.add(id(pod))
         return landings
 
+    def pending_on(self, node: str) -> list[Pod]:
+        """The pending pods that would be scheduled onto `node` once the moves are made."""
+        return [pod for pod, name in self._prover.pending_nodes() if name == node]
+
     def _held_for(self, victim: Pod) -> tuple[str, Sequence[HeldRoom]]:
         """The node on which room is held for its replacement, "" for none, and the rooms for others where it leaves."""
         move = self._held.get(identity_of(victim))

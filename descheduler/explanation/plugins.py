@@ -152,7 +152,8 @@ def _decisions(name: str, run: WatchedRun) -> Iterator[PluginDecisions]:
         if "deschedule" in points or "balance" in points:
             yield _asked(name, profile.name, run)
         elif "filter" in points or "preEvictionFilter" in points:
-            yield PluginDecisions(profile=profile.name, evicted=0, refused=_refused(name, profile, run), facts=None)
+            refused = _refused(name, profile, run)
+            yield PluginDecisions(profile=profile.name, evicted=0, refused=refused, goals=(), facts=None)
 
 
 def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
@@ -168,8 +169,13 @@ def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
 def _asked(name: str, profile: str, run: WatchedRun) -> PluginDecisions:
     mine = [move for move in run.decisions.leaving if (move.profile, move.plugin) == (profile, name)]
     blocked = refused_by_plugin(staying_pods(run.decisions)).get((profile, name), {})
+    found = run.decisions.facts.get((profile, name))
     return PluginDecisions(
-        profile=profile, evicted=len(mine), refused=blocked, facts=facts_of(run.decisions, profile, name, blocked)
+        profile=profile,
+        evicted=len(mine),
+        refused=blocked,
+        goals=() if found is None else tuple(goal.sentence for goal in found.goals),
+        facts=facts_of(run.decisions, profile, name, blocked),
     )
 
 

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from descheduler.report.document import PodReference
 from descheduler.report.explanation.node import Arrival, NodeFacts, NodeLanding, NodeResource, StayCount
+from descheduler.report.explanation.tables.node import node_table
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import node_object, pod_object
-from tests.explanation.questions import node_explanation, policy_of
+from tests.explanation.questions import node_explanation, pending_pod, policy_of
 from tests.worlds.node_metrics import node_metric_object
 
 NODES = [node_object("a", cpu="2", memory=None, taints=["x=y:PreferNoSchedule"]), node_object("b", cpu="2")]
@@ -89,3 +91,15 @@ def test_a_run_that_judges_nothing_says_why() -> None:
     explanation = node_explanation("a", NODES[:1], policy_of())
 
     assert explanation.unjudged == "only 1 ready node matches the policy; at least 2 are required"
+
+
+def test_pending_pods_that_get_the_room_of_others_are_named_and_counted() -> None:
+    pods = [pod_object("web", node="b", cpu="1500m"), pending_pod("waiting", cpu="1", node_selector={"name": "b"})]
+    nodes = [node_object("a", cpu="2", labels={"name": "a"}), node_object("b", cpu="2", labels={"name": "b"})]
+
+    explanation = node_explanation("b", [*nodes, *pods], policy_of())
+
+    assert explanation.pending_pods == (reference("waiting"),)
+    assert explanation.facts.resources[0].planned == 1000
+    summary = list(node_table(explanation, TableStyle(width=200)))[-2]
+    assert summary.endswith("0 replacement pods and 1 pending pod would be scheduled onto the node")

@@ -67,6 +67,20 @@ def test_a_snapshot_tells_what_it_evicted_and_did_not_get() -> None:
     assert (decisions.evicted, decisions.refused) == (1, {"BarePod": 1, "LimitReached": 1})
 
 
+def test_a_planner_tells_its_goal() -> None:
+    args = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}], "workLimit": 1}
+    full = [pod_object(f"web-{number}", node="a", cpu="500m") for number in range(4)]
+    nodes = [node_object("a", cpu="2"), node_object("b", cpu="2")]
+
+    explanation = plugin_explanation(
+        "MigrationPlanner", [*nodes, *full], policy_of(policy_with("MigrationPlanner", args=args))
+    )
+
+    goal = "1 node over target → 0, 2 evictions (at least 2 are needed)"
+    assert [each.goals for each in explanation.decisions] == [(goal,)]
+    assert any(goal in line for line in plugin_table(explanation, TableStyle(width=200)))
+
+
 def test_map_valued_arguments_are_shown() -> None:
     args = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
     policy = policy_of(policy_with("LowNodeUtilization", args=args))
@@ -128,7 +142,9 @@ def test_a_plugin_that_evicts_nothing_says_why(world: World, why: str) -> None:
 def test_a_filter_tells_which_pods_it_refused() -> None:
     explanation = plugin_explanation("DefaultEvictor", OBJECTS, policy_of())
 
-    assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"BarePod": 1}, facts=None),)
+    assert explanation.decisions == (
+        PluginDecisions(profile="main", evicted=0, refused={"BarePod": 1}, goals=(), facts=None),
+    )
 
 
 def test_placement_verification_counts_what_it_refuses_at_the_request_as_well() -> None:

@@ -148,10 +148,11 @@ class DrainBlocker(Fields, frozen=True):
 class NodeExplanation(Fields, frozen=True):
     """Everything about one node.
 
-    With a policy, `departures`, `stays`, `stay_counts` and `arrivals` are those of one run, and `unjudged` says why no
-    plugin ran, else it is empty. Without one, `landings` says for each pod where its replacement would be scheduled.
-    `landing_counts` and `causes` count the replacements of the departures, or else those in `landings`.
-    `drain_blockers` say what blocks draining the node; a pod can have several.
+    With a policy, `departures`, `stays`, `stay_counts` and `arrivals` are those of one run, `pending_pods` would be
+    scheduled onto the node after it, and `unjudged` says why no plugin ran, else it is empty. Without one, `landings`
+    says for each pod where its replacement would be scheduled. `landing_counts` and `causes` count the replacements of
+    the departures, or else those in `landings`. `drain_blockers` say what blocks draining the node; a pod can have
+    several.
     """
 
     facts: NodeFacts
@@ -161,6 +162,7 @@ class NodeExplanation(Fields, frozen=True):
     stays: tuple[Stay, ...]
     stay_counts: tuple[StayCount, ...]
     arrivals: tuple[Arrival, ...]
+    pending_pods: tuple[PodReference, ...]
     landings: tuple[NodeLanding, ...]
     landing_counts: tuple[LandingCount, ...]
     causes: tuple[LandingCause, ...]

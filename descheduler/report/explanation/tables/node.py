@@ -27,6 +27,8 @@ def node_table(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]
     yield from _departures(explanation, style)
     yield from _stays(explanation, style)
     yield from _arrivals(explanation, style)
+    pending = [[pod.namespace, pod.name] for pod in explanation.pending_pods]
+    yield from style.table(["NAMESPACE", "PENDING POD SCHEDULED ONTO THE NODE"], pending)
     rows = [
         [
             each.pod.namespace,
@@ -87,10 +89,12 @@ def _summary(explanation: NodeExplanation) -> str:
     if explanation.unjudged:
         return f"skipped: {explanation.unjudged}"
     num_staying = sum(count.num_pods for count in explanation.stay_counts)
+    num_pending = len(explanation.pending_pods)
+    pending = f" and {counted(num_pending, 'pending pod')}" if num_pending else ""
     left_out = "; plugins do not process this node: it is not ready, or nodeSelector does not match it"
     return (
         f"{counted(len(explanation.departures), 'pod')} would be evicted, {counted(num_staying, 'pod')} not evicted, "
-        f"{counted(len(explanation.arrivals), 'replacement pod')} would be scheduled onto the node"
+        f"{counted(len(explanation.arrivals), 'replacement pod')}{pending} would be scheduled onto the node"
         f"{left_out if explanation.role == 'left out' else ''}"
     )
 

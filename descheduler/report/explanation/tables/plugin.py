@@ -67,3 +67,8 @@ def _decisions(explanation: PluginExplanation, style: TableStyle) -> Iterator[st
         rows.append([each.profile, str(each.evicted), refused] if is_strategy else [each.profile, refused])
     evicted = ["PODS EVICTED", "SELECTED, NOT EVICTED"] if is_strategy else ["PODS REFUSED"]
     yield from style.table(["PROFILE", *evicted], rows)
+    for each in explanation.decisions:
+        for goal in each.goals:
+            yield from style.paragraph(f"Goal of profile {each.profile}: {goal}", indent="  ")
+    if any(each.goals for each in explanation.decisions):
+        yield ""
