@@ -10,6 +10,7 @@ from descheduler.eviction.placement_verification.landing_book import SchedulingS
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -81,9 +82,19 @@ class MovedCluster:
         return ("", ()) if move is None else (move.held_on, move.rooms)
 
     @contextmanager
+    def settled(self) -> Iterator[ShadowCluster]:
+        """The cluster with the pending pods that get a node after the moves, for as long as the context is open."""
+        with self._prover.settled() as cluster:
+            yield cluster
+
+    @contextmanager
     def without(self, victim: Pod) -> Iterator[ShadowCluster]:
-        """The cluster with `victim` gone, for as long as the context is open."""
+        """The cluster with `victim` gone, for as long as the context is open.
+
+        Room that is held for its replacement is free there, as it is for that very pod.
+        """
         with self.cluster.what_if():
+            self.cluster.ledger(EarlyRooms).give_up(victim)
             if victim.node_name and not victim.is_terminal and id(victim) not in self._moved:
                 self.cluster.remove(victim)
             yield self.cluster

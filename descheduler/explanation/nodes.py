@@ -70,8 +70,10 @@ def explain_node_after(
     leaving = {id(eviction.pod) for eviction in booked}
     stays = [stay for pod in pods_of(node, snapshot) if id(pod) not in leaving for stay in _stays(pod, run)]
     num_staying = sum(id(pod) not in leaving for pod in pods_of(node, snapshot))
+    with moved.settled() as after:
+        facts = node_facts(node, snapshot, ShadowCluster(snapshot, version=settings.version).table, after.table)
     explanation = NodeExplanation(
-        facts=node_facts(node, snapshot, ShadowCluster(snapshot, version=settings.version).table, moved.cluster.table),
+        facts=facts,
         role="judged" if _is_judged(node, run.decisions.policy) else "left out",
         unjudged=run.decisions.skipped,
         departures=tuple(_departures(node, booked, landings)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -121,13 +122,20 @@ class LandingProver:
         ]
         return tuple(found)
 
+    @contextmanager
+    def settled(self) -> Iterator[ShadowCluster]:
+        """The cluster once everything booked has settled, and pending pods have the nodes that take them, for as long
+        as the context is open. Leaves no trace."""
+        with self.cluster.what_if():
+            self._pending.place_all()
+            yield self._cluster
+
     def still_pending(self) -> tuple[Pod, ...]:
         """The pending pods of the snapshot that no node takes once everything booked has settled. Leaves no trace.
 
         Those of which nobody knows that are not among them; see `pending_doubt`.
         """
-        with self.cluster.what_if():
-            self._pending.place_all()
+        with self.settled():
             waiting = self._pending.waiting()
         known = set(map(id, self._cluster.snapshot.pods))
         return tuple(pod for pod in waiting if id(pod) in known)
@@ -137,8 +145,7 @@ class LandingProver:
 
         Leaves no trace.
         """
-        with self.cluster.what_if():
-            self._pending.place_all()
+        with self.settled():
             placed = [(each.pod, self._cluster.table.names[each.node]) for each in self._pending.placed]
         known = set(map(id, self._cluster.snapshot.pods))
         return ((pod, node) for pod, node in placed if id(pod) in known)

@@ -9,7 +9,13 @@ import pytest
 from descheduler import evaluate
 from descheduler.report.explanation.group import GroupExplanation
 from tests.builders import NOW, Object, node_object, pod_object
-from tests.explanation.questions import node_explanation, pod_explanation, policy_of, whole_explanation
+from tests.explanation.questions import (
+    node_explanation,
+    pending_pod,
+    pod_explanation,
+    policy_of,
+    whole_explanation,
+)
 from tests.migration_planner.choosing import choosing_policy
 from tests.placement.workloads import workload_object
 
@@ -95,3 +101,22 @@ def test_a_pending_pod_is_told_where_evictions_make_room_for_it() -> None:
         "evictions of other pods make room for the pod on a",
         "no plan that was found within the limits makes room for the pod",
     ]
+
+
+def test_a_node_on_which_room_is_held_for_a_pod_that_leaves_later_is_available_to_it() -> None:
+    """Pod q leaves b first, and room is held there for p until p leaves a."""
+    objects: list[Object] = [
+        *(node_object(name, cpu="10") for name in "abc"),
+        *_pod("p", "4", "a"),
+        *_pod("q", "3", "b"),
+        *(pod_object(name, cpu=cpu, node=node, owners=[]) for name, cpu, node in (("r", "4", "a"), ("s", "5", "b"))),
+        pod_object("t", cpu="7", node="c", owners=[]),
+        pending_pod("large", cpu="6"),
+    ]
+
+    explanation = pod_explanation("p", objects, policy_of(choosing_policy({"makeRoom": {}})))
+
+    assert explanation.landing is not None
+    assert explanation.placement is not None
+    assert explanation.landing.node == "b"
+    assert "b" in [each.node for each in explanation.placement.ranking]

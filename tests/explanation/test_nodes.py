@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from descheduler.report.document import PodReference
 from descheduler.report.explanation.node import Arrival, NodeFacts, NodeLanding, NodeResource, StayCount
 from descheduler.report.explanation.tables.node import node_table
@@ -93,8 +95,12 @@ def test_a_run_that_judges_nothing_says_why() -> None:
     assert explanation.unjudged == "only 1 ready node matches the policy; at least 2 are required"
 
 
-def test_pending_pods_that_get_the_room_of_others_are_named_and_counted() -> None:
-    pods = [pod_object("web", node="b", cpu="1500m"), pending_pod("waiting", cpu="1", node_selector={"name": "b"})]
+@pytest.mark.parametrize(
+    "priority", [pytest.param(0, id="of equal priority"), pytest.param(-1, id="of lower priority")]
+)
+def test_pending_pods_that_get_the_room_of_others_are_named_and_counted(priority: int) -> None:
+    waiting = pending_pod("waiting", cpu="1", node_selector={"name": "b"}, priority=priority)
+    pods = [pod_object("web", node="b", cpu="1500m", priority=0), waiting]
     nodes = [node_object("a", cpu="2", labels={"name": "a"}), node_object("b", cpu="2", labels={"name": "b"})]
 
     explanation = node_explanation("b", [*nodes, *pods], policy_of())

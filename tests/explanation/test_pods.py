@@ -6,6 +6,8 @@ from descheduler.eviction.placement_verification.landing_book import SchedulingS
 from descheduler.explanation.pods import explain_pod
 from descheduler.report.document import PodReference
 from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodExplanation, PodFacts
+from descheduler.report.explanation.tables.pod import pod_table
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import node_object, pod_object, required_anti_affinity
 from tests.explanation.questions import pod_explanation, policy_of
 from tests.report.decided_cycles import pod_life_time_policy
@@ -222,3 +224,13 @@ def test_a_selected_pod_has_no_line_of_the_plugins_that_select_it() -> None:
 
     assert decision is not None
     assert decision.not_selected == ()
+
+
+def test_of_a_pending_pod_nothing_is_said_about_filters() -> None:
+    pending = pod_object("new", node="", phase="Pending", owners=[])
+
+    explanation = pod_explanation("new", [*NODES, pending], policy_of())
+
+    assert explanation.decision is not None
+    assert explanation.decision.filters == ()
+    assert "EVICTABLE" not in "\n".join(pod_table(explanation, TableStyle(is_wide=True)))

@@ -78,7 +78,7 @@ class WatchedRun(msgspec.Struct, frozen=True):
             not_selected=tuple(plugin_misses(pod, self.decisions, self.watch, selecting)),
             filters=tuple(
                 _filter_answer(profile.name, self.watch.filters_of(profile.name, pod))
-                for profile in self.decisions.policy.profiles
+                for profile in (self.decisions.policy.profiles if pod.node_name else ())
             ),
             num_moves_before=len(self.moves_before(pod)),
         )

@@ -105,7 +105,7 @@ class PodDecision(Fields, frozen=True):
     `outcome` is `evicted`, `kept` (selected but not evicted), `unwanted` (not selected by any plugin) or `unjudged` (no
     plugin ran). `answers` has an entry for each plugin that selected the pod; when the pod is not evicted, the first
     one names what blocks its eviction. `not_selected` says why the other plugins do not select it. `num_moves_before`
-    counts the pods that the run evicts before it.
+    counts the pods that the run evicts before it. `filters` is empty for a pod without a node, which is not evicted.
     """
 
     outcome: Literal["evicted", "kept", "unwanted", "unjudged"]

@@ -121,7 +121,7 @@ def _answered(answers: tuple[PluginAnswer, ...]) -> dict[str, str]:
 
 def _misses(decision: PodDecision) -> Iterator[str]:
     """A line a plugin, with its profile where there are several."""
-    several = len({filters.profile for filters in decision.filters}) > 1
+    several = len({f.profile for f in decision.filters} | {miss.profile for miss in decision.not_selected}) > 1
     for miss in decision.not_selected:
         yield f"{miss.plugin}{f' (profile {miss.profile})' if several else ''}: {miss.message}"
 
