@@ -12,6 +12,7 @@ import pytest
 from descheduler.migration.controller.adoption import adopted_task
 from descheduler.migration.jobs.machine import JobTerms
 from descheduler.migration.journal.journal import NewJob
+from descheduler.migration.providers.labels import labels_of
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedRoom
 from tests.living.acting.kubelet import STOP_SECONDS
@@ -92,7 +93,7 @@ def test_a_reservation_for_a_pending_pod_is_for_that_pod_on_that_node_and_preemp
     spec = room["spec"]
     named = {key: pod["metadata"][key] for key in ("uid", "name", "namespace")}
     assert (spec["owners"], spec["allocateOnce"]) == ([{"object": {"kind": "Pod", **named}}], True)
-    assert spec["ttl"] == "5m0s"
+    assert spec["ttl"] == "11m0s"
     placed = spec["template"]["spec"]
     assert (placed["priority"], placed["preemptionPolicy"]) == (pod["spec"]["priority"] + 1, "Never")
     assert "priorityClassName" not in placed
@@ -187,6 +188,40 @@ def test_a_room_that_is_not_used_outlasts_its_job_until_the_next_run() -> None:
     cluster.clock.sleep(20)
     Play(cluster).take_up()
     assert [found["status"]["phase"] for found in rooms_in(cluster)] == ["Succeeded"]
+
+
+def untried(*, node_name: str = "", **stated: str) -> LivingCluster:
+    """Room left by a run for a pod that the scheduler has not tried since, of which something is stated otherwise.
+
+    It is on `node_name`, if any.
+    """
+    pods = deployment("late", 1, on=[node_name] if node_name else [], scheduler=KOORD, nodeSelector={"tried": "later"})
+    cluster = living_cluster([node("n1"), node("n2")], [pods])
+    cluster.clock.sleep(5)
+    (pod,) = cluster.pods("late")
+    named = {key: pod["metadata"][key] for key in ("uid", "name", "namespace")} | stated
+    facts: dict[str, Any] = {"owners": [{"object": {"kind": "Pod", **named}}], "ttl": "11m"}
+    cluster.add(reservation("job-1-room-0", "late", labels=labels_of("job-1", "test"), **facts))
+    cluster.clock.sleep(5)
+    assert [found["status"]["phase"] for found in rooms_in(cluster)] == ["Available"]
+    return cluster
+
+
+def test_room_outlasts_further_runs_while_its_pod_still_waits_to_be_tried() -> None:
+    cluster = untried()
+
+    Play(cluster).take_up()
+
+    assert len(rooms_in(cluster)) == 1
+
+
+@pytest.mark.parametrize("facts", [{"node_name": "n1"}, {"uid": "another"}, {"name": "nobody"}])
+def test_room_of_a_pod_that_waits_no_more_is_deleted_by_the_next_run(facts: dict[str, str]) -> None:
+    cluster = untried(**facts)
+
+    Play(cluster).take_up()
+
+    assert rooms_in(cluster) == []
 
 
 @KEPT

@@ -1,7 +1,7 @@
 """Room for pending pods where the pod of a job leaves, held by a Reservation for each, which only that pod may use.
 
 They are created before the eviction, so that no other pod takes the room that it makes. A pending pod may be scheduled
-some seconds after the job has succeeded: the Reservations outlast it, until they are used or their time is over.
+minutes after the job has succeeded: the Reservations outlast it, until they are used or their time is over.
 """
 
 from __future__ import annotations
@@ -13,23 +13,31 @@ from typing import Any
 import msgspec
 
 from descheduler.kube.objects import ObjectCalls, is_object_name
-from descheduler.migration.pods import read_whole_pod
+from descheduler.migration.pods import read_pod, read_whole_pod
 from descheduler.migration.providers.koordinator.template import reservation_for_pending
 from descheduler.migration.providers.provider import CannotHold
 from descheduler.model.koordinator.eviction_annotations import ROOMS_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.names import is_subdomain
 from descheduler.model.text.printable import clipped
 from descheduler.plan.planned import PlannedRoom
 
-__all__ = ["pending_reservations", "room_names"]
+__all__ = ["awaits_its_pod", "pending_reservations", "room_names"]
 
 _MOST_ROOMS = 256
 """More than pods can run on a node by default. Each costs some calls."""
 _DEFAULT_TTL = timedelta(minutes=5)
 """Where the job has no time limit, as the default of that."""
+_LONGEST_UNTRIED = timedelta(minutes=6)
+"""How long a pending pod may go untried, and more. The scheduler tries it when the evicted pod is gone, mostly some
+milliseconds before its Reservation is Available, and for that koord-scheduler 1.8 does not try it again: it does when
+another pod ends, and in a quiet cluster after 5 minutes (`podMaxInUnschedulablePodsDuration`), looking every 30 s.
+"""
+_AVAILABLE = "Available"
 _MOST_SHOWN = 63
 _MOST_NAMED = 3
+_decode_rooms = msgspec.json.Decoder(list[PlannedRoom]).decode
 
 
 def room_names(job: MigrationJob) -> list[str]:
@@ -39,6 +47,17 @@ def room_names(job: MigrationJob) -> list[str]:
     except CannotHold:
         return []
     return [_name(job, number) for number in range(len(rooms))]
+
+
+def awaits_its_pod(found: Reservation, job_uid: str, objects: ObjectCalls) -> bool:
+    """Whether `found` is room of that job for a pending pod, which it holds and the pod has yet to be tried for."""
+    if not found.name.startswith(_prefix(job_uid)) or found.phase != _AVAILABLE:
+        return False
+    for owner in found.owners:
+        if owner.object is not None and owner.object.uid:
+            pod = read_pod(objects, owner.object.namespace, owner.object.name)
+            return pod is not None and pod.uid == owner.object.uid and not pod.node_name and pod.deleted_at is None
+    return False
 
 
 def pending_reservations(job: MigrationJob, objects: ObjectCalls, owner: str, now: datetime) -> list[dict[str, Any]]:
@@ -55,7 +74,7 @@ def pending_reservations(job: MigrationJob, objects: ObjectCalls, owner: str, no
                 f"pod {room.namespace}/{room.name}, for which it makes room, {'is gone' if pod is None else why}"
             )
             continue
-        ttl = job.ttl or _DEFAULT_TTL
+        ttl = (job.ttl or _DEFAULT_TTL) + _LONGEST_UNTRIED
         wanted.append(reservation_for_pending(pod, room.node, job.uid, _name(job, number), owner, ttl, now))
     if reasons and not wanted:
         more = f" (and {len(reasons) - _MOST_NAMED} more)" if len(reasons) > _MOST_NAMED else ""
@@ -77,7 +96,7 @@ def _rooms_of(job: MigrationJob) -> list[PlannedRoom]:
     if not text:
         return []
     try:
-        rooms = msgspec.json.decode(text, type=list[PlannedRoom])
+        rooms = _decode_rooms(text)
     except (ValueError, RecursionError) as error:
         raise _senseless("is not a list of pods with namespace, name, uid and node", text) from error
     if len(rooms) > _MOST_ROOMS:
@@ -95,4 +114,8 @@ def _senseless(why: str, text: str) -> CannotHold:
 
 
 def _name(job: MigrationJob, number: int) -> str:
-    return f"{job.uid}-room-{number}"
+    return f"{_prefix(job.uid)}{number}"
+
+
+def _prefix(job_uid: str) -> str:
+    return f"{job_uid}-room-"

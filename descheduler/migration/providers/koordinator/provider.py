@@ -16,7 +16,7 @@ from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import read_pod, read_whole_pod
 from descheduler.migration.providers.koordinator.live_reservations import decode_live_reservation
-from descheduler.migration.providers.koordinator.pending_rooms import pending_reservations, room_names
+from descheduler.migration.providers.koordinator.pending_rooms import awaits_its_pod, pending_reservations, room_names
 from descheduler.migration.providers.koordinator.template import reservation_of
 from descheduler.migration.providers.koordinator.usage import missed, reservation_used, used
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
@@ -132,10 +132,11 @@ class ReservationRooms:
             self._objects.delete(f"{_LIST_PATH}/{found.name}", uid=found.uid)
 
     def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
-        """Deletes the Reservations of jobs that are no more, and those that no pending pod has used by now."""
+        """Deletes the Reservations of jobs that are no more, but for the room of pending pods that still wait."""
         found = self._objects.list(_LIST_PATH, decode_live_reservation, label_selector=f"{OWNER_LABEL}={self._owner}")
         orphans = [each for each in found if each.labels.get(JOB_LABEL) not in live and not each.current_owners]
-        gone = [each.name for each in orphans if self._objects.delete(f"{_LIST_PATH}/{each.name}", uid=each.uid)]
+        unused = [each for each in orphans if not awaits_its_pod(each, each.labels.get(JOB_LABEL, ""), self._objects)]
+        gone = [each.name for each in unused if self._objects.delete(f"{_LIST_PATH}/{each.name}", uid=each.uid)]
         return tuple(gone)
 
     def _replacement(self, job: MigrationJob, successors: Successors | None, now: datetime) -> Pod | None:
