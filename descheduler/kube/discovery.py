@@ -45,6 +45,9 @@ class _Version(msgspec.Struct, rename="camel"):
     minor: str = ""
 
 
+_decode_version = msgspec.json.Decoder(_Version).decode
+
+
 class _GroupVersion(msgspec.Struct, rename="camel"):
     group_version: str = ""
 
@@ -58,6 +61,9 @@ class _GroupList(msgspec.Struct):
     groups: list[_Group]
 
 
+_decode_groups = msgspec.json.Decoder(_GroupList).decode
+
+
 class _Resource(msgspec.Struct):
     name: str
     kind: str = ""
@@ -67,6 +73,9 @@ class _ResourceList(msgspec.Struct):
     resources: list[_Resource]
 
 
+_decode_resources = msgspec.json.Decoder(_ResourceList).decode
+
+
 def discover(client: DiscoveryApi) -> ServerFacts:
     """The facts of the server behind `client`; a version that it keeps to itself is "".
 
@@ -74,8 +83,8 @@ def discover(client: DiscoveryApi) -> ServerFacts:
     descheduler that reports success there would hide that it can never do anything.
     """
     version = _version(client)
-    groups = client.fetch("/apis", msgspec.json.Decoder(_GroupList).decode).groups
-    core = client.fetch("/api/v1", msgspec.json.Decoder(_ResourceList).decode).resources
+    groups = client.fetch("/apis", _decode_groups).groups
+    core = client.fetch("/api/v1", _decode_resources).resources
     preferred = {group.name: group.preferred_version.group_version for group in groups}
     if "policy" not in preferred:
         raise KubeError(f"{client.host} does not serve the API group policy, so pods cannot be evicted")
@@ -91,6 +100,6 @@ def discover_version(client: DiscoveryApi) -> str:
 
 def _version(client: DiscoveryApi) -> _Version:
     try:
-        return client.fetch("/version", msgspec.json.Decoder(_Version).decode)
+        return client.fetch("/version", _decode_version)
     except ApiError:  # hardened clusters hide it, and no decision depends on it
         return _Version()

@@ -119,6 +119,9 @@ class _PodHead(msgspec.Struct):
     kind: str = "Pod"
 
 
+_decode_head = msgspec.json.Decoder(_PodHead).decode
+
+
 class EvictionClient:
     """Evicts pods through the `pods/eviction` subresource. Safe to use from several threads.
 
@@ -251,7 +254,7 @@ class EvictionClient:
 def _is_object(answer: RawResponse) -> bool:
     """Whether the answer is the object as it is after a call, which an API server tells and no proxy."""
     try:
-        return msgspec.json.decode(answer.body, type=_PodHead).kind in _ANSWERED_KINDS
+        return _decode_head(answer.body).kind in _ANSWERED_KINDS
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 
@@ -262,7 +265,7 @@ def _pod_path(namespace: str, name: str) -> str:
 
 def _pod_state(answer: RawResponse, namespace: str, name: str, uid: str) -> PodState:
     try:
-        pod = msgspec.json.decode(answer.body, type=_PodHead)
+        pod = _decode_head(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return PodState.UNKNOWN
     found = pod.metadata

@@ -56,6 +56,12 @@ class _Answer(msgspec.Struct, rename="camel"):
     warnings: list[str] | None = None
 
 
+_decode_samples = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+
+
 @dataclass(frozen=True, slots=True)
 class PrometheusClient:
     """Asks one Prometheus server at `url` (http or https, a path prefix is kept).
@@ -126,7 +132,7 @@ class PrometheusClient:
 
     def _decode(self, response: RawResponse) -> _Answer:
         try:
-            answer = msgspec.json.decode(response.body, type=_Answer)
+            answer = _decode_answer(response.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             answer = _Answer(status="error", error=response.phrase)
         if response.status_code == _OK and answer.status == "success":
@@ -152,7 +158,7 @@ def _ratios(answer: _Answer) -> UsageRatios:
         )
     try:
         # One sample at a time: the labels of all of them take ten times the memory of their text.
-        samples = msgspec.json.decode(answer.data.result, type=list[msgspec.Raw])
+        samples = _decode_samples(answer.data.result)
         by_node = dict(_ratio(_decode_sample(sample)) for sample in samples)
     except (msgspec.DecodeError, RecursionError) as error:
         raise KubeError(f"prometheus answered with a vector that does not decode ({error})") from error

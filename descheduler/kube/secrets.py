@@ -38,6 +38,9 @@ class _SecretData(msgspec.Struct):
         return "_SecretData(token=...)"
 
 
+_decode_secret = msgspec.json.Decoder(_Secret).decode
+
+
 def read_prometheus_token(client: SecretApi, namespace: str, name: str) -> str:
     """The text under `prometheusAuthToken` of the named Secret, and of no other.
 
@@ -47,7 +50,7 @@ def read_prometheus_token(client: SecretApi, namespace: str, name: str) -> str:
     subject = f"secret {namespace}/{name}"
     try:
         path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
-        secret = client.fetch(path, msgspec.json.Decoder(_Secret).decode)
+        secret = client.fetch(path, _decode_secret)
     except ApiError as error:
         raise _unreadable(subject, error) from error
     encoded = secret.data.token if secret.data is not None else ""

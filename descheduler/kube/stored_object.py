@@ -40,6 +40,9 @@ class _Head(msgspec.Struct, frozen=True, rename="camel"):
     metadata: _Identity = _Identity()
 
 
+_decode_head = msgspec.json.Decoder(_Head).decode
+
+
 class ObjectApi(Protocol):
     """What a store needs of a client."""
 
@@ -88,7 +91,7 @@ class ObjectStore(Generic[StoredT]):
     ) -> None:
         self.place = place
         self._client = client
-        self._type = stored_type
+        self._decode = msgspec.json.Decoder(stored_type).decode
         self._explain = explain
 
     @property
@@ -121,8 +124,8 @@ class ObjectStore(Generic[StoredT]):
         if not response.is_success:
             raise self._refusal(method, response)
         try:
-            head = msgspec.json.decode(response.body, type=_Head)
-            found = msgspec.json.decode(response.body, type=self._type)
+            head = _decode_head(response.body)
+            found = self._decode(response.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise TransportError(
                 f"{method} of {self.subject}: the answer is cut short or not what was asked"

@@ -12,6 +12,8 @@ from descheduler.model.pod import Pod
 
 __all__ = ["decode_pod", "pod_path", "pods_path", "read_pod", "read_whole_pod"]
 
+_decode_object = msgspec.json.Decoder(dict[str, Any]).decode
+
 
 def decode_pod(block: bytes) -> Pod:
     """The pod of these bytes. Decoders keep what they have seen, and are not for several threads: each pod has one."""
@@ -31,7 +33,7 @@ def read_whole_pod(objects: ObjectCalls, namespace: str, name: str) -> dict[str,
 
 
 def _decode_whole(block: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.json.decode(block, type=dict)
+    found = _decode_object(block)
     if not (found["metadata"]["uid"] and found["spec"]):
         raise ValueError("metadata.uid or spec is missing")
     return found

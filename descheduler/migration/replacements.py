@@ -41,9 +41,12 @@ class Successors(msgspec.Struct, frozen=True):
     def decoded(cls, text: str) -> Successors | None:
         """What the annotation says, None where it says nothing of this kind."""
         try:
-            return msgspec.json.decode(text, type=cls)
+            return _decode_successors(text)
         except (ValueError, RecursionError):
             return None
+
+
+_decode_successors = msgspec.json.Decoder(Successors).decode
 
 
 def successors_of(eviction: PlannedEviction) -> Successors | None:

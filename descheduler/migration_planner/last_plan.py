@@ -12,6 +12,7 @@ PlannedTargets = Mapping[str, str]
 """UID of a pod → the node that a plan has it on."""
 
 _MOST_MOVES = 5_000
+_decode_targets = msgspec.json.Decoder(list[dict[str, str]]).decode
 """Kept of all objectives together, at some 60 bytes each; a hint need not be whole."""
 
 
@@ -27,6 +28,6 @@ def written_targets(plans: Sequence[PlannedTargets]) -> bytes:
 def read_targets(note: bytes) -> Sequence[PlannedTargets]:
     """What `written_targets` wrote; nothing of any other text, without which a run is no worse."""
     try:
-        return msgspec.json.decode(note, type=list[dict[str, str]]) if note else ()
+        return _decode_targets(note) if note else ()
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return ()

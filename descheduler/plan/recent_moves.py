@@ -53,6 +53,9 @@ class RecentMove(msgspec.Struct, frozen=True, array_like=True):
     outcome: str
 
 
+_decode_moves = msgspec.json.Decoder(tuple[RecentMove, ...]).decode
+
+
 class RecentMoves:
     """Moves of runs that have ended, the oldest first."""
 
@@ -77,7 +80,7 @@ class RecentMoves:
         if not note:
             return NO_MOVES
         try:
-            moves = msgspec.json.decode(note, type=tuple[RecentMove, ...])
+            moves = _decode_moves(note)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise RecentMovesError(f"it is damaged: {error}") from error
         if any(move.at.tzinfo is None for move in moves):

@@ -110,10 +110,10 @@ class RunMemory(msgspec.Struct, frozen=True):
         if len(text) > MOST_BYTES:
             raise RunMemoryError(f"it has {len(text):,} characters, {MOST_BYTES:,} are allowed")
         try:
-            version = msgspec.json.decode(text, type=_WireVersion).version
+            version = _decode_version(text).version
             if version != _VERSION:
                 raise RunMemoryError(f"it is of version {version[:40]!r}, not {_VERSION!r}")
-            wire = msgspec.json.decode(text, type=_Wire)
+            wire = _decode_wire(text)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise RunMemoryError(f"it is damaged: {error}") from error
         return cls({key: Note(_in_utc(note.saved_at), bytes(note.note)) for key, note in wire.notes.items()})
@@ -127,6 +127,9 @@ class _WireVersion(msgspec.Struct):
     version: str
 
 
+_decode_version = msgspec.json.Decoder(_WireVersion).decode
+
+
 class _WireNote(msgspec.Struct, rename="camel"):
     saved_at: datetime
     note: msgspec.Raw
@@ -134,6 +137,9 @@ class _WireNote(msgspec.Struct, rename="camel"):
 
 class _Wire(_WireVersion):
     notes: dict[str, _WireNote]
+
+
+_decode_wire = msgspec.json.Decoder(_Wire).decode
 
 
 def _encode(notes: Mapping[str, Note]) -> bytes:

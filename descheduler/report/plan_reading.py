@@ -26,6 +26,12 @@ class _Head(msgspec.Struct, rename="camel"):
     kind: object = None
 
 
+_decode_plan = msgspec.json.Decoder(PlanFile).decode
+
+
+_decode_head = msgspec.json.Decoder(_Head).decode
+
+
 def read_plan_file(path: Path) -> PlanFile:
     """The plan in `path`. Raises PlanFileError."""
     try:
@@ -36,8 +42,8 @@ def read_plan_file(path: Path) -> PlanFile:
     if len(content) > MOST_BYTES:
         raise PlanFileError(f"{path}: is larger than {MOST_BYTES // 2**20} MiB and is not a plan file")
     try:
-        _check_head(path, msgspec.json.decode(content, type=_Head))
-        file_ = msgspec.json.decode(content, type=PlanFile)
+        _check_head(path, _decode_head(content))
+        file_ = _decode_plan(content)
     except (ValueError, RecursionError) as error:
         if isinstance(error, PlanFileError):
             raise

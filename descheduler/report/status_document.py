@@ -87,6 +87,9 @@ class Status(Fields, frozen=True):
         if not text:
             return cls(api_version=STATUS_VERSION, kind="Status", runs=())
         try:
-            return msgspec.json.decode(text, type=cls)
+            return _decode_status(text)
         except (ValueError, RecursionError) as error:
             raise StatusError(f"not a status of version {STATUS_VERSION}: {error}") from error
+
+
+_decode_status = msgspec.json.Decoder(Status).decode

@@ -55,6 +55,7 @@ class _Image(msgspec.Struct, gc=False, rename="camel"):
 
 _decode_strings = msgspec.json.Decoder(dict[str, str | None] | None).decode
 _decode_string = msgspec.json.Decoder(str | None).decode
+_decode_spelling = msgspec.json.Decoder(str).decode
 _decode_raw_quantities = msgspec.json.Decoder(dict[str, msgspec.Raw] | None).decode
 _decode_tolerations = msgspec.json.Decoder(list[_Toleration] | None).decode
 _decode_owners = msgspec.json.Decoder(list[_Owner] | None).decode
@@ -86,7 +87,7 @@ def decode_quantity(block: bytes) -> int | None:
 def _spelling(raw: msgspec.Raw) -> str:
     text = bytes(raw).decode()
     if text.startswith('"'):
-        return msgspec.json.decode(text, type=str).strip()
+        return _decode_spelling(text).strip()
     return "0" if text == "null" else text
 
 

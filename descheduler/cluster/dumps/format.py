@@ -27,6 +27,9 @@ class DumpHeader(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     source: str = ""
 
 
+_decode_header = msgspec.json.Decoder(DumpHeader).decode
+
+
 class DumpTrailer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The last line: `name.group` of a kind → number of its objects, and → the version its list was read at."""
 
@@ -37,16 +40,22 @@ class DumpTrailer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tru
     absent_kinds: tuple[str, ...] = ()
 
 
+_decode_trailer = msgspec.json.Decoder(DumpTrailer).decode
+
+
 class _Marker(msgspec.Struct, rename="camel"):
     kind: str = ""
     api_version: str = ""
+
+
+_decode_marker = msgspec.json.Decoder(_Marker).decode
 
 
 def read_marker(line: bytes) -> DumpHeader | DumpTrailer | None:
     """The header or trailer that `line` is, None for objects. Raises ValueError for one of another format version."""
     if _GROUP not in line[:_HEAD_BYTES]:
         return None
-    marker = msgspec.json.decode(line, type=_Marker)
+    marker = _decode_marker(line)
     if not marker.api_version.startswith("descheduler.dump/"):
         return None
     if marker.api_version != API_VERSION or marker.kind not in ("DumpHeader", "DumpTrailer"):
@@ -55,5 +64,5 @@ def read_marker(line: bytes) -> DumpHeader | DumpTrailer | None:
             f"this one reads {API_VERSION}"
         )
     if marker.kind == "DumpHeader":
-        return msgspec.json.decode(line, type=DumpHeader)
-    return msgspec.json.decode(line, type=DumpTrailer)
+        return _decode_header(line)
+    return _decode_trailer(line)

@@ -44,6 +44,9 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
     status: ExecStatus | None = None
 
 
+_decode_credential = msgspec.json.Decoder(_ExecCredential).decode
+
+
 @dataclass(frozen=True, slots=True)
 class ExecPlugin:
     """The program `command` with its arguments; `cluster` is told to it when not None.
@@ -97,7 +100,7 @@ class ExecPlugin:
 
     def _decode(self, printed: bytes) -> ExecStatus:
         try:
-            credential = msgspec.json.decode(printed, type=_ExecCredential)
+            credential = _decode_credential(printed)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise self._fault("it did not print an ExecCredential") from None
         if credential.kind != "ExecCredential" or credential.api_version != self.api_version:

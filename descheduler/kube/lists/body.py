@@ -57,6 +57,9 @@ class _Page(msgspec.Struct, Generic[Item], rename="camel"):
     items: list[Item] | msgspec.UnsetType | None = msgspec.UNSET
 
 
+_decode_page = msgspec.json.Decoder(_Page[_Item]).decode
+
+
 class ListBodyReader:
     """Reads the pages of the list at `path`, one at a time."""
 
@@ -131,11 +134,10 @@ class ListBodyReader:
 def _head_of_deep_page(body: bytes) -> _Page[_Item]:
     """What the page in `body`, which is too deep to be decoded, says about itself. Raises msgspec.DecodeError."""
     try:
-        parts = {name: value for name, value in members(body).items() if name != "items"}
+        head = {name: msgspec.Raw(value) for name, value in members(body).items()}
     except (JsonFaultError, RecursionError) as error:
         raise msgspec.DecodeError("the list is nested too deeply") from error
-    head = msgspec.json.decode(msgspec.json.encode({name: msgspec.Raw(value) for name, value in parts.items()}))
-    return msgspec.convert({**head, "items": []}, _Page[_Item])
+    return _decode_page(msgspec.json.encode({**head, "items": []}))
 
 
 def kind_in(path: str) -> str:

@@ -47,6 +47,9 @@ class _Object(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
+_decode = msgspec.json.Decoder(_Object).decode
+
+
 class _PageMetadata(msgspec.Struct, rename="camel"):
     remaining_item_count: int | None = None
 
@@ -83,10 +86,6 @@ def _read_nodes(objects: ObjectCalls) -> list[bool]:
     if cells is None:
         return [_is_not_ready(node) for node in objects.list(_NODES, _decode)]
     return [cell.split(",")[0] == "NotReady" for cell in cells]
-
-
-def _decode(block: bytes) -> _Object:
-    return msgspec.json.decode(block, type=_Object)
 
 
 def _is_not_ready(node: _Object) -> bool:

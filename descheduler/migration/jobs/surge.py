@@ -51,6 +51,9 @@ class Surge(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
         return msgspec.json.encode(self).decode()
 
 
+_decode_surge = msgspec.json.Decoder(Surge).decode
+
+
 def surge_of(job: MigrationJob) -> Surge | None:
     """The surge of `job`; None where none was asked for, or where the annotation says nothing of this kind.
 
@@ -59,7 +62,7 @@ def surge_of(job: MigrationJob) -> Surge | None:
     if CREATED_BY_ANNOTATION not in job.annotations:
         return None
     try:
-        return msgspec.json.decode(job.annotations.get(SURGE_ANNOTATION, ""), type=Surge)
+        return _decode_surge(job.annotations.get(SURGE_ANNOTATION, ""))
     except (ValueError, RecursionError):
         return None
 

@@ -93,9 +93,12 @@ class _ConfigMap(msgspec.Struct):
     data: dict[str, str] = {}
 
 
+_decode_config_map = msgspec.json.Decoder(_ConfigMap).decode
+
+
 def _decode(block: bytes) -> MigrationJob:
     """Raises ValueError where it holds no job."""
-    found = msgspec.json.decode(block, type=_ConfigMap)
+    found = _decode_config_map(block)
     held: Any = msgspec.json.decode(found.data.get(_KEY, ""))
     return decode_live_job(msgspec.json.encode({**held, "metadata": found.metadata}))
 

@@ -68,6 +68,9 @@ class _Workload(_Wire):
     status: _Status | None = None
 
 
+_decode_workload = msgspec.json.Decoder(_Workload).decode
+
+
 class Scaled(msgspec.Struct, frozen=True):
     """A Deployment or ReplicaSet. `controller` is the owner that controls it, kind and name, None without one.
 
@@ -126,7 +129,7 @@ def owner_path(kind: str, namespace: str, name: str) -> str:
 
 def decode_scaled(block: bytes) -> Scaled:
     """One Deployment or ReplicaSet. Raises ValueError for anything else."""
-    found = msgspec.json.decode(block, type=_Workload)
+    found = _decode_workload(block)
     metadata, spec, status = found.metadata, found.spec, found.status or _Status()
     replicas = SINGLE if spec.replicas is None else spec.replicas
     owners = (owner for owner in metadata.owner_references or () if owner.controller)

@@ -106,6 +106,9 @@ class _Note(msgspec.Struct):
     prod: dict[str, _Detector] = {}
 
 
+_decode_note = msgspec.json.Decoder(_Note).decode
+
+
 class Detectors:
     """The detectors of both phases: `node` for the load of nodes, `prod` for that of their prod pods."""
 
@@ -133,7 +136,7 @@ def _read(note: bytes) -> _Note:
     if not note:
         return _Note()
     try:
-        return msgspec.json.decode(note, type=_Note)
+        return _decode_note(note)
     except (ValueError, RecursionError):
         return _Note()
 

@@ -46,6 +46,9 @@ class _Observation(msgspec.Struct, array_like=True):
     since: float | None = None
 
 
+_decode_observations = msgspec.json.Decoder(dict[str, _Observation]).decode
+
+
 class Observations:
     """What is seen in the run at `now`, on top of what the last run has left in `memory`.
 
@@ -112,6 +115,6 @@ def _read(note: bytes) -> dict[str, _Observation]:
     if not note:
         return {}
     try:
-        return msgspec.json.decode(note, type=dict[str, _Observation])
+        return _decode_observations(note)
     except (ValueError, RecursionError):
         return {}

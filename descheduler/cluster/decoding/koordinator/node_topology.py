@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -64,6 +64,11 @@ class _ObjectWire(Wire):
 
 
 _decode = msgspec.json.Decoder(_ObjectWire).decode
+_decode_topology = msgspec.json.Decoder(_CpuTopologyWire).decode
+_decode_policy = msgspec.json.Decoder(_CpuPolicyWire).decode
+_decode_reservation = msgspec.json.Decoder(_ReservationWire).decode
+_decode_system = msgspec.json.Decoder(_SystemCpusWire).decode
+_decode_pods = msgspec.json.Decoder(list[_PodCpusWire]).decode
 
 WireT = TypeVar("WireT")
 
@@ -73,15 +78,16 @@ def decode_node_topology(block: bytes) -> NodeTopology:
     wire = _decode(block)
     metadata = wire.metadata or MetadataWire()
     raw = metadata.annotations or {}
-    policy = _annotation(raw, CPU_MANAGER_POLICY_ANNOTATION, _CpuPolicyWire)
-    system = _annotation(raw, SYSTEM_QOS_ANNOTATION, _SystemCpusWire)
+    policy = _read(raw, CPU_MANAGER_POLICY_ANNOTATION, _decode_policy) or _CpuPolicyWire()
+    system = _read(raw, SYSTEM_QOS_ANNOTATION, _decode_system) or _SystemCpusWire()
+    topology = _read(raw, CPU_TOPOLOGY_ANNOTATION, _decode_topology) or _CpuTopologyWire()
+    reservation = _read(raw, NODE_RESERVATION_ANNOTATION, _decode_reservation) or _ReservationWire()
     return NodeTopology(
         name=metadata.name or "",
         cpus=tuple(
-            Cpu(each.id or 0, each.core or 0, each.socket or 0, each.node or 0)
-            for each in _annotation(raw, CPU_TOPOLOGY_ANNOTATION, _CpuTopologyWire).detail or ()
+            Cpu(each.id or 0, each.core or 0, each.socket or 0, each.node or 0) for each in topology.detail or ()
         ),
-        reserved_cpus=_cpus(_annotation(raw, NODE_RESERVATION_ANNOTATION, _ReservationWire).reserved_cpus),
+        reserved_cpus=_cpus(reservation.reserved_cpus),
         kubelet_reserved_cpus=_cpus(policy.reserved_cpus),
         system_cpus=frozenset() if system.cpuset_exclusive is False else _cpus(system.cpuset),
         kubelet_pods=_kubelet_pods(raw),
@@ -91,20 +97,16 @@ def decode_node_topology(block: bytes) -> NodeTopology:
 
 
 def _kubelet_pods(raw: Mapping[str, msgspec.Raw]) -> dict[str, frozenset[int]]:
-    allocs = _read(raw, POD_CPU_ALLOCS_ANNOTATION, list[_PodCpusWire]) or []
+    allocs = _read(raw, POD_CPU_ALLOCS_ANNOTATION, _decode_pods) or []
     found = {each.uid: _cpus(each.cpuset) for each in allocs if each.managed_by_kubelet and each.uid}
     return {uid: cpus for uid, cpus in found.items() if cpus}
 
 
-def _annotation(raw: Mapping[str, msgspec.Raw], key: str, wire: type[WireT]) -> WireT:
-    return _read(raw, key, wire) or wire()
-
-
-def _read(raw: Mapping[str, msgspec.Raw], key: str, wire: type[WireT]) -> WireT | None:
+def _read(raw: Mapping[str, msgspec.Raw], key: str, decode: Callable[[str], WireT]) -> WireT | None:
     if key not in raw:
         return None
     try:
-        return msgspec.json.decode(decode_text(raw[key]), type=wire)
+        return decode(decode_text(raw[key]))
     except (ValueError, RecursionError):
         return None
 

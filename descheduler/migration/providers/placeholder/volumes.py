@@ -27,6 +27,7 @@ _SEVERAL = "__"
 """Between the zones of a volume that is in several."""
 _ONE_POD = "ReadWriteOncePod"
 _Object = Mapping[str, Any]
+_decode_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def reachable_terms(objects: ObjectCalls, pod: _Object) -> Iterator[list[dict[str, Any]]]:
@@ -87,7 +88,7 @@ def _find(objects: ObjectCalls, list_path: str, name: str) -> dict[str, Any] | N
 
 
 def _decode(block: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.json.decode(block, type=dict)
+    found = _decode_object(block)
     if not isinstance(found.get("metadata"), dict):
         raise ValueError("metadata is missing")
     return found
