@@ -24,7 +24,7 @@ from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions, PluginFailure
 from descheduler.plan.moves import Move, Refusal
 from descheduler.policy.load import load_policy
-from descheduler.report.plan import Plan, make_plan
+from descheduler.report.plan.making import Plan, make_plan
 
 __all__ = ["EvaluatedEviction", "EvaluatedRefusal", "Evaluation", "evaluate", "evaluation_of"]
 

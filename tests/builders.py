@@ -17,10 +17,10 @@ from descheduler.cluster.decoding.decode import NodeDecoder, PodDecoder
 from descheduler.cluster.decoding.wire import NodeWire, PodWire
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.model.labels import selector_from_object
 from descheduler.model.node import Node
 from descheduler.model.objects import DisruptionBudget
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import selector_from_object
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 """The instant of every test."""

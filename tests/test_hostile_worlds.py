@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import pytest
 
 from descheduler import evaluate
-from descheduler.model.labels import Requirement
 from descheduler.model.pod import Pod
-from descheduler.model.taints import Taint, Toleration
+from descheduler.model.selection.labels import Requirement
+from descheduler.model.selection.taints import Taint, Toleration
 from descheduler.strategies.topology_spread import domains
 from tests.builders import NOW
 from tests.worlds.hostile import WORLDS, HostileWorld, hostile_policy

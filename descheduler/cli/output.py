@@ -19,10 +19,10 @@ from descheduler.cli.ending.exit_code import ExitCode
 if TYPE_CHECKING:
     from descheduler.report.explanation.document import Explanation
     from descheduler.report.formats.render import FlatFormat, Format
-    from descheduler.report.outcome_document import Outcome
-    from descheduler.report.plan_document import Plan
+    from descheduler.report.outcome.document import Outcome
+    from descheduler.report.outcome.status_document import Status
+    from descheduler.report.plan.document import Plan
     from descheduler.report.simulation_document import Simulation
-    from descheduler.report.status_document import Status
 
 __all__ = ["Output", "takes_output", "write_data", "write_document", "write_text"]
 

@@ -190,7 +190,7 @@ def _show_plan(
     decisions: Decisions, flags: RunFlags, record: RunRecord, watch: Watch, cluster: tuple[str, str]
 ) -> ExitCode:
     """Shows the plan for the cluster of this server and UID, and leaves it in a file where that was asked for."""
-    from descheduler.report.plan import make_plan
+    from descheduler.report.plan.making import make_plan
     from descheduler.telemetry.log_lines import log_plan
 
     plan = record.plan = make_plan(decisions)
@@ -205,7 +205,7 @@ def _write_plan_file(decisions: Decisions, name: str, cluster: tuple[str, str]) 
     """Raises CommandError when it cannot be written."""
     from descheduler.output_file import written_file
     from descheduler.report.formats.json_text import json_text
-    from descheduler.report.plan_file import ClusterIdentity, make_plan_file
+    from descheduler.report.plan.file import ClusterIdentity, make_plan_file
 
     server, uid = cluster
     file = make_plan_file(decisions, ClusterIdentity(server=server, uid=uid))
@@ -219,8 +219,8 @@ def _write_plan_file(decisions: Decisions, name: str, cluster: tuple[str, str]) 
 
 
 def _show_outcome(result: RunResult, flags: RunFlags, record: RunRecord, watch: Watch) -> ExitCode:
-    from descheduler.report.outcome import make_outcome
-    from descheduler.report.plan import make_plan
+    from descheduler.report.outcome.making import make_outcome
+    from descheduler.report.plan.making import make_plan
     from descheduler.telemetry.log_lines import log_outcome
 
     plan = record.plan = make_plan(result.decisions)

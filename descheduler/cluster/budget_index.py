@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from descheduler.model.labels import LabelSelector
 from descheduler.model.objects import DisruptionBudget
+from descheduler.model.selection.labels import LabelSelector
 
 __all__ = ["BudgetIndex"]
 

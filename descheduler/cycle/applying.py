@@ -15,8 +15,8 @@ from descheduler.model.text.counted import counted
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.types import Policy
-from descheduler.report.plan_document import Move
-from descheduler.report.plan_file import ClusterIdentity, MoveBasis, NodeFootprint, PlanFile, basis_of
+from descheduler.report.plan.document import Move
+from descheduler.report.plan.file import ClusterIdentity, MoveBasis, NodeFootprint, PlanFile, basis_of
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient

@@ -28,8 +28,8 @@ from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
-from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
+from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove

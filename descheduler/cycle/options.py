@@ -15,7 +15,7 @@ from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.plan.outcome import Outcome
-    from descheduler.report.plan_file import PlanFile
+    from descheduler.report.plan.file import PlanFile
 
 __all__ = ["EVICTIONS_IN_BACKGROUND", "MOST_ASSESSED", "ConnectionOptions", "PlanToApply", "RunOptions", "RunResult"]
 

@@ -16,9 +16,9 @@ from descheduler.eviction.migration_controller.profiles import dry_profiles
 from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.held_room import HeldRoom
-from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.verdict import Verdict
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.chosen import ChosenMove

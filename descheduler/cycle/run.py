@@ -177,7 +177,7 @@ def _identify(run: _Run) -> str:
     if plan is None and not run.options.identifies_cluster:
         return ""
     from descheduler.cycle.applying import check_identity, cluster_uid
-    from descheduler.report.plan_file import ClusterIdentity
+    from descheduler.report.plan.file import ClusterIdentity
 
     uid = run.watch.call("identifying the cluster", partial(cluster_uid, _reader(run)))
     if plan is not None:
@@ -236,7 +236,7 @@ def _keep_status(run: _Run, result: RunResult, lease: HeldLease | None, live: Li
         return ()
     # Dry runs on a dump must not pay for the edge to the API server.
     from descheduler.cycle.live.status_keeping import keep_status, status_store
-    from descheduler.report.status import make_summary
+    from descheduler.report.outcome.status import make_summary
 
     guard = find_guard(lease, run.watch, result.outcomes)
     make = partial(

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
-from descheduler.model.labels import LabelSelector
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.plan.prior_moves import PriorMove, PriorMoves
 
 __all__ = ["Change", "ClusterView"]

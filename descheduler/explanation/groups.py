@@ -16,7 +16,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing
 from descheduler.report.explanation.group import ExplainedPod, GroupExplanation, LandingCount
 from descheduler.report.explanation.pod import PluginAnswer, PodDecision, Verdict
-from descheduler.report.landings import landing_causes
+from descheduler.report.plan.landings import landing_causes
 
 __all__ = ["count_landings", "explain_group", "verdict_word"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.report.explanation.pod import ExplainedLanding
-from descheduler.report.landings import planned_allocations
+from descheduler.report.plan.landings import planned_allocations
 
 __all__ = ["explained_landing", "landing_message"]
 

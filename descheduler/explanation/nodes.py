@@ -13,16 +13,16 @@ from descheduler.explanation.groups import count_landings, verdict_word
 from descheduler.explanation.landings import landing_message
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.watching.watched_run import WatchedRun
-from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.verdict import Reason
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.node import Arrival, Departure, NodeExplanation, NodeLanding, Stay, StayCount
-from descheduler.report.landings import landing_causes
+from descheduler.report.plan.landings import landing_causes
 
 __all__ = ["explain_node", "explain_node_after", "pods_of"]
 

@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.model.node_reservation import NodeReservation
 from descheduler.model.requests import ResourceList
-from descheduler.model.taints import Taint
+from descheduler.model.selection.taints import Taint
 
 __all__ = ["Node"]
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.model.labels import NOTHING, LabelSelector
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.requests import ResourceList
-from descheduler.model.storage import (
+from descheduler.model.selection.labels import NOTHING, LabelSelector
+from descheduler.model.selection.taints import Toleration
+from descheduler.model.volumes.storage import (
     ClaimReference,
     ClaimTemplate,
     CSIDriver,
@@ -20,7 +21,6 @@ from descheduler.model.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from descheduler.model.taints import Toleration
 
 __all__ = [
     "CSIDriver",

@@ -12,10 +12,10 @@ from typing import Literal
 
 import msgspec
 
-from descheduler.model.affinity import Affinity, TopologySpreadConstraint
 from descheduler.model.requests import ContainerResources, ResizedRequests, ResourceList
-from descheduler.model.storage import ClaimTemplate
-from descheduler.model.taints import Toleration
+from descheduler.model.selection.affinity import Affinity, TopologySpreadConstraint
+from descheduler.model.selection.taints import Toleration
+from descheduler.model.volumes.storage import ClaimTemplate
 
 __all__ = [
     "CRITICAL_PRIORITY",

@@ -11,7 +11,7 @@ import msgspec
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import Problem
-from descheduler.model.labels import LabelSelector
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.policy.scheduler_files import SchedulerFile
 from descheduler.policy.shared_args import LabelSelectorArg
 

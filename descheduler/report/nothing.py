@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.text.counted import counted
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan.document import Plan
 
 __all__ = ["why_nothing"]
 

@@ -8,12 +8,12 @@ import msgspec
 
 from descheduler.report.document import Fields
 from descheduler.report.explanation.document import Explanation
-from descheduler.report.outcome_document import Outcome
-from descheduler.report.plan_document import Plan
-from descheduler.report.plan_file import PlanFile
+from descheduler.report.outcome.document import Outcome
+from descheduler.report.outcome.status_document import Status
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.file import PlanFile
 from descheduler.report.published_schema import schema_file
 from descheduler.report.simulation_document import Simulation
-from descheduler.report.status_document import Status
 
 __all__ = ["DIALECT", "DOCUMENTS", "schema_text"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.affinity import NodeMatch, match_node, preferred_weight
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import NodeMatch, match_node, preferred_weight
 from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem

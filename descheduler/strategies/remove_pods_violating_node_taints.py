@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, Tolerance
+from descheduler.model.selection.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, Tolerance
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector

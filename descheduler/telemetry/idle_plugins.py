@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from descheduler.report.facts import NodeClasses
 from descheduler.report.nothing import why_nothing
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan.document import Plan
 from descheduler.telemetry.logging import log_event
 
 __all__ = ["log_idle_plugins"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 
 from descheduler.plan.outcome import OutcomeCode
-from descheduler.report.outcome_document import Outcome
-from descheduler.report.plan_document import Plan
+from descheduler.report.outcome.document import Outcome
+from descheduler.report.plan.document import Plan
 from descheduler.telemetry.idle_plugins import log_idle_plugins
 from descheduler.telemetry.logging import fields, log_event
 

@@ -9,8 +9,8 @@ import msgspec
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
-    from descheduler.report.outcome_document import Outcome
-    from descheduler.report.plan_document import Plan
+    from descheduler.report.outcome.document import Outcome
+    from descheduler.report.plan.document import Plan
 
 __all__ = ["RunRecord"]
 

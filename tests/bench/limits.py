@@ -26,7 +26,7 @@ from descheduler.explanation.watching.watched_run import watched_run
 from descheduler.model.pod import Pod
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from descheduler.report.plan import make_plan
+from descheduler.report.plan.making import make_plan
 from tests.bench.dumps import write_generated
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.worlds.generate import GENERATED_AT

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.cluster.budget_index import BudgetIndex
-from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.objects import DisruptionBudget
+from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 
 _keys = st.sampled_from(["app", "tier", "zone"])
 _values = st.sampled_from(["x", "y", "z"])

@@ -9,10 +9,10 @@ import msgspec
 
 from descheduler.eviction.default_evictor.default_evictor import DefaultEvictorArgs, effective_protections
 from descheduler.eviction.default_evictor.protections import check_critical_priority, check_daemon_set
-from descheduler.model.affinity import preferred_weight
-from descheduler.model.labels import parse_selector
 from descheduler.model.pod import Pod
-from descheduler.model.taints import Taint, Toleration
+from descheduler.model.selection.affinity import preferred_weight
+from descheduler.model.selection.labels import parse_selector
+from descheduler.model.selection.taints import Taint, Toleration
 from descheduler.strategies.inter_pod_anti_affinity.conflicts import AntiAffinityConflicts
 from descheduler.strategies.shared.pod_order import sort_low_to_high, sort_oldest_first
 from descheduler.strategies.shared.preferred_nodes import PreferredNodes

@@ -13,7 +13,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
-from descheduler.report.plan import make_plan
+from descheduler.report.plan.making import make_plan
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 
 

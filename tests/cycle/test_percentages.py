@@ -18,7 +18,7 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.staying import staying_pods
 from descheduler.policy.load import load_policy
-from descheduler.report.plan import make_plan
+from descheduler.report.plan.making import make_plan
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.builders import NOW, make_node, make_pod, make_snapshot, owner
 from tests.report.decided_cycles import pod_life_time_policy

@@ -6,7 +6,7 @@ import pytest
 
 from descheduler.explanation.subjects import UnknownSubjectError, find_group
 from descheduler.report.explanation.group import GroupExplanation, LandingCount
-from descheduler.report.plan_document import LandingCause
+from descheduler.report.plan.document import LandingCause
 from tests.builders import Object, make_node, make_pod, make_snapshot, node_object, pod_object
 from tests.explanation.questions import cluster_of, policy_of, whole_explanation
 from tests.placement.workloads import workload_object

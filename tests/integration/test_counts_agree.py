@@ -27,9 +27,9 @@ from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
-from descheduler.report.outcome import Outcome, make_outcome
-from descheduler.report.plan import make_plan
-from descheduler.report.plan_document import Plan
+from descheduler.report.outcome.making import Outcome, make_outcome
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.log_lines import log_outcome, log_plan
 from descheduler.telemetry.metrics.families import run_registry
 from descheduler.telemetry.run_record import RunRecord

@@ -18,7 +18,7 @@ from descheduler.explanation.watching.watched_run import RunOptions as WatchedOp
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
-from descheduler.report.status_document import Status
+from descheduler.report.outcome.status_document import Status
 from descheduler.report.tables.status_table import status_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, pod_object

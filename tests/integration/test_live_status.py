@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
-from descheduler.report.status_document import MOST_RUNS
+from descheduler.report.outcome.status_document import MOST_RUNS
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_objects import CONFIG_MAPS
 from tests.integration.faults import failure

@@ -20,9 +20,9 @@ from descheduler.model.pod import Pod
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
-from descheduler.report.plan import make_plan
-from descheduler.report.plan_file import ClusterIdentity, make_plan_file
-from descheduler.report.plan_reading import PlanFileError, read_plan_file
+from descheduler.report.plan.file import ClusterIdentity, make_plan_file
+from descheduler.report.plan.making import make_plan
+from descheduler.report.plan.reading import PlanFileError, read_plan_file
 from tests.builders import Object, make_node, make_pod, make_snapshot, required_anti_affinity
 from tests.migration_planner.choosing import run_choosing, targets
 from tests.migration_planner.runs import goal_of

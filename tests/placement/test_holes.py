@@ -16,8 +16,8 @@ from descheduler.eviction.checks.budgets import BudgetLedger
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import EVERYTHING
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS

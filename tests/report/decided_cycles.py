@@ -14,8 +14,8 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
-from descheduler.report.plan import make_plan
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.making import make_plan
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 
 OLD = ("old-1", "old-2", "old-3")

@@ -8,8 +8,8 @@ import pytest
 
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.nothing import why_nothing
-from descheduler.report.plan import make_plan
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.making import make_plan
 from descheduler.report.tables.plan_table import plan_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_node, make_pod

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from descheduler.report.formats.json_text import json_text
-from descheduler.report.outcome_document import Outcome
-from descheduler.report.plan_document import Plan
+from descheduler.report.outcome.document import Outcome
+from descheduler.report.plan.document import Plan
 from descheduler.report.published_schema import published_schema
 from descheduler.report.schema import DOCUMENTS, schema_text
 from tests.builders import make_pod

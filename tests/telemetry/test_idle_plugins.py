@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from descheduler.report.plan import make_plan
+from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.log_lines import log_plan
 from tests.report.decided_cycles import make_test_plan
 from tests.strategies.quiet_worlds import QUIET, World

@@ -24,8 +24,8 @@ from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.formats.render import render
-from descheduler.report.plan import make_plan
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.making import make_plan
 from tests.builders import NOW, Object
 from tests.worlds.hostile_koordinator import hostile_world
 

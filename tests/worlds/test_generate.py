@@ -10,9 +10,9 @@ import pytest
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.affinity import NodeMatch, match_node
 from descheduler.model.pod import Pod
-from descheduler.model.taints import NO_SCHEDULE, tolerates_all
+from descheduler.model.selection.affinity import NodeMatch, match_node
+from descheduler.model.selection.taints import NO_SCHEDULE, tolerates_all
 from tests.worlds.generate import GENERATED_AT, generate_cluster
 
 

@@ -12,7 +12,7 @@ import pytest
 from descheduler import evaluate
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan.document import Plan
 from tests.cli.commands import Descheduler
 from tests.worlds.koordinator import KOORDINATOR_AT, write_koordinator
 

@@ -13,7 +13,7 @@ import pytest
 from descheduler import evaluate
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan.document import Plan
 from tests.worlds.shop import SHOP_AT, write_shop
 
 ROOT = Path(__file__).parents[2]

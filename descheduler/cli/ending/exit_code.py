@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from descheduler.plan.outcome import OutcomeCode
-    from descheduler.report.outcome_document import EvictionResult, Outcome
-    from descheduler.report.plan_document import Plan
+    from descheduler.report.outcome.document import EvictionResult, Outcome
+    from descheduler.report.plan.document import Plan
     from descheduler.report.simulation_document import Simulation
 
 __all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "simulation_exit_code", "stopped_exit_code"]

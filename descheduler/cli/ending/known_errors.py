@@ -39,7 +39,7 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
         return str(error), ExitCode.INVALID
     if isinstance(error, _class_of("descheduler.cluster.snapshot", "SnapshotError")):
         return str(error), ExitCode.FAILED
-    if isinstance(error, _class_of("descheduler.report.plan_reading", "PlanFileError")):
+    if isinstance(error, _class_of("descheduler.report.plan.reading", "PlanFileError")):
         return str(error), ExitCode.INVALID
     if isinstance(error, _class_of("descheduler.cycle.applying", "PlanRefusedError")):
         return str(error), ExitCode.FAILED

@@ -108,7 +108,7 @@ def _make_scope(namespaces: tuple[str, ...], labels: str | None) -> Scope:
         raise _usage_error("-l is empty; omit it to select pods with any labels")
     labels = labels or ""
     from descheduler.eviction.checks.scope import Scope
-    from descheduler.model.labels import LabelError, parse_selector
+    from descheduler.model.selection.labels import LabelError, parse_selector
 
     try:
         return Scope(frozenset(namespaces), parse_selector(labels), labels.strip())

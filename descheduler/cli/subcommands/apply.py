@@ -81,7 +81,7 @@ def apply(
     from descheduler.cycle.guards import NOTHING_EVICTED
     from descheduler.cycle.options import PlanToApply
     from descheduler.eviction.checks.scope import EVERYWHERE
-    from descheduler.report.plan_reading import read_plan_file
+    from descheduler.report.plan.reading import read_plan_file
 
     watch = ctx.ensure_object(Watch)
     plan_file = watch.call("reading the plan file", partial(read_plan_file, Path(file)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.model.affinity import (
+from descheduler.model.selection.affinity import (
     Affinity,
     NodeSelectorTerm,
     PodAffinityTerm,
@@ -12,7 +12,7 @@ from descheduler.model.affinity import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from descheduler.model.labels import (
+from descheduler.model.selection.labels import (
     NOTHING,
     LabelError,
     LabelSelector,
@@ -20,7 +20,7 @@ from descheduler.model.labels import (
     make_requirement,
     selector_from_object,
 )
-from descheduler.model.requirement_faults import field_faults, requirement_faults, selector_fault
+from descheduler.model.selection.requirement_faults import field_faults, requirement_faults, selector_fault
 
 __all__ = [
     "decode_affinity",

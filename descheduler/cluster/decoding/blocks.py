@@ -10,7 +10,7 @@ from descheduler.cluster.decoding.wire import ABSENT
 from descheduler.model.pod import Owner
 from descheduler.model.quantity import parse_quantity
 from descheduler.model.requests import ContainerResources, ResourceList
-from descheduler.model.taints import Toleration
+from descheduler.model.selection.taints import Toleration
 
 __all__ = [
     "decode_features",

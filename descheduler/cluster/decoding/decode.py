@@ -35,7 +35,7 @@ from descheduler.model.node import Node
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
 from descheduler.model.requests import ResizedRequests
-from descheduler.model.taints import Taint
+from descheduler.model.selection.taints import Taint
 
 __all__ = [
     "AskedParts",

@@ -24,10 +24,10 @@ from descheduler.model.annotations import (
     MIGRATED_PLUGINS_ANNOTATION,
     SELECTED_NODE_ANNOTATION,
 )
-from descheduler.model.in_tree_volumes import ebs_handle, gce_handle, zones_of
-from descheduler.model.labels import EVERYTHING, NOTHING, Requirement
 from descheduler.model.quantity import ceil_value
-from descheduler.model.storage import (
+from descheduler.model.selection.labels import EVERYTHING, NOTHING, Requirement
+from descheduler.model.volumes.in_tree_volumes import ebs_handle, gce_handle, zones_of
+from descheduler.model.volumes.storage import (
     FILESYSTEM,
     MIGRATED_DRIVERS,
     ClaimReference,

@@ -7,10 +7,10 @@ import msgspec
 from descheduler.cluster.decoding.affinity_blocks import decode_nullable_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities
 from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, VolumeWire, Wire
-from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import EphemeralVolume, InlineDisk
 from descheduler.model.quantity import ceil_value
-from descheduler.model.storage import FILESYSTEM, ClaimTemplate
+from descheduler.model.selection.labels import EVERYTHING
+from descheduler.model.volumes.storage import FILESYSTEM, ClaimTemplate
 
 __all__ = [
     "ClaimSpecWire",

@@ -13,8 +13,8 @@ from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod
 from descheduler.cluster.decoding.volume_blocks import ClaimTemplateWire, claim_template
 from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, PodWire, Wire
 from descheduler.model.annotations import REVISION_ANNOTATION
-from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.objects import Workload
+from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 
 __all__ = ["workload_decoder"]
 

@@ -23,7 +23,7 @@ from descheduler.model.text.counted import counted
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
-from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
+from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP, TakenUp
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot

@@ -28,7 +28,7 @@ from descheduler.migration.rounds import Decide
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.types import Policy
-from descheduler.report.status_document import NOTHING_TAKEN_UP
+from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 

@@ -18,7 +18,7 @@ from descheduler.kube.errors import ApiError, KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.migration.lease_settings import LeaseOptions, lease_settings
 from descheduler.policy.types import Policy
-from descheduler.report.status_document import RunSummary, Status, StatusError
+from descheduler.report.outcome.status_document import RunSummary, Status, StatusError
 from descheduler.supervision import RunStopped, Watch
 
 __all__ = ["STATUS_KEY", "find_status", "keep_status", "status_name", "status_store"]

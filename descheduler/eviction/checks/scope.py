@@ -6,8 +6,8 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.request_check import PodByPod
-from descheduler.model.labels import EVERYTHING, LabelSelector
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import EVERYTHING, LabelSelector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 

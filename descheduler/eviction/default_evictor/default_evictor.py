@@ -28,8 +28,8 @@ from descheduler.eviction.default_evictor.protections import (
     make_storage_class_check,
 )
 from descheduler.eviction.handle import Handle
-from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import CRITICAL_PRIORITY, EVICT_ANNOTATION, PREFER_NO_EVICTION_ANNOTATION, Pod
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.text.duration import format_duration
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.plugin import ArgsProblem, Needs

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from descheduler.eviction.default_evictor.protections import Check
 from descheduler.eviction.handle import Handle
-from descheduler.model.labels import LabelError, parse_selector
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import LabelError, parse_selector
 from descheduler.model.verdict import Reason, Verdict, refuse
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may

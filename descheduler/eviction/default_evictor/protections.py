@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import CRITICAL_PRIORITY, Pod
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 
 __all__ = [

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.node_fit.pods_by_labels import PodsByLabels
-from descheduler.model.affinity import NodeMatch, PodAffinityTerm, match_node, syntax_faults
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY, PODS
+from descheduler.model.selection.affinity import NodeMatch, PodAffinityTerm, match_node, syntax_faults
 from descheduler.placement.shadow.node_masks import NodeMasks
 from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodSum
 

@@ -11,8 +11,8 @@ from descheduler.explanation.koordinator.scheduling import Scheduling, is_pendin
 from descheduler.explanation.subjects import find_key
 from descheduler.model.koordinator.devices import AllocatedDevices, Amounts, DeviceInfo
 from descheduler.model.pod import Pod
-from descheduler.placement.plugins.device_share.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.device_state import DeviceState
+from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
+from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
 from descheduler.placement.plugins.device_share.requests import RequestError, device_requests
 from descheduler.placement.plugins.reservation.holdings import Holdings
 from descheduler.report.explanation.device import DeviceExplanation, DeviceFacts, DeviceUser

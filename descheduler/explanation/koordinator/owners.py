@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from descheduler.model.koordinator.reservation import ObjectReference, ReservationOwner
-from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Owner
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.plugins.helper.node_selector_words import requirement_text
 
 __all__ = ["owner_text"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from descheduler.explanation.watching.watch import Watch
-from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.pod import PluginMiss

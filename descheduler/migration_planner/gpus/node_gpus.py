@@ -9,7 +9,7 @@ from descheduler.migration_planner.gpus.gpu_need import memory_ratio
 from descheduler.model.koordinator.devices import GPU
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.openings import Openings
-from descheduler.placement.plugins.device_share.device_state import DeviceState
+from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
 from descheduler.placement.plugins.device_share.requests import GPU_CORE, GPU_MEMORY, GPU_MEMORY_RATIO
 
 __all__ = ["FreeGpu", "free_gpus", "gpus_of_pod", "largest_memory"]

@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.migration_planner.gpus.gpu_classes import GpuClasses
 from descheduler.migration_planner.gpus.node_gpus import free_gpus
 from descheduler.placement.landings.openings import Openings
-from descheduler.placement.plugins.device_share.device_state import DeviceState
+from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
 from descheduler.planner.arrays import Floats
 from descheduler.planner.objectives.defragment_devices.fragments import Fragments
 

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
-from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.planner.arrays import Ints
 from descheduler.planner.rules import AtMost
 

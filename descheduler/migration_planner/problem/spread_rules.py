@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.planner.rules import AtMost
 
 __all__ = ["spread_rules"]

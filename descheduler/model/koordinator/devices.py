@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.model.labels import LabelSelector
+from descheduler.model.selection.labels import LabelSelector
 
 __all__ = [
     "DEVICE_TYPES",

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.requests import ResourceList
-from descheduler.model.taints import Taint
+from descheduler.model.selection.labels import LabelSelector
+from descheduler.model.selection.taints import Taint
 from descheduler.model.text.duration import later
 
 __all__ = [

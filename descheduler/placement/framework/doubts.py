@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.koordinator_features import koordinator_features
+from descheduler.placement.framework.koordinator.features import koordinator_features
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 
 __all__ = ["Doubts"]

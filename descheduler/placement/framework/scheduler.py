@@ -40,7 +40,7 @@ from descheduler.placement.framework.extension_points import (
     UnitPlugin,
 )
 from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
-from descheduler.placement.framework.matched_reservations import NomineePlugin, call_nominee_plugins
+from descheduler.placement.framework.koordinator.matched_reservations import NomineePlugin, call_nominee_plugins
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.framework.scoring import Scoring

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.node import Node
-from descheduler.model.taints import NO_EXECUTE, Toleration
+from descheduler.model.selection.taints import NO_EXECUTE, Toleration
 
 __all__ = ["eviction_by_taint"]
 

@@ -16,8 +16,8 @@ from descheduler.model.koordinator.devices import AllocatedDevices
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.landings.candidates import CandidateMaker
-from descheduler.placement.plugins.device_share.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.device_state import DeviceState
+from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
+from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from descheduler.placement.framework.allocation import allocations_of
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Attempt, Placement
+from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing, LandingVerdict

@@ -12,9 +12,9 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from descheduler.model.in_tree_volumes import migrated_affinity
-from descheduler.model.storage import PersistentVolume, PersistentVolumeClaim
 from descheduler.model.text.amounts import amount_text
+from descheduler.model.volumes.in_tree_volumes import migrated_affinity
+from descheduler.model.volumes.storage import PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile

@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from descheduler.model.labels import Requirement
 from descheduler.model.pod import Pod
-from descheduler.model.storage import PersistentVolume
+from descheduler.model.selection.labels import Requirement
+from descheduler.model.volumes.storage import PersistentVolume
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits

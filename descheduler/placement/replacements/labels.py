@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from descheduler.model.affinity import Affinity, PodAffinityTerm
-from descheduler.model.labels import LabelSelector, Requirement
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import Affinity, PodAffinityTerm
+from descheduler.model.selection.labels import LabelSelector, Requirement
 from descheduler.placement.shadow.placement_forms import PER_POD_LABELS
 
 __all__ = ["COPY_LABELS", "label_keys", "replacement_labels", "with_label_keys"]

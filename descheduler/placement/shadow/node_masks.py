@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import Affinity, NodeSelectorTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import PodSpec
-from descheduler.model.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance, Toleration
+from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm
+from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance, Toleration
 from descheduler.placement.shadow.node_terms import NodeTerms
 
 __all__ = ["BoolMask", "NodeMasks", "TaintSets", "hard_taints"]

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import NodeSelectorTerm, PreferredNodeTerm
-from descheduler.model.labels import Requirement
 from descheduler.model.node import Node
+from descheduler.model.selection.affinity import NodeSelectorTerm, PreferredNodeTerm
+from descheduler.model.selection.labels import Requirement
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
 
 __all__ = ["NodeTerms"]

@@ -12,8 +12,8 @@ from functools import cached_property
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod, PodSpec
+from descheduler.model.selection.labels import LabelSelector
 
 __all__ = ["PER_POD_LABELS", "PlacementForms"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.taints import Toleration
+from descheduler.model.selection.taints import Toleration
 
 __all__ = ["honoured_tolerations"]
 

@@ -13,7 +13,7 @@ import msgspec
 from descheduler.documents.decode import Strictness
 from descheduler.documents.problems import shown
 from descheduler.documents.source import digest_of
-from descheduler.model.labels import LabelError, LabelSelector
+from descheduler.model.selection.labels import LabelError, LabelSelector
 from descheduler.policy.checks import Checks, check_eviction_limits, compatibility_of
 from descheduler.policy.component_config import (
     ClientConnectionSection,

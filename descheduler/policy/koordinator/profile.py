@@ -9,7 +9,7 @@ import msgspec
 from descheduler.documents.decode import Decoder, Path
 from descheduler.documents.document import Node
 from descheduler.documents.problems import did_you_mean, shown
-from descheduler.model.labels import LabelError, LabelSelector
+from descheduler.model.selection.labels import LabelError, LabelSelector
 from descheduler.policy.checks import Checks
 from descheduler.policy.koordinator.plugin_sets import (
     DEFAULT_PLUGINS,

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from descheduler.documents.decode import Strictness
 from descheduler.documents.source import digest_of
-from descheduler.model.labels import LabelError, LabelSelector, parse_selector
+from descheduler.model.selection.labels import LabelError, LabelSelector, parse_selector
 from descheduler.policy.checks import Checks, check_eviction_limits, compatibility_of
 from descheduler.policy.plugin import Registry
 from descheduler.policy.plugin_packages import of_kind

@@ -9,7 +9,7 @@ import msgspec
 from descheduler.report.document import Fields, PodReference
 from descheduler.report.explanation.group import LandingCount
 from descheduler.report.explanation.pod import Verdict
-from descheduler.report.plan_document import LandingCause
+from descheduler.report.plan.document import LandingCause
 
 __all__ = [
     "Arrival",

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.report.document import Fields, PodReference
 from descheduler.report.explanation.placement import PlacementAnalysis
-from descheduler.report.plan_document import PlannedAllocation
+from descheduler.report.plan.document import PlannedAllocation
 
 __all__ = [
     "ExplainedLanding",

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterator, Sequence
 
 from descheduler.model.text.printable import printable
-from descheduler.report.outcome_document import EvictionResult, Outcome
-from descheduler.report.plan_document import BackgroundEviction, Move, Plan, PlannedRefusal
+from descheduler.report.outcome.document import EvictionResult, Outcome
+from descheduler.report.plan.document import BackgroundEviction, Move, Plan, PlannedRefusal
 
 __all__ = ["CSV_HEADER", "csv_lines", "names"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from descheduler.report.document import Fields
-from descheduler.report.outcome_document import Outcome
-from descheduler.report.plan_document import Plan
+from descheduler.report.outcome.document import Outcome
+from descheduler.report.plan.document import Plan
 
 __all__ = ["json_lines"]
 

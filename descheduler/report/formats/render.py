@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from descheduler.report.formats.json_text import json_pieces
-from descheduler.report.outcome_document import Outcome
-from descheduler.report.plan_document import Plan
+from descheduler.report.outcome.document import Outcome
+from descheduler.report.outcome.status_document import Status
+from descheduler.report.plan.document import Plan
 from descheduler.report.simulation_document import Simulation
-from descheduler.report.status_document import Status
 from descheduler.report.tables.table_style import TableStyle
 
 if TYPE_CHECKING:

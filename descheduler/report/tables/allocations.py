@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from descheduler.report.plan_document import PlannedAllocation
+from descheduler.report.plan.document import PlannedAllocation
 
 __all__ = ["allocations_text"]
 

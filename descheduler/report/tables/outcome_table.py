@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from descheduler.model.text.counted import counted
 from descheduler.report.document import PodReference
-from descheduler.report.outcome_document import EvictionResult, Outcome
+from descheduler.report.outcome.document import EvictionResult, Outcome
 from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.plan_table import decision_tables, message_lines, target_cell

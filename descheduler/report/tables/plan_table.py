@@ -10,9 +10,9 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.model.verdict import Reason
 from descheduler.report.document import PodReference
-from descheduler.report.figures import Amounts
-from descheduler.report.goal import PendingPod
-from descheduler.report.plan_document import Move, Plan, PlannedRefusal
+from descheduler.report.plan.document import Move, Plan, PlannedRefusal
+from descheduler.report.plan.figures import Amounts
+from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
-from descheduler.report.predictions import hit_rate_text
-from descheduler.report.status_document import RunSummary, Status, TakenUp
+from descheduler.report.outcome.predictions import hit_rate_text
+from descheduler.report.outcome.status_document import RunSummary, Status, TakenUp
 from descheduler.report.tables.columns import Row
 from descheduler.report.tables.table_style import TableStyle
 

@@ -8,11 +8,11 @@ from itertools import groupby
 
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
-from descheduler.report.figures import TotalFigures
 from descheduler.report.nothing import why_nothing
-from descheduler.report.outcome_document import Outcome, ResultKind
-from descheduler.report.plan_document import LandingTotals, Plan, ReachedLimit
-from descheduler.report.predictions import hit_rate_text
+from descheduler.report.outcome.document import Outcome, ResultKind
+from descheduler.report.outcome.predictions import hit_rate_text
+from descheduler.report.plan.document import LandingTotals, Plan, ReachedLimit
+from descheduler.report.plan.figures import TotalFigures
 from descheduler.report.tables.columns import TIE
 from descheduler.report.tables.table_style import TableStyle
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.labels import LabelError
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY
+from descheduler.model.selection.labels import LabelError
 from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.shared_args import compile_selector

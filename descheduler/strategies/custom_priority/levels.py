@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from descheduler.model.labels import LabelError, LabelSelector
 from descheduler.model.node import Node
+from descheduler.model.selection.labels import LabelError, LabelSelector
 from descheduler.policy.shared_args import LabelSelectorArg, compile_selector
 from descheduler.strategies.custom_priority.args import ResourcePriority
 

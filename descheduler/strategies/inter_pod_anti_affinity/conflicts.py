@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
 
 __all__ = ["AntiAffinityConflicts", "Conflict"]

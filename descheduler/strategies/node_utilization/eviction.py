@@ -14,7 +14,7 @@ import msgspec
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.model.pod import Pod
-from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
+from descheduler.model.selection.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
 from descheduler.model.verdict import Reason, limit_reached, refuse
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource

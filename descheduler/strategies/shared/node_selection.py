@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from descheduler.model.affinity import Affinity
 from descheduler.model.node import Node
-from descheduler.model.taints import Toleration
+from descheduler.model.selection.affinity import Affinity
+from descheduler.model.selection.taints import Toleration
 
 if TYPE_CHECKING:
     from descheduler.placement.shadow.node_masks import BoolMask

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descheduler.model.affinity import Affinity, PreferredNodeTerm
 from descheduler.model.node import Node
+from descheduler.model.selection.affinity import Affinity, PreferredNodeTerm
 
 __all__ = ["PreferredNodes"]
 

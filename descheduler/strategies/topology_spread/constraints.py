@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from descheduler.model.affinity import NodeSelectorTerm, TopologySpreadConstraint
-from descheduler.model.labels import LabelSelector, Requirement
 from descheduler.model.pod import Pod
-from descheduler.model.taints import Toleration
+from descheduler.model.selection.affinity import NodeSelectorTerm, TopologySpreadConstraint
+from descheduler.model.selection.labels import LabelSelector, Requirement
+from descheduler.model.selection.taints import Toleration
 
 __all__ = ["SpreadConstraint", "distinct_constraints", "states_constraint"]
 

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import Affinity
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import Affinity
 from descheduler.strategies.shared.node_selection import NodeSelection
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 from descheduler.strategies.topology_spread.label_index import LabelIndex

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
 
 __all__ = ["LabelIndex"]

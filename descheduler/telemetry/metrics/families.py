@@ -11,9 +11,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from descheduler.report.goal import PlannedObjective
-from descheduler.report.outcome_document import EvictionResult, Outcome
-from descheduler.report.plan_document import Plan
+from descheduler.report.outcome.document import EvictionResult, Outcome
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.goal import PlannedObjective
 from descheduler.telemetry.metrics.table import (
     JOB_BUCKETS,
     LAST_SUCCESS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass, Service
-from descheduler.model.taints import Toleration
+from descheduler.model.selection.taints import Toleration
 from tests.builders import node_object
 
 

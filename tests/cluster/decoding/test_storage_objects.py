@@ -8,10 +8,10 @@ import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.affinity import NodeSelectorTerm
-from descheduler.model.labels import EVERYTHING, NOTHING, LabelSelector, Requirement
 from descheduler.model.pod import EphemeralVolume
-from descheduler.model.storage import (
+from descheduler.model.selection.affinity import NodeSelectorTerm
+from descheduler.model.selection.labels import EVERYTHING, NOTHING, LabelSelector, Requirement
+from descheduler.model.volumes.storage import (
     BLOCK,
     ClaimReference,
     ClaimTemplate,

@@ -9,10 +9,10 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.objects import Workload
 from descheduler.model.pod import HostPort, Pod
-from descheduler.model.storage import ClaimTemplate
+from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
+from descheduler.model.volumes.storage import ClaimTemplate
 from tests.builders import Object, owner, pod_object
 
 MIB = 2**20 * 10**9

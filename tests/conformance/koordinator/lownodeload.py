@@ -25,8 +25,8 @@ from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.request_check import PodByPod
-from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move

@@ -9,7 +9,7 @@ import pytest
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
-from descheduler.model.labels import parse_selector
+from descheduler.model.selection.labels import parse_selector
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot

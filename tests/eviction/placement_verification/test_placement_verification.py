@@ -23,7 +23,7 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import PolicyKind
-from descheduler.report.plan import make_plan
+from descheduler.report.plan.making import make_plan
 from descheduler.report.tables.summary import landing_summary
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 

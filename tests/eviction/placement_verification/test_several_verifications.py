@@ -15,8 +15,8 @@ from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
-from descheduler.report.plan import make_plan
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.making import make_plan
 from descheduler.report.tables.summary import landing_summary
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 

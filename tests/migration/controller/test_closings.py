@@ -9,8 +9,8 @@ import pytest
 from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code
 from descheduler.cycle.options import RunResult
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
-from descheduler.report.outcome import make_outcome
-from descheduler.report.plan import make_plan
+from descheduler.report.outcome.making import make_outcome
+from descheduler.report.plan.making import make_plan
 from tests.living.builders import deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
 from tests.migration.controller.whole_runs import WAYS, Way, live_run, observed, policy_of, world

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descheduler.report.status_document import Status
+from descheduler.report.outcome.status_document import Status
 from descheduler.report.tables.status_table import status_table
 from descheduler.report.tables.table_style import TableStyle
 from descheduler.telemetry.observer import RunObserver

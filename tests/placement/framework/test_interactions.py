@@ -12,10 +12,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
-from descheduler.model.storage import READ_WRITE_ONCE_POD
+from descheduler.model.selection.affinity import TopologySpreadConstraint
+from descheduler.model.volumes.storage import READ_WRITE_ONCE_POD
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import FilterPlugin, Plugin, ReservePlugin

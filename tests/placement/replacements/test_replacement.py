@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.labels import Requirement
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
+from descheduler.model.selection.labels import Requirement
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from tests.builders import Object, ago, pod_object
 from tests.placement.workloads import cluster_of, pod_named, workload_object

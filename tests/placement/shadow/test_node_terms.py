@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.affinity import Affinity, NodeMatch, NodeSelectorTerm, match_node
-from descheduler.model.labels import Requirement, make_requirement
+from descheduler.model.selection.affinity import Affinity, NodeMatch, NodeSelectorTerm, match_node
+from descheduler.model.selection.labels import Requirement, make_requirement
 from descheduler.placement.shadow.node_terms import NodeTerms
 from tests.builders import make_node
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import TermHolders
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster

@@ -9,7 +9,7 @@ import json
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.report.formats.flat_rows import CSV_HEADER
 from descheduler.report.formats.render import render
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan.document import Plan
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_pod
 from tests.report.decided_cycles import OLD, make_test_plan

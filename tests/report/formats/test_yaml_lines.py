@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from descheduler.documents.yaml_scalars import resolve_plain
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.yaml_lines import yaml_lines
-from descheduler.report.outcome_document import Outcome
-from descheduler.report.plan_document import Plan
+from descheduler.report.outcome.document import Outcome
+from descheduler.report.plan.document import Plan
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_plan
 from tests.report.outcomes import EVICTED, FAILED, outcome_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from descheduler.report.document import PodReference
-from descheduler.report.plan_document import PlannedRefusal
+from descheduler.report.plan.document import PlannedRefusal
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.plan_table import plan_table
 from descheduler.report.tables.table_style import TableStyle

@@ -10,7 +10,7 @@ import msgspec
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.report.formats.render import render
-from descheduler.report.plan import make_plan
+from descheduler.report.plan.making import make_plan
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_node, make_pod
 from tests.migration_planner.choosing import run_choosing

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.affinity import Affinity, NodeMatch, NodeSelectorTerm, match_node
-from descheduler.model.labels import Requirement
+from descheduler.model.selection.affinity import Affinity, NodeMatch, NodeSelectorTerm, match_node
+from descheduler.model.selection.labels import Requirement
 from descheduler.strategies.shared.node_selection import NodeSelection
 from tests.builders import make_node, make_pod
 

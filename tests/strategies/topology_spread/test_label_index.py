@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.labels import NOTHING, LabelSelector, Requirement
+from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 from descheduler.strategies.topology_spread.label_index import LabelIndex
 from tests.builders import make_pod
 

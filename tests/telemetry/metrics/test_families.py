@@ -13,8 +13,8 @@ from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATI
 from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
-from descheduler.report.outcome import make_outcome
-from descheduler.report.plan import make_plan
+from descheduler.report.outcome.making import make_outcome
+from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.metrics.families import last_success_registry, run_registry
 from descheduler.telemetry.metrics.table import METRICS, spec_of
 from descheduler.telemetry.observer import RunObserver

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.report.plan import make_plan
+from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.metrics.families import run_registry
 from descheduler.telemetry.run_record import RunRecord
 from tests.builders import make_node, make_pod

@@ -28,8 +28,8 @@ from descheduler.model.koordinator.devices import (
     VirtualFunctionGroup,
     current_name,
 )
-from descheduler.model.labels import LabelError, LabelSelector
 from descheduler.model.quantity import ceil_value
+from descheduler.model.selection.labels import LabelError, LabelSelector
 
 __all__ = ["decode_allocated", "decode_device", "decode_hints", "decode_joint_allocation", "decode_partition_spec"]
 

@@ -24,9 +24,9 @@ from descheduler.model.koordinator.reservation import (
     Reservation,
     ReservationOwner,
 )
-from descheduler.model.labels import LabelSelector, parse_int64
 from descheduler.model.pod import Owner, Pod
-from descheduler.model.taints import Taint
+from descheduler.model.selection.labels import LabelSelector, parse_int64
+from descheduler.model.selection.taints import Taint
 from descheduler.model.text.duration import parse_duration
 
 __all__ = ["allocated_reservation", "decode_owners", "reservation_decoder"]

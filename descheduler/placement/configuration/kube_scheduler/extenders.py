@@ -12,7 +12,7 @@ import msgspec
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import shown
-from descheduler.model.labels import key_problem
+from descheduler.model.selection.labels import key_problem
 from descheduler.policy.checks import Checks
 from descheduler.policy.shared_args import Args, Int64
 

@@ -11,8 +11,8 @@ from descheduler.model.koordinator.devices import GPU
 from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.plugins.device_share.allocation import DeviceAllocator
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
-from descheduler.placement.plugins.device_share.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.device_state import DeviceState
+from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
+from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
 from descheduler.placement.plugins.device_share.pod_devices import PodDevices, devices_of, request_key
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.scoring import DeviceScorer

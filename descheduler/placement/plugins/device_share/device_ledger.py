@@ -8,10 +8,10 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import msgspec
 
 from descheduler.model.koordinator.devices import GPU, AllocatedDevice, AllocatedDevices
-from descheduler.placement.framework.allocation import Allocation
-from descheduler.placement.framework.matched_reservations import taken_devices
+from descheduler.placement.framework.koordinator.allocation import Allocation
+from descheduler.placement.framework.koordinator.matched_reservations import taken_devices
 from descheduler.placement.plugins.device_share.allocation import Allocated
-from descheduler.placement.plugins.device_share.device_cache import DeviceCache
+from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
 from descheduler.placement.plugins.device_share.gpu_memory import with_gpu_memory
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster

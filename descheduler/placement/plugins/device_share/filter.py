@@ -8,7 +8,7 @@ from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
 from descheduler.model.koordinator.devices import allocation_text
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, Scores
-from descheduler.placement.framework.matched_reservations import MatchedReservation, nominated_reservations
+from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation, nominated_reservations
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
 from descheduler.placement.plugins.device_share.answers import KnownAnswers
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs

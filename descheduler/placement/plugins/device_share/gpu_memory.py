@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from descheduler.model.koordinator.devices import GPU, AllocatedDevice, Amounts
 from descheduler.placement.plugins.device_share.allocation import Allocated
-from descheduler.placement.plugins.device_share.device_state import DeviceAmounts
+from descheduler.placement.plugins.device_share.devices.device_state import DeviceAmounts
 from descheduler.placement.plugins.device_share.requests import GPU_MEMORY, GPU_MEMORY_RATIO, WHOLE
 
 __all__ = ["with_gpu_memory"]

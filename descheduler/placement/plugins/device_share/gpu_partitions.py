@@ -6,8 +6,8 @@ Source: `allocateByPartition` of `pkg/scheduler/plugins/deviceshare/allocator_gp
 from __future__ import annotations
 
 from descheduler.model.koordinator.devices import GpuPartition, PartitionSpec
-from descheduler.placement.plugins.device_share.device_state import TypeView, is_zero
-from descheduler.placement.plugins.device_share.hardware import Hardware, PartitionGroups, mask_of
+from descheduler.placement.plugins.device_share.devices.device_state import TypeView, is_zero
+from descheduler.placement.plugins.device_share.devices.hardware import Hardware, PartitionGroups, mask_of
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import GpuRequest
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descheduler.model.koordinator.devices import GPU
-from descheduler.placement.plugins.device_share.device_state import DeviceState, TypeView, fits, is_zero
-from descheduler.placement.plugins.device_share.hardware import SCOPE_LEVELS, TopologyScope, mask_of
+from descheduler.placement.plugins.device_share.devices.device_state import DeviceState, TypeView, fits, is_zero
+from descheduler.placement.plugins.device_share.devices.hardware import SCOPE_LEVELS, TopologyScope, mask_of
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import GpuRequest
 from descheduler.placement.plugins.device_share.scoring import DeviceScorer

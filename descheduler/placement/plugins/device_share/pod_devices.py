@@ -21,10 +21,10 @@ from descheduler.model.annotations import (
     JOINT_DEVICES_ANNOTATION,
 )
 from descheduler.model.koordinator.devices import GPU, Amounts, DeviceHint, JointAllocation, PartitionSpec
-from descheduler.model.labels import LabelError
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import LabelError
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs, Templates
-from descheduler.placement.plugins.device_share.hardware import ISOLATION_LABEL
+from descheduler.placement.plugins.device_share.devices.hardware import ISOLATION_LABEL
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import GpuRequest, RequestError, device_requests, gpu_request
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from descheduler.model.koordinator.devices import AllocatedDevice, AllocatedDevices
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.framework.matched_reservations import (
+from descheduler.placement.framework.koordinator.matched_reservations import (
     MatchedReservation,
     MatchedReservations,
     matched_reservations,
@@ -16,8 +16,8 @@ from descheduler.placement.framework.matched_reservations import (
 )
 from descheduler.placement.plugins.device_share.allocation import Allocated, DeviceAllocator
 from descheduler.placement.plugins.device_share.answers import StateAnswers
-from descheduler.placement.plugins.device_share.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.device_state import DeviceState
+from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
+from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.shadow.shadow_cluster import Cycle
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from descheduler.model.affinity import NodeSelectorTerm
-from descheduler.model.labels import Requirement
 from descheduler.model.node import Node
+from descheduler.model.selection.affinity import NodeSelectorTerm
+from descheduler.model.selection.labels import Requirement
 
 __all__ = ["label_found", "requirement_text", "unmet"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode, listed
 from descheduler.placement.plugins.inter_pod_affinity.filter import AffinityFault

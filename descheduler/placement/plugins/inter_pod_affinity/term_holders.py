@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import Affinity, PodAffinityTerm
-from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod, PodSpec
+from descheduler.model.selection.affinity import Affinity, PodAffinityTerm
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 from descheduler.placement.shadow.tally.selector_index import SelectorIndex

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descheduler.model.affinity import PodAffinityTerm
-from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import PodAffinityTerm
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import PodQuery
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import did_you_mean, shown
-from descheduler.model.affinity import Affinity, NodeSelectorTerm, PreferredNodeTerm
-from descheduler.model.labels import LabelError, Requirement, make_requirement
+from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm, PreferredNodeTerm
+from descheduler.model.selection.labels import LabelError, Requirement, make_requirement
 from descheduler.policy.checks import Checks
 from descheduler.policy.shared_args import Args, Int32
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.model.affinity import Affinity
+from descheduler.model.selection.affinity import Affinity
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.plugins.node_affinity.added_affinity import NodeAffinitySection, read_added_affinity
 from descheduler.policy.shared_args import Args

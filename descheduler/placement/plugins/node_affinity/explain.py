@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from descheduler.model.affinity import NodeSelectorTerm
 from descheduler.model.node import Node
+from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.plugins.helper.node_selector_words import label_found, unmet

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from descheduler.model.affinity import NodeSelectorTerm
+from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason

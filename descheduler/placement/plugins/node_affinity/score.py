@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from descheduler.model.affinity import PreferredNodeTerm
+from descheduler.model.selection.affinity import PreferredNodeTerm
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import ScoreError, Scores
 from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import shown
-from descheduler.model.labels import key_problem
+from descheduler.model.selection.labels import key_problem
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.plugins.helper.shape import ShapePointSection
 from descheduler.policy.shared_args import Args

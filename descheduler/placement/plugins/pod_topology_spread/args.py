@@ -11,8 +11,8 @@ import msgspec
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import did_you_mean, shown
-from descheduler.model.affinity import TopologySpreadConstraint
-from descheduler.model.labels import key_problem
+from descheduler.model.selection.affinity import TopologySpreadConstraint
+from descheduler.model.selection.labels import key_problem
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.policy.shared_args import Args, Int32, LabelSelectorArg
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import TopologySpreadConstraint
-from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import TopologySpreadConstraint
+from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.default_selector import DefaultSelectors
 from descheduler.placement.shadow.node_masks import BoolMask

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.labels import EVERYTHING, LabelSelector, Requirement
 from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import EVERYTHING, LabelSelector, Requirement
 
 __all__ = ["DefaultSelectors"]
 

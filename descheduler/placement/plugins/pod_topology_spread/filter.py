@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.placement.framework.matched_reservations import MatchedReservation
+from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation
 from descheduler.placement.framework.obstacle import Fact
 from descheduler.placement.plugins.reservation.holdings import HeldReservation
 from descheduler.placement.plugins.reservation.matching import Match

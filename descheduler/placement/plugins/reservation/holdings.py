@@ -13,11 +13,11 @@ from descheduler.cluster.decoding.koordinator.reservations import allocated_rese
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION, RESERVATION_ALLOCATED_ANNOTATION
 from descheduler.model.koordinator.devices import AllocatedDevices
 from descheduler.model.koordinator.reservation import Reservation, is_reserve_pod
-from descheduler.model.labels import parse_int64
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
-from descheduler.placement.framework.matched_reservations import MatchedReservation
+from descheduler.model.selection.labels import parse_int64
+from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation
 from descheduler.placement.plugins.reservation.held_devices import HeldDevices, devices_of
 from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descheduler.model.koordinator.devices import AllocatedDevices
-from descheduler.placement.framework.allocation import Allocation
-from descheduler.placement.framework.matched_reservations import taken_devices
+from descheduler.placement.framework.koordinator.allocation import Allocation
+from descheduler.placement.framework.koordinator.matched_reservations import taken_devices
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation, Holdings
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster

@@ -10,9 +10,9 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity
 from descheduler.cluster.decoding.blocks import decode_tolerations
-from descheduler.model.affinity import NodeSelectorTerm
 from descheduler.model.pod import Pod
-from descheduler.model.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
+from descheduler.model.selection.affinity import NodeSelectorTerm
+from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
 
 __all__ = [
     "AFFINITY_ANNOTATION",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.model.taints import Taint, Tolerance
+from descheduler.model.selection.taints import Taint, Tolerance
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.shadow.node_masks import hard_taints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.model.taints import Toleration
+from descheduler.model.selection.taints import Toleration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.node import Node
-from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Toleration
+from descheduler.model.selection.taints import PREFER_NO_SCHEDULE, Taint, Toleration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores

@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import NodeSelectorTerm
-from descheduler.model.labels import LabelSelector, Requirement
+from descheduler.model.selection.affinity import NodeSelectorTerm
+from descheduler.model.selection.labels import LabelSelector, Requirement
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 

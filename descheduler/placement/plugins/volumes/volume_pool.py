@@ -11,8 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import NodeSelectorTerm
-from descheduler.model.storage import ClaimReference, PersistentVolume, PersistentVolumeClaim
+from descheduler.model.selection.affinity import NodeSelectorTerm
+from descheduler.model.volumes.storage import ClaimReference, PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.shadow.node_masks import BoolMask
 

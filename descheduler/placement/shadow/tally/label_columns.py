@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.labels import LabelSelector, Requirement, parse_int64
+from descheduler.model.selection.labels import LabelSelector, Requirement, parse_int64
 
 __all__ = ["LabelColumns"]
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
 from descheduler.placement.shadow.tally.label_set_pods import FoundPods, LabelSetPods, found_in
 from descheduler.placement.shadow.tally.pod_columns import GroupWeights, PodColumns

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.labels import NOTHING, LabelSelector
+from descheduler.model.selection.labels import NOTHING, LabelSelector
 
 __all__ = ["SelectorIndex"]
 

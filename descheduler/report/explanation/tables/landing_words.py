@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.report.explanation.group import LandingCount
 from descheduler.report.explanation.pod import Verdict
-from descheduler.report.plan_document import LandingCause
+from descheduler.report.plan.document import LandingCause
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["landing_lines", "target_text"]

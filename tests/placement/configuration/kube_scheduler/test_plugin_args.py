@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.affinity import (
+from descheduler.model.selection.affinity import (
     Affinity,
     NodeMatch,
     NodeSelectorTerm,
@@ -12,7 +12,7 @@ from descheduler.model.affinity import (
     TopologySpreadConstraint,
     match_node,
 )
-from descheduler.model.labels import Requirement
+from descheduler.model.selection.labels import Requirement
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
 from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
 from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs

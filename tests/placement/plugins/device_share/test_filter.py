@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.placement.framework.allocation import allocations_of
 from descheduler.placement.framework.feasibility import place
-from descheduler.placement.framework.matched_reservations import (
+from descheduler.placement.framework.koordinator.allocation import allocations_of
+from descheduler.placement.framework.koordinator.matched_reservations import (
     MatchedReservation,
     MatchedReservations,
     nominate_reservation,
@@ -14,7 +14,7 @@ from descheduler.placement.framework.matched_reservations import (
 )
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.plugins.device_share.device_cache import DeviceCache
+from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
 from descheduler.placement.plugins.device_share.explain import explain_devices
 from descheduler.placement.plugins.device_share.filter import DeviceShare
 from descheduler.placement.shadow.shadow_cluster import Cycle

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from descheduler.model.affinity import Affinity, NodeSelectorTerm
-from descheduler.model.labels import make_requirement
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm
+from descheduler.model.selection.labels import make_requirement
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.affinity import Affinity, NodeSelectorTerm, PreferredNodeTerm
-from descheduler.model.labels import make_requirement
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm, PreferredNodeTerm
+from descheduler.model.selection.labels import make_requirement
 from descheduler.placement.framework.extension_points import ScoreError
 from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
 from descheduler.placement.plugins.node_affinity.score import NodeAffinityScore

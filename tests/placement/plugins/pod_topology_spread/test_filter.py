@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
 from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.filter import PodTopologySpread

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.affinity import TopologySpreadConstraint
-from descheduler.model.labels import selector_from_object
 from descheduler.model.node import Node
 from descheduler.model.objects import Service, Workload
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import TopologySpreadConstraint
+from descheduler.model.selection.labels import selector_from_object
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.score import PodTopologySpreadScore, rounded
 from tests.builders import make_node, make_pod, owner

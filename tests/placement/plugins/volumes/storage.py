@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from descheduler.model.affinity import NodeSelectorTerm
-from descheduler.model.labels import LabelSelector, Requirement
 from descheduler.model.pod import Pod
-from descheduler.model.storage import (
+from descheduler.model.selection.affinity import NodeSelectorTerm
+from descheduler.model.selection.labels import LabelSelector, Requirement
+from descheduler.model.volumes.storage import (
     READ_WRITE_ONCE,
     WAIT_FOR_FIRST_CONSUMER,
     ClaimReference,

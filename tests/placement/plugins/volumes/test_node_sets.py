@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.affinity import NodeSelectorTerm
-from descheduler.model.labels import NOTHING, LabelSelector, Requirement
+from descheduler.model.selection.affinity import NodeSelectorTerm
+from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
 from descheduler.placement.shadow.node_table import NodeTable
 from tests.builders import make_node

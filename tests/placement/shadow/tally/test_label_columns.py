@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.labels import NOTHING, LabelSelector, Requirement
-from descheduler.model.taints import Taint, Tolerance, Toleration
+from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
+from descheduler.model.selection.taints import Taint, Tolerance, Toleration
 from descheduler.placement.shadow.node_masks import TaintSets
 from descheduler.placement.shadow.tally import label_columns
 from descheduler.placement.shadow.tally.label_columns import LabelColumns

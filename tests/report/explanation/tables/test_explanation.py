@@ -19,7 +19,7 @@ from descheduler.report.explanation.placement import (
 )
 from descheduler.report.explanation.pod import ExplainedLanding, PluginMiss, PodDecision, PodExplanation, PodFacts
 from descheduler.report.formats.render import Format, render
-from descheduler.report.plan_document import LandingCause, PlannedAllocation
+from descheduler.report.plan.document import LandingCause, PlannedAllocation
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW
 

@@ -1,0 +1,1 @@
+"""Volumes: what pods mount, what holds it, and drivers that were part of Kubernetes."""

@@ -1,0 +1,162 @@
+"""The devices of a node at one moment: what is used, what is free, and a view of them for one pod.
+
+Source of the arithmetic: `pkg/scheduler/plugins/deviceshare/device_cache.go` (koordinator 1.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from descheduler.model.koordinator.devices import AllocatedDevices, Amounts
+from descheduler.model.selection.labels import LabelSelector
+from descheduler.placement.plugins.device_share.devices.hardware import Hardware
+
+__all__ = ["DeviceAmounts", "DeviceState", "Function", "TypeView", "fits", "is_zero", "state_key"]
+
+DeviceAmounts = Mapping[int, Amounts]
+"""Minor → amounts."""
+Function = tuple[str, int, str]
+"""Device type, minor and bus id of a virtual function."""
+
+_NONE: DeviceAmounts = {}
+
+
+class TypeView(NamedTuple):
+    """The devices of one type that a pod may get: what each has and what is free, and the minors that are in use.
+
+    Those in use may be outside of the view.
+    """
+
+    total: DeviceAmounts
+    free: DeviceAmounts
+    occupied: frozenset[int]
+
+
+class DeviceState(msgspec.Struct, frozen=True, eq=False):
+    """What pods use of the devices of a node: `used` by type and minor, without zeros. Equal states are one object.
+
+    `free` and `total` are by type, too; `key` tells states of one hardware apart.
+    """
+
+    hardware: Hardware
+    used: Mapping[str, DeviceAmounts]
+    functions: frozenset[Function]
+    total: Mapping[str, DeviceAmounts]
+    free: Mapping[str, DeviceAmounts]
+
+    @classmethod
+    def of(
+        cls, hardware: Hardware, used: Mapping[str, DeviceAmounts], functions: frozenset[Function] = frozenset()
+    ) -> DeviceState:
+        """The state in which `used` is in use."""
+        total = {**hardware.total}
+        for device_type, by_minor in used.items():
+            missing = by_minor.keys() - total.get(device_type, _NONE).keys()
+            if missing:
+                total[device_type] = {**total.get(device_type, _NONE), **{minor: {} for minor in missing}}
+        free = {name: _free(by_minor, used.get(name, _NONE)) for name, by_minor in total.items()}
+        return cls(hardware, used, functions, total, free)
+
+    @property
+    def key(self) -> object:
+        """A value that is equal for equal states of one hardware."""
+        return state_key(self.used, self.functions)
+
+    def changed(
+        self, allocated: AllocatedDevices, sign: int
+    ) -> tuple[Mapping[str, DeviceAmounts], frozenset[Function]]:
+        """What is in use once `allocated` is added (`sign` 1) or given back (-1)."""
+        used = {name: {minor: {**amounts} for minor, amounts in each.items()} for name, each in self.used.items()}
+        for device_type, entries in allocated.items():
+            of_type = used.setdefault(device_type, {})
+            for entry in entries:
+                amounts = of_type.setdefault(entry.minor, {})
+                for name, amount in entry.resources.items():
+                    amounts[name] = amounts.get(name, 0) + sign * amount
+        functions = frozenset(_functions(allocated))
+        return _without_zeros(used), (self.functions | functions if sign > 0 else self.functions - functions)
+
+    def view(
+        self,
+        device_type: str,
+        selector: LabelSelector | None = None,
+        *,
+        reserved: DeviceAmounts | None = None,
+        is_whole: bool = True,
+    ) -> TypeView:
+        """The devices of a type: all of them where the view `is_whole`, else those that `selector` selects.
+
+        `reserved` is what a reservation restricts the pod to, by minor.
+        """
+        total, used = self.total.get(device_type, _NONE), self.used.get(device_type, _NONE)
+        free = self.free.get(device_type, _NONE)
+        if is_whole:
+            return TypeView(total, free, frozenset(used))
+        if reserved is not None:
+            free = {minor: _least(free[minor], reserved[minor]) for minor in free if minor in reserved}
+        if all(map(is_zero, free.values())):
+            return TypeView(_NONE, _NONE, frozenset(used))
+        minors = [
+            info.minor
+            for info in self.hardware.infos.get(device_type, ())
+            if selector is None or selector.matches(info.labels)
+        ]
+        seen = {minor: total[minor] for minor in minors if minor in free}
+        taken = {minor for minor in seen if not is_zero(_difference(seen[minor], free[minor]))}
+        return TypeView(seen, {minor: free[minor] for minor in seen}, frozenset((used.keys() - seen.keys()) | taken))
+
+
+def fits(request: Amounts, free: Amounts) -> bool:
+    """Whether a device has as much free; a resource that it does not have at all is not looked at.
+
+    So does `quota.LessThanOrEqual` of `k8s.io/apiserver`.
+    """
+    return all(request[name] <= amount for name, amount in free.items() if name in request)
+
+
+def is_zero(amounts: Amounts) -> bool:
+    """Whether there is nothing."""
+    return not any(amounts.values())
+
+
+def state_key(used: Mapping[str, DeviceAmounts], functions: frozenset[Function]) -> object:
+    """See `DeviceState.key`."""
+    by_type = tuple(
+        (name, tuple((minor, tuple(sorted(each[minor].items()))) for minor in sorted(each)))
+        for name, each in sorted(used.items())
+    )
+    return by_type, functions
+
+
+def _functions(allocated: AllocatedDevices) -> Iterable[Function]:
+    for device_type, entries in allocated.items():
+        for entry in entries:
+            for function in entry.functions:
+                yield device_type, entry.minor, function.bus_id
+
+
+def _without_zeros(used: Mapping[str, Mapping[int, Amounts]]) -> dict[str, DeviceAmounts]:
+    found: dict[str, DeviceAmounts] = {}
+    for device_type, by_minor in used.items():
+        kept = {minor: {name: amount for name, amount in each.items() if amount} for minor, each in by_minor.items()}
+        kept = {minor: each for minor, each in kept.items() if each}
+        if kept:
+            found[device_type] = kept
+    return found
+
+
+def _free(total: DeviceAmounts, used: DeviceAmounts) -> DeviceAmounts:
+    return {minor: _difference(amounts, used[minor]) if minor in used else amounts for minor, amounts in total.items()}
+
+
+def _difference(amounts: Amounts, less: Amounts) -> Amounts:
+    """At least 0 each; what only `less` has comes out as 0 (`quota.SubtractWithNonNegativeResult`)."""
+    names = {**amounts, **less}
+    return {name: max(0, amounts.get(name, 0) - less.get(name, 0)) for name in names}
+
+
+def _least(amounts: Amounts, others: Amounts) -> Amounts:
+    return {name: min(amount, others.get(name, amount)) for name, amount in amounts.items()}

@@ -1,0 +1,84 @@
+"""The document `Outcome`: what became of a plan that was carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from descheduler.report.document import ApiVersion, Fields, PodReference
+from descheduler.report.outcome.predictions import Predictions
+from descheduler.report.plan.document import LandingTotals, Plan, Target
+from descheduler.report.plan.figures import Figures
+
+__all__ = ["EvictionResult", "NotAttempted", "Outcome", "PluginResults", "ResultKind"]
+
+ResultKind = Literal["evicted", "gone", "refused", "background", "failed", "not-attempted"]
+
+
+class EvictionResult(Fields, frozen=True):
+    """How one planned eviction ended; there is one for each pod.
+
+    `reason` is why the plugin selected the pod, `target` where its replacement was expected, null when it was not
+    predicted, and `landed_on` the node on which it was seen ready, "" when it was not. `message` is the cause, "" for a
+    pod that was evicted for certain. `status_code` is 0 when no answer came, `num_attempts` counts the calls made.
+    """
+
+    pod: PodReference
+    node: str
+    target: Target | None
+    landed_on: str
+    profile: str
+    plugin: str
+    reason: str
+    result: ResultKind
+    code: str
+    message: str
+    status_code: int
+    num_attempts: int = msgspec.field(name="attempts")
+
+
+class NotAttempted(Fields, frozen=True):
+    """How many planned evictions were not attempted for one cause, with the `code` and `message` of their results."""
+
+    code: str
+    message: str
+    count: int
+
+
+class PluginResults(Fields, frozen=True):
+    """How the evictions of one plugin of one profile ended, in pods. `counts` has every kind."""
+
+    profile: str
+    plugin: str
+    counts: Mapping[ResultKind, int]
+
+
+class Outcome(Fields, frozen=True):
+    """A plan and what became of it. `results` are in the order of the plan; `counts` has every kind.
+
+    `unconfirmed` of the evicted pods have code `outcome-unknown`: there was no clear answer, and they count as evicted.
+    `not_attempted` says why the results of that kind were left, `stopped_by` what ended the run early ("" when nothing
+    did). `landings`, `predictions` and `figures` are of the evicted pods alone; those of everything that was planned
+    are in `plan`.
+    `landings.together` is null, as it is computed for a whole plan only.
+    """
+
+    api_version: ApiVersion
+    kind: Literal["Outcome"]
+    plan: Plan
+    stopped_by: str
+    results: tuple[EvictionResult, ...]
+    counts: Mapping[ResultKind, int]
+    unconfirmed: int
+    not_attempted: tuple[NotAttempted, ...]
+    plugins: tuple[PluginResults, ...]
+    landings: LandingTotals
+    predictions: Predictions
+    figures: Figures
+
+    @property
+    def may_have_evicted(self) -> bool:
+        """Whether any pod left, may have left, or is left to another controller that evicts it."""
+        return bool(self.counts["evicted"] or self.counts["background"])

@@ -1,0 +1,84 @@
+"""From the decisions of a cycle, and the evictions made for it, to the document `Outcome`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
+
+from descheduler.plan import outcome
+from descheduler.plan.decisions import Decisions
+from descheduler.report.document import API_VERSION, PodReference
+from descheduler.report.outcome.document import EvictionResult, NotAttempted, Outcome, PluginResults, ResultKind
+from descheduler.report.outcome.predictions import make_predictions
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.figures import make_figures
+from descheduler.report.plan.landings import landing_totals, target_of
+
+__all__ = ["Outcome", "make_outcome", "result_counts"]
+
+_KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
+
+
+def make_outcome(
+    plan: Plan, decisions: Decisions, executed: Sequence[outcome.Outcome], *, stopped_by: str = ""
+) -> Outcome:
+    """The document about `plan`, which was made of `decisions`, and the evictions made for it."""
+    evicted = [each.eviction for each in executed if each.kind is outcome.OutcomeKind.EVICTED]
+    keys = {(eviction.namespace, eviction.name) for eviction in evicted}
+    pods = [pod for pod in decisions.snapshot.pods if (pod.namespace, pod.name) in keys] if keys else []
+    return Outcome(
+        api_version=API_VERSION,
+        kind="Outcome",
+        plan=plan,
+        stopped_by=stopped_by,
+        results=tuple(map(_result, executed)),
+        counts=result_counts(executed),
+        unconfirmed=sum(each.is_unconfirmed for each in executed),
+        not_attempted=tuple(_not_attempted(executed)),
+        plugins=tuple(_plugin_results(plan, executed)),
+        landings=landing_totals([eviction.landing for eviction in evicted], is_verified=decisions.is_verified),
+        predictions=make_predictions(executed),
+        figures=make_figures(decisions.snapshot, pods),
+    )
+
+
+def _result(executed: outcome.Outcome) -> EvictionResult:
+    eviction = executed.eviction
+    return EvictionResult(
+        pod=PodReference(namespace=eviction.namespace, name=eviction.name, uid=eviction.uid),
+        node=eviction.node,
+        target=None if eviction.landing is None else target_of(eviction.landing),
+        landed_on=executed.landed_on,
+        profile=eviction.profile,
+        plugin=eviction.plugin,
+        reason=eviction.reason,
+        result=_KINDS[str(executed.kind.value)],
+        code=str(executed.code.value),
+        message=executed.message,
+        status_code=executed.status_code,
+        num_attempts=executed.num_attempts,
+    )
+
+
+def result_counts(executed: Sequence[outcome.Outcome]) -> Mapping[ResultKind, int]:
+    """How many evictions ended in each way; every kind has an entry."""
+    counts = Counter(str(each.kind.value) for each in executed)
+    return {kind: counts[kind] for kind in _KINDS.values()}
+
+
+def _not_attempted(executed: Sequence[outcome.Outcome]) -> Iterator[NotAttempted]:
+    """One entry a cause, the most frequent first."""
+    left = (each for each in executed if each.kind is outcome.OutcomeKind.NOT_ATTEMPTED)
+    counts = Counter((str(each.code.value), each.message) for each in left)
+    for (code, message), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        yield NotAttempted(code=code, message=message, count=count)
+
+
+def _plugin_results(plan: Plan, executed: Sequence[outcome.Outcome]) -> Iterator[PluginResults]:
+    """One entry a plugin that was to run, in running order, also for those that evicted nothing."""
+    by_plugin: dict[tuple[str, str], list[outcome.Outcome]] = {(p.profile, p.plugin): [] for p in plan.plugins}
+    for each in executed:
+        by_plugin.setdefault((each.eviction.profile, each.eviction.plugin), []).append(each)
+    for (profile, plugin), outcomes in by_plugin.items():
+        yield PluginResults(profile=profile, plugin=plugin, counts=result_counts(outcomes))

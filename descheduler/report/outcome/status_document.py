@@ -1,0 +1,95 @@
+"""The document `Status`: what the last runs of a policy did, as they left it beside their Lease."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from descheduler.report.document import Fields
+from descheduler.report.outcome.document import PluginResults, ResultKind
+from descheduler.report.outcome.predictions import Predictions
+
+__all__ = ["MOST_RUNS", "NOTHING_TAKEN_UP", "STATUS_VERSION", "RunSummary", "Status", "StatusError", "TakenUp"]
+
+STATUS_VERSION: Literal["descheduler.status/v1"] = "descheduler.status/v1"
+
+MOST_RUNS = 10
+"""The latest runs are kept."""
+
+
+class StatusError(ValueError):
+    """Text that is no status of this version; the message says what is wrong."""
+
+
+class TakenUp(Fields, frozen=True):
+    """What a run found of earlier ones: migrations that it finished or undid, and reservations that it removed.
+
+    `of_users` are PodMigrationJobs of users that it carried out.
+    """
+
+    finished: int
+    undone: int
+    removed: int
+    of_users: int
+
+
+NOTHING_TAKEN_UP = TakenUp(finished=0, undone=0, removed=0, of_users=0)
+
+
+class RunSummary(Fields, frozen=True):
+    """One run. `at` is the time that its ages were computed at, `version` that of the program.
+
+    `counts` are planned evictions by result, and `plugins` the same for each plugin that had any.
+    `not_evicted` are the pods that plugins selected and that the plan does not evict, by reason code.
+    `reservations_unused` were not used by the replacements on their nodes: the scheduler's profile does not enable the
+    plugin Reservation under `reserve`. `stopped_by` is what ended the run early, `skipped` why no plugin ran; both are
+    "" otherwise.
+    """
+
+    at: datetime
+    version: str
+    policy: str
+    policy_digest: str
+    planned: int
+    counts: Mapping[ResultKind, int]
+    plugins: tuple[PluginResults, ...]
+    not_evicted: Mapping[str, int]
+    predictions: Predictions
+    taken_up: TakenUp
+    reservations_unused: int
+    stopped_by: str
+    skipped: str
+    seconds: float
+    num_api_calls: int = msgspec.field(name="apiCalls")
+
+
+class Status(Fields, frozen=True):
+    """The last `MOST_RUNS` runs, the latest first."""
+
+    api_version: Literal["descheduler.status/v1"]
+    kind: Literal["Status"]
+    runs: tuple[RunSummary, ...]
+
+    def with_run(self, run: RunSummary) -> Status:
+        """The status after `run`."""
+        return msgspec.structs.replace(self, runs=(run, *self.runs)[:MOST_RUNS])
+
+    def encoded(self) -> str:
+        """As it is kept."""
+        return msgspec.json.encode(self).decode()
+
+    @classmethod
+    def decoded(cls, text: str) -> Status:
+        """What `text` holds; no run where it is empty. Raises StatusError."""
+        if not text:
+            return cls(api_version=STATUS_VERSION, kind="Status", runs=())
+        try:
+            return _decode_status(text)
+        except (ValueError, RecursionError) as error:
+            raise StatusError(f"not a status of version {STATUS_VERSION}: {error}") from error
+
+
+_decode_status = msgspec.json.Decoder(Status).decode

@@ -1,0 +1,280 @@
+"""The document `Plan`: every decision of one cycle, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.report.facts import PluginFacts
+from descheduler.report.plan.figures import Figures
+from descheduler.report.plan.goal import PlannedGoal
+
+LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
+"""The verdicts, from the best to the worst."""
+
+__all__ = [
+    "BackgroundEviction",
+    "Failure",
+    "LandingCause",
+    "LandingTotals",
+    "Move",
+    "Plan",
+    "PlannedAllocation",
+    "PlannedLanding",
+    "PlannedRefusal",
+    "PluginFigures",
+    "ReachedLimit",
+    "RefusalCount",
+    "RefusedAlso",
+    "RepeatedRequest",
+    "Target",
+]
+
+
+class Move(Fields, frozen=True):
+    """A pod that leaves its node, once, in the order in which moves are decided.
+
+    `to_node` is where its replacement is scheduled, null when no node is predicted or when that was not looked up;
+    with `holds_target` the plan has chosen that node, and a Reservation holds room for the replacement there before the
+    eviction. Once the pod has left, room is held for those in `room_for`. `landing` says how sure that is. `wave`
+    numbers the moves that may run together, from 1: those of the next wave need room that these leave. `cost` is what
+    the disruption of the pod costs for the planner that chose it, in thousandths of an ordinary eviction, null for
+    moves of other plugins.
+    """
+
+    pod: PodReference
+    from_node: str = msgspec.field(name="from")
+    to_node: str | None = msgspec.field(name="to")
+    holds_target: bool
+    room_for: tuple[HeldRoom, ...]
+    landing: PlannedLanding | None
+    profile: str
+    plugin: str
+    reason: str
+    wave: int
+    cost: int | None
+
+
+class HeldRoom(Fields, frozen=True):
+    """Room on `node` that is held for `pod`, which is pending, or, where it leaves later, for its replacement."""
+
+    pod: PodReference
+    node: str
+
+
+class PlannedAllocation(Fields, frozen=True):
+    """Something on the expected node that a scheduling plugin allocates to the replacement pod, such as a GPU.
+
+    `kind` says what it is, such as `gpu` or `reservation`; `name` tells it from others of its kind on the node, such as
+    the minor of a device. `resources` are the amounts of it in the units of requests, by resource name.
+    """
+
+    plugin: str
+    kind: str
+    name: str
+    resources: Mapping[str, int]
+
+
+class PlannedLanding(Fields, frozen=True):
+    """Where the replacement pod would be scheduled.
+
+    `verdict` is `lands` (it can be scheduled), `lands_if` (only under `conditions`), `likely` (every modelled filter
+    passes on `to`, and some check of the scheduler is not modelled), `unknown` or `no`; `message` says why for the last
+    three. `cause` names, for likely and unknown, what was not checked, in the words of `LandingTotals.causes`; it is
+    empty otherwise. `cold` is the verdict while the evicted pod is terminating, `settled` once it is deleted. `nodes`
+    are those that the scheduler ranks first together with `to`, or may rank first where some scores are not modelled;
+    `margin` is their lead over the next one, null without
+    any. `returns_to_source` is set when it would be scheduled onto the same node again. `allocations` are what it gets
+    on `to`.
+    """
+
+    verdict: LandingWord
+    cold: LandingWord
+    settled: LandingWord
+    nodes: tuple[str, ...]
+    margin: int | None
+    returns_to_source: bool
+    conditions: tuple[str, ...]
+    message: str
+    cause: str
+    allocations: tuple[PlannedAllocation, ...]
+
+
+class LandingCause(Fields, frozen=True):
+    """Something that was not checked, and for how many replacements: those of one `verdict`, `likely` or `unknown`."""
+
+    verdict: Literal["likely", "unknown"]
+    cause: str
+    num_pods: int = msgspec.field(name="pods")
+
+
+class Target(Fields, frozen=True):
+    """The expected node of a replacement. `node` is "" when no node is expected; the other fields are as in
+    `PlannedLanding`."""
+
+    node: str
+    verdict: LandingWord
+    returns_to_source: bool
+
+
+class LandingTotals(Fields, frozen=True):
+    """Replacements of the evicted pods by verdict, each pod once. `num_assessed` of them were predicted.
+
+    `not_created` of `lands` are not created at all: their owner has enough pods without them.
+    `is_verified` is true when every profile enables PlacementVerification.
+    `causes` say why verdicts are `likely`, and then why they are `unknown`, the most frequent first; they add up to
+    `likely` and `unknown`. `together` is the verdict on all of them at once, in any order, under `conditions`; null
+    when it was not computed. `certificate` is the proof of a `no`.
+    """
+
+    is_verified: bool = msgspec.field(name="verified")
+    num_evicted: int = msgspec.field(name="evicted")
+    num_assessed: int = msgspec.field(name="assessed")
+    lands: int
+    lands_if: int
+    likely: int
+    unknown: int
+    no: int
+    causes: tuple[LandingCause, ...]
+    returns_to_source: int
+    not_created: int
+    together: LandingWord | None
+    conditions: tuple[str, ...]
+    certificate: str
+
+
+class BackgroundEviction(Fields, frozen=True):
+    """A pod whose eviction another controller would carry out."""
+
+    pod: PodReference
+    node: str
+    profile: str
+    plugin: str
+    reason: str
+
+
+class RepeatedRequest(Fields, frozen=True):
+    """A further request for a pod that a move already evicts. The pod is evicted once."""
+
+    pod: PodReference
+    node: str
+    profile: str
+    plugin: str
+    reason: str
+
+
+class RefusedAlso(Fields, frozen=True, gc=False):
+    """A further refusal of a pod that is not evicted."""
+
+    profile: str
+    plugin: str
+    code: str
+    message: str
+
+
+class PlannedRefusal(Fields, frozen=True, gc=False):
+    """A pod that a plugin selected and that is not evicted, once.
+
+    `reason` says why the plugin selected it, empty when it gave no reason. `message` says what blocks the eviction,
+    `subject` names the object that blocks it, and `limit` the key of the policy whose limit is reached, empty where it
+    is something else. `is_attempt` tells whether the eviction was requested in the run; a limit can have stopped the
+    plugin before, or a filter excluded the pod. `others` are further refusals of the pod.
+    """
+
+    pod: PodReference
+    node: str
+    profile: str
+    plugin: str
+    reason: str
+    code: str
+    message: str
+    subject: str
+    limit: str
+    is_attempt: bool = msgspec.field(name="attempt")
+    others: tuple[RefusedAlso, ...]
+
+
+class RefusalCount(Fields, frozen=True):
+    """How many entries of `refusals`, each a pod, have one code, and what the code means.
+
+    The eviction of `num_attempts` of them was requested in the run.
+    """
+
+    code: str
+    summary: str
+    num_refusals: int = msgspec.field(name="count")
+    num_attempts: int = msgspec.field(name="attempts")
+
+
+class ReachedLimit(Fields, frozen=True):
+    """A limit of `value` evictions that is reached, and how many entries of `refusals` it blocks.
+
+    `limit` is its key in the policy, or in the arguments of a plugin. `scope` is the node or namespace that it is
+    reached for, empty for the run. `percentage` is what the policy says where that is not a number, such as `10%`, and
+    empty otherwise.
+    """
+
+    limit: str
+    value: int
+    scope: str
+    percentage: str
+    num_pods: int = msgspec.field(name="pods")
+
+
+class PluginFigures(Fields, frozen=True):
+    """How many pods one plugin of one profile evicts, and how many it selected that are not evicted, by code.
+
+    `evicted` counts entries of `moves`, and `refused` entries of `refusals` and their `others`. `facts` are null for a
+    plugin that failed.
+    """
+
+    profile: str
+    plugin: str
+    evicted: int
+    background: int
+    refused: Mapping[str, int]
+    facts: PluginFacts | None
+
+
+class Failure(Fields, frozen=True):
+    """A plugin that failed in this cycle."""
+
+    profile: str
+    plugin: str
+    message: str
+
+
+class Plan(Fields, frozen=True):
+    """Everything one cycle decided. `now` is the instant that all ages were taken at.
+
+    `skipped` says why no plugin ran, and is empty when they did. `goal` is null where no planner ran.
+    `num_background` counts the evictions in `background` and those that other controllers had begun before.
+    `num_more_matching` counts the entries of `refusals` that a limit blocks; with `is_lower_bound` more pods match,
+    which were not looked for.
+    """
+
+    api_version: ApiVersion
+    kind: Literal["Plan"]
+    now: datetime
+    policy: PolicyIdentity
+    snapshot: SnapshotIdentity
+    skipped: str
+    moves: tuple[Move, ...]
+    repeated_requests: tuple[RepeatedRequest, ...]
+    goal: PlannedGoal | None
+    landings: LandingTotals
+    background: tuple[BackgroundEviction, ...]
+    num_background: int
+    refusals: tuple[PlannedRefusal, ...]
+    refusal_counts: tuple[RefusalCount, ...]
+    limits: tuple[ReachedLimit, ...]
+    num_more_matching: int = msgspec.field(name="moreMatching")
+    is_lower_bound: bool = msgspec.field(name="moreMatchingIsLowerBound")
+    plugins: tuple[PluginFigures, ...]
+    figures: Figures
+    failures: tuple[Failure, ...]
+    warnings: tuple[str, ...]

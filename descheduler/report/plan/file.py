@@ -1,0 +1,120 @@
+"""The document `PlanFile`: a plan, and what each of its moves was judged by, for `descheduler apply`."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
+from descheduler.report.document import API_VERSION, ApiVersion, Fields
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.making import make_plan
+from descheduler.version import VERSION
+
+__all__ = ["ClusterIdentity", "MoveBasis", "NodeFootprint", "PlanFile", "basis_of", "make_plan_file"]
+
+
+class ClusterIdentity(Fields, frozen=True):
+    """Which cluster it is: the URL of its API server, and the UID of its namespace kube-system.
+
+    Both are empty where they are not known, as for a dump.
+    """
+
+    server: str
+    uid: str
+
+
+class NodeFootprint(Fields, frozen=True):
+    """What a node was when a move was decided. The digests are SHA-256, of allocatable resources, labels and taints."""
+
+    name: str
+    uid: str
+    cordoned: bool
+    ready: bool
+    allocatable: str
+    labels: str
+    taints: str
+
+
+class MoveBasis(Fields, frozen=True):
+    """What the move of the pod with `uid` was decided on, in the order of the plan's moves.
+
+    `workload` is the UID of the pod's controller, "" without one, `requests` the digest of what the pod requests.
+    `source` and `target` are the nodes that it leaves and that its replacement was expected on, null when there is no
+    such node. Moves of the same `bundle` leave together; 0 is that of a pod that leaves alone.
+    """
+
+    uid: str
+    workload: str
+    requests: str
+    source: NodeFootprint | None
+    target: NodeFootprint | None
+    bundle: int
+
+
+class PlanFile(Fields, frozen=True):
+    """A whole plan that can be carried out later. `version` is that of the program that made it."""
+
+    api_version: ApiVersion
+    kind: Literal["PlanFile"]
+    version: str
+    cluster: ClusterIdentity
+    bases: tuple[MoveBasis, ...]
+    plan: Plan
+
+
+def make_plan_file(decisions: Decisions, cluster: ClusterIdentity) -> PlanFile:
+    """The file for what was decided over a snapshot of `cluster`."""
+    nodes = {node.name: node for node in decisions.snapshot.nodes}
+    return PlanFile(
+        api_version=API_VERSION,
+        kind="PlanFile",
+        version=VERSION,
+        cluster=cluster,
+        bases=tuple(_basis(move, nodes) for move in decisions.leaving),
+        plan=make_plan(decisions),
+    )
+
+
+def basis_of(pod: Pod, snapshot: Snapshot, target: str, bundle: int) -> MoveBasis:
+    """What a move of `pod` to the node `target` ("" for none) would be judged by now."""
+    return _made(pod, {node.name: node for node in snapshot.nodes}, target, bundle)
+
+
+def _basis(move: Move, nodes: dict[str, Node]) -> MoveBasis:
+    return _made(move.pod, nodes, move.to_node or "", move.bundle)
+
+
+def _made(pod: Pod, nodes: dict[str, Node], target: str, bundle: int) -> MoveBasis:
+    return MoveBasis(
+        uid=pod.uid,
+        workload="" if pod.controller is None else pod.controller.uid,
+        requests=_digest(dict(pod.spec.requests)),
+        source=_footprint(nodes.get(pod.node_name)),
+        target=_footprint(nodes.get(target)),
+        bundle=bundle,
+    )
+
+
+def _footprint(node: Node | None) -> NodeFootprint | None:
+    if node is None:
+        return None
+    return NodeFootprint(
+        name=node.name,
+        uid=node.uid,
+        cordoned=node.unschedulable,
+        ready=node.is_ready,
+        allocatable=_digest(dict(node.allocatable)),
+        labels=_digest(dict(node.labels)),
+        taints=_digest(sorted(msgspec.json.encode(taint).decode() for taint in node.taints)),
+    )
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()

@@ -1,0 +1,81 @@
+"""Landings as the plan shows them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from descheduler.report.plan.document import LandingCause, LandingTotals, PlannedAllocation, PlannedLanding, Target
+
+if TYPE_CHECKING:  # a plan without landings must not pay for numpy
+    from descheduler.placement.landings.landing import JointVerdict, Landing
+
+__all__ = ["landing_causes", "landing_totals", "planned_allocations", "planned_landing", "target_of"]
+
+_UNPROVEN: tuple[Literal["likely", "unknown"], ...] = ("likely", "unknown")
+
+
+def planned_landing(landing: Landing) -> PlannedLanding:
+    """One landing in plain values."""
+    return PlannedLanding(
+        verdict=landing.verdict.value,
+        cold=landing.cold.value,
+        settled=landing.settled.value,
+        nodes=landing.ties,
+        margin=landing.margin,
+        returns_to_source=landing.returns_to_source,
+        conditions=landing.conditions,
+        message=landing.message,
+        cause=landing.cause,
+        allocations=planned_allocations(landing),
+    )
+
+
+def planned_allocations(landing: Landing) -> tuple[PlannedAllocation, ...]:
+    """What the replacement gets on its node, in plain values."""
+    return tuple(
+        PlannedAllocation(plugin=each.plugin, kind=each.kind, name=each.name, resources=each.resources)
+        for each in landing.allocations
+    )
+
+
+def target_of(landing: Landing) -> Target:
+    """One landing in short."""
+    return Target(
+        node=landing.node or "",
+        verdict=landing.verdict.value,
+        returns_to_source=landing.returns_to_source,
+    )
+
+
+def landing_totals(
+    evicted: Sequence[Landing | None], *, is_verified: bool, together: JointVerdict | None = None
+) -> LandingTotals:
+    """How many of the evicted pods are created again and land; a landing, or None, for each of them."""
+    landings = [landing for landing in evicted if landing is not None]
+    by_verdict = Counter(landing.verdict.value for landing in landings)
+    return LandingTotals(
+        is_verified=is_verified,
+        num_evicted=len(evicted),
+        num_assessed=len(landings),
+        lands=by_verdict["lands"],
+        lands_if=by_verdict["lands_if"],
+        likely=by_verdict["likely"],
+        unknown=by_verdict["unknown"],
+        no=by_verdict["no"],
+        causes=tuple(landing_causes(landings)),
+        returns_to_source=sum(landing.returns_to_source for landing in landings),
+        not_created=sum(landing.replacement.pod is None for landing in landings if landing.verdict.value == "lands"),
+        together=None if together is None else together.verdict.value,
+        conditions=() if together is None else together.conditions,
+        certificate="" if together is None else together.certificate,
+    )
+
+
+def landing_causes(landings: Sequence[Landing]) -> Iterator[LandingCause]:
+    """One entry a verdict and cause, the most frequent of each verdict first."""
+    for verdict in _UNPROVEN:
+        counts = Counter(landing.cause for landing in landings if landing.verdict.value == verdict)
+        for cause, num_pods in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            yield LandingCause(verdict=verdict, cause=cause, num_pods=num_pods)

@@ -1,0 +1,187 @@
+"""From the decisions of a cycle to the document `Plan`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason, Verdict
+from descheduler.plan import moves
+from descheduler.plan.decisions import BACKGROUND, Decisions
+from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
+from descheduler.report.document import API_VERSION, PodReference
+from descheduler.report.facts import facts_of
+from descheduler.report.identities import policy_identity, snapshot_identity
+from descheduler.report.plan.document import (
+    BackgroundEviction,
+    Failure,
+    HeldRoom,
+    Move,
+    Plan,
+    PlannedRefusal,
+    PluginFigures,
+    ReachedLimit,
+    RefusalCount,
+    RefusedAlso,
+    RepeatedRequest,
+)
+from descheduler.report.plan.figures import make_figures
+from descheduler.report.plan.goal import goal_of
+from descheduler.report.plan.landings import landing_totals, planned_landing
+
+__all__ = ["Plan", "make_plan"]
+
+_SUMMARIES = {reason.code: reason.summary for reason in Reason}
+
+
+def make_plan(decisions: Decisions) -> Plan:
+    """The document that says everything `decisions` hold. The same decisions give the same document."""
+    policy = decisions.policy
+    staying = staying_pods(decisions)
+    refusals = tuple(map(_refusal, staying))
+    limits = _reached_limits(staying)
+    return Plan(
+        api_version=API_VERSION,
+        kind="Plan",
+        now=decisions.now,
+        policy=policy_identity(policy),
+        snapshot=snapshot_identity(decisions.snapshot, decisions.now),
+        skipped=decisions.skipped,
+        moves=tuple(map(_move, decisions.leaving)),
+        repeated_requests=tuple(_repeated(move) for move in decisions.moves if move.is_repeated),
+        goal=goal_of(decisions),
+        landings=landing_totals(
+            [move.landing for move in decisions.leaving],
+            is_verified=decisions.is_verified,
+            together=decisions.together,
+        ),
+        background=tuple(map(_background, decisions.background)),
+        num_background=decisions.num_background,
+        refusals=refusals,
+        refusal_counts=_refusal_counts(refusals),
+        limits=limits,
+        num_more_matching=sum(limit.num_pods for limit in limits),
+        is_lower_bound=not decisions.beyond.is_whole,
+        plugins=tuple(_plugin_figures(decisions, staying)),
+        figures=make_figures(decisions.snapshot, (move.pod for move in decisions.leaving)),
+        failures=tuple(Failure(profile=f.profile, plugin=f.plugin, message=f.message) for f in decisions.failures),
+        warnings=(*(str(problem) for problem in policy.warnings), *decisions.notes, *decisions.snapshot.warnings),
+    )
+
+
+def _reference(pod: Pod) -> PodReference:
+    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
+
+
+def _move(move: moves.Move) -> Move:
+    return Move(
+        pod=_reference(move.pod),
+        from_node=move.pod.node_name,
+        to_node=move.to_node,
+        holds_target=bool(move.held_on),
+        room_for=tuple(HeldRoom(pod=_reference(room.pod), node=room.node) for room in move.rooms),
+        landing=None if move.landing is None else planned_landing(move.landing),
+        profile=move.profile,
+        plugin=move.plugin,
+        reason=move.reason,
+        wave=move.wave,
+        cost=move.cost,
+    )
+
+
+def _repeated(move: moves.Move) -> RepeatedRequest:
+    return RepeatedRequest(
+        pod=_reference(move.pod),
+        node=move.pod.node_name,
+        profile=move.profile,
+        plugin=move.plugin,
+        reason=move.reason,
+    )
+
+
+def _background(move: moves.Move) -> BackgroundEviction:
+    return BackgroundEviction(
+        pod=_reference(move.pod),
+        node=move.pod.node_name,
+        profile=move.profile,
+        plugin=move.plugin,
+        reason=move.reason,
+    )
+
+
+def _refusal(staying: Staying) -> PlannedRefusal:
+    refusal, verdict = staying.first, staying.first.verdict
+    return PlannedRefusal(
+        pod=_reference(refusal.pod),
+        node=refusal.pod.node_name,
+        profile=refusal.profile,
+        plugin=refusal.plugin,
+        reason=refusal.reason,
+        code=_code(verdict),
+        message=verdict.message,
+        subject=verdict.subject,
+        limit="" if verdict.limit is None else verdict.limit.value,
+        is_attempt=staying.is_attempt,
+        others=tuple(map(_also, staying.others)),
+    )
+
+
+def _also(refusal: moves.Refusal) -> RefusedAlso:
+    return RefusedAlso(
+        profile=refusal.profile,
+        plugin=refusal.plugin,
+        code=_code(refusal.verdict),
+        message=refusal.verdict.message,
+    )
+
+
+def _code(verdict: Verdict) -> str:
+    return verdict.code or Reason.UNSET.code
+
+
+def _refusal_counts(refusals: Sequence[PlannedRefusal]) -> tuple[RefusalCount, ...]:
+    """One entry a reason, the most frequent first."""
+    counts = Counter(refusal.code for refusal in refusals)
+    attempts = Counter(refusal.code for refusal in refusals if refusal.is_attempt)
+    return tuple(
+        RefusalCount(code=code, summary=_SUMMARIES[code], num_refusals=num_refusals, num_attempts=attempts[code])
+        for code, num_refusals in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    )
+
+
+def _reached_limits(staying: Iterable[Staying]) -> tuple[ReachedLimit, ...]:
+    """One entry a limit and what it is reached for, in the order in which limits are checked."""
+    counts = Counter(each.first.verdict.reached for each in staying)
+    order = list(EvictionLimit)
+    reached = sorted(filter(None, counts), key=lambda each: (order.index(each.limit), each.scope, each.value))
+    return tuple(
+        ReachedLimit(
+            limit=each.limit.value,
+            value=each.value,
+            scope=each.scope,
+            percentage=each.percentage,
+            num_pods=counts[each],
+        )
+        for each in reached
+    )
+
+
+def _plugin_figures(decisions: Decisions, staying: Iterable[Staying]) -> Iterator[PluginFigures]:
+    """One entry a plugin that was to run, in running order, also for those that found nothing."""
+    evicted = Counter((move.profile, move.plugin) for move in decisions.leaving)
+    refused = refused_by_plugin(staying)
+    profiles = decisions.policy.profiles
+    runs = [(profile.name, plugin) for profile in profiles for plugin in profile.deschedule]
+    runs += [(profile.name, plugin) for profile in profiles for plugin in profile.balance]
+    for profile, plugin in dict.fromkeys(runs):
+        blocked = refused.get((profile, plugin), {})
+        yield PluginFigures(
+            profile=profile,
+            plugin=plugin,
+            evicted=evicted[profile, plugin],
+            background=decisions.results.get((profile, plugin, BACKGROUND), 0),
+            refused=blocked,
+            facts=facts_of(decisions, profile, plugin, blocked),
+        )

@@ -1,0 +1,53 @@
+"""Which tolerations cover which taints."""
+
+from __future__ import annotations
+
+import pytest
+
+from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
+
+VALUED = Taint("k", "v", NO_SCHEDULE)
+
+
+@pytest.mark.parametrize(
+    ("taint", "toleration", "tolerated"),
+    [
+        pytest.param(VALUED, Toleration(operator="Exists"), True, id="no key and Exists cover everything"),
+        pytest.param(VALUED, Toleration(key="k"), False, id="Equal is the default and compares the value"),
+        pytest.param(Taint("k", "", NO_SCHEDULE), Toleration(key="k"), True, id="empty values are equal"),
+        pytest.param(VALUED, Toleration("k", "Equal", "v"), True, id="equal values"),
+        pytest.param(VALUED, Toleration("j", "Exists"), False, id="another key"),
+        pytest.param(VALUED, Toleration("k", "Sometimes", "v"), False, id="an unknown operator"),
+        pytest.param(
+            Taint("k", "v", NO_EXECUTE), Toleration("k", "Exists", effect=NO_SCHEDULE), False, id="another effect"
+        ),
+        pytest.param(
+            Taint("k", "v", NO_EXECUTE),
+            Toleration("k", "Exists", toleration_seconds=0),
+            True,
+            id="seconds do not matter",
+        ),
+        pytest.param(Taint("k", "5"), Toleration("k", "Gt", "3"), True, id="a greater number"),
+        pytest.param(Taint("k", "3"), Toleration("k", "Gt", "3"), False, id="an equal number is not greater"),
+        pytest.param(Taint("k", "-4"), Toleration("k", "Lt", "3"), True, id="a smaller number"),
+        pytest.param(Taint("k", "05"), Toleration("k", "Gt", "3"), False, id="a number with a leading zero"),
+        pytest.param(Taint("k", "x"), Toleration("k", "Gt", "3"), False, id="a word is no number"),
+        pytest.param(
+            Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE),
+            Toleration("node.kubernetes.io/unschedulable", "Exists"),
+            True,
+            id="a cordon",
+        ),
+    ],
+)
+def test_toleration_covers_a_taint(taint: Taint, toleration: Toleration, tolerated: bool) -> None:
+    assert toleration.tolerates(taint) is tolerated
+
+
+def test_each_taint_needs_a_toleration_of_its_own() -> None:
+    taints = [VALUED, Taint("gpu", "", NO_SCHEDULE)]
+    one, other = Toleration("k", "Exists"), Toleration("gpu", "Exists")
+
+    assert tolerates_all([one, other], taints)
+    assert not tolerates_all([one], taints)
+    assert tolerates_all([], [])
