@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
-from itertools import pairwise
 from typing import Protocol
 
+from descheduler.cluster.begun_lists import Batch, MessageSource, message_lists
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kind import AnyKind
@@ -24,15 +24,13 @@ from descheduler.kube.errors import (
     NotProtobuf,
     TransportError,
 )
-from descheduler.kube.lists.begun import BegunList
+from descheduler.kube.lists.begun import BegunLists
 from descheduler.model.kube_version import encodes_as_stream
 from descheduler.model.text.printable import printable
 
-__all__ = ["Batch", "Page", "PageSource", "dump_live", "read_live"]
+__all__ = ["Page", "PageSource", "dump_live", "read_live"]
 
 _MAX_RESTARTS = 3
-_PAGE_SIZE = 5000
-"""Objects a page of protobuf from servers that make an answer whole before they send it."""
 
 
 class Page(Protocol):
@@ -51,23 +49,7 @@ class Page(Protocol):
         """The kind of the list, such as `PodList`."""
 
 
-class Batch(Protocol):
-    """Some objects of a list in protobuf."""
-
-    @property
-    def items(self) -> Sequence[bytes]:
-        """The objects."""
-
-    @property
-    def resource_version(self) -> str:
-        """The version of the list."""
-
-    @property
-    def kind(self) -> str:
-        """The kind of the list, such as `PodList`."""
-
-
-class PageSource(Protocol):
+class PageSource(MessageSource, Protocol):
     """What reading needs of `descheduler.kube.client.KubeClient`."""
 
     def list_pages(self, path: str, *, limit: int = 500) -> Iterator[Page]:
@@ -75,9 +57,6 @@ class PageSource(Protocol):
 
         Raises ListExpired, AnswerBroken, KindAbsent, KindForbidden or another KubeError.
         """
-
-    def list_messages(self, path: str, *, limit: int = 0) -> Generator[Batch, None, None]:
-        """The list at `path` in protobuf, `limit` objects a page, 0 for all. Raises also NotProtobuf, AnswerBroken."""
 
 
 def read_live(
@@ -87,6 +66,7 @@ def read_live(
     source: str = "the API server",
     taken_at: datetime | None = None,
     git_version: str = "",
+    begun: BegunLists[Batch] | None = None,
 ) -> Snapshot:
     """The snapshot of the kinds that are needed, in the order of the kinds table: nodes, then pods, then others.
 
@@ -95,19 +75,20 @@ def read_live(
     that of the pods. Wanted kinds are read as well as far as they can be: one that cannot is passed over, and is
     not among the snapshot's `kinds`; `warnings` say so unless it is forbidden or absent. Raises SnapshotError when
     anything else but measured usage cannot be read whole; kinds that may not be read are all named.
-    `git_version` is the server's, "" where it hides that: it tells how a list is best asked for.
+    `git_version` is the server's, "" where it hides that: it tells how a list is best asked for. `begun` are its lists
+    in protobuf, where some are asked for already; none is left open.
     """
     builder = SnapshotBuilder(source, request)
     in_one_go = encodes_as_stream(git_version)
-    needed = tuple(request.needed_kinds())
-    messages = _MessageReader(client, MessageAdder(builder), needed, limit=0 if in_one_go else _PAGE_SIZE)
+    lists = message_lists(client, request, git_version) if begun is None else begun
+    messages = _MessageReader(lists, MessageAdder(builder))
     versions: dict[str, str] = {}
 
     def read(kind: AnyKind) -> None:
         mark = builder.mark()
 
         def restart() -> None:
-            messages.close()
+            lists.give_up()
             builder.rollback(mark)
             builder.kinds.discard(kind.key)
 
@@ -130,8 +111,8 @@ def read_live(
         else:
             unserved.append(kind)
 
-    with paused_gc(), closing(messages):
-        _read_all(client, needed, read, note_absent)
+    with paused_gc(), closing(lists):
+        _read_all(client, request.needed_kinds(), read, note_absent)
         if unserved:
             names = ", ".join(sorted(f"{kind.name} ({kind.group})" for kind in unserved))
             builder.warnings.append(f"the cluster does not serve {names}; assuming there are none")
@@ -223,47 +204,25 @@ def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable
 
 
 class _MessageReader:
-    """Reads lists in protobuf, `limit` objects a page, 0 in one go, until it turns out that the server has none.
+    """Reads lists in protobuf until it turns out that the server has none."""
 
-    A server thinks about a large list before it sends the first byte of it. So that of the next of `kinds` is asked for
-    as soon as a list has come so far that its version is settled.
-    """
-
-    def __init__(self, client: PageSource, adder: MessageAdder, kinds: Iterable[AnyKind], *, limit: int) -> None:
-        self._client = client
+    def __init__(self, lists: BegunLists[Batch], adder: MessageAdder) -> None:
+        self._lists = lists
         self._adder = adder
-        self._limit = limit
-        self._next = {kind.key: then for kind, then in pairwise(kind for kind in kinds if kind.is_message)}
-        self._begun: dict[str, BegunList[Batch]] = {}
         self.are_spoken = True
 
     def read(self, kind: AnyKind) -> str:
         """The version of the list, whose objects are all added. Raises NotProtobuf, else KubeError."""
         version = ""
-        begun = self._begun.pop(kind.key, None)
         try:
-            for batch in self._list(kind) if begun is None else begun.parts():
+            for batch in self._lists.parts(kind.key):
                 version = batch.resource_version
                 _require_kind(kind, batch.kind)
-                self._begin_next(kind)
                 self._adder.add(kind, batch.items)
         except NotProtobuf:
             self.are_spoken = False
             raise
         return version
-
-    def close(self) -> None:
-        """Gives up what was asked for and is not read."""
-        while self._begun:
-            self._begun.popitem()[1].close()
-
-    def _begin_next(self, kind: AnyKind) -> None:
-        then = self._next.get(kind.key)
-        if then is not None and then.key not in self._begun:
-            self._begun[then.key] = BegunList(self._list(then))
-
-    def _list(self, kind: AnyKind) -> Generator[Batch, None, None]:
-        return self._client.list_messages(kind.path, limit=self._limit)
 
 
 def _read_once(client: PageSource, kind: AnyKind, add_page: Callable[[bytes], object], *, in_one_go: bool) -> str:

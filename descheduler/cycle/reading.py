@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -33,10 +34,16 @@ def read_cluster(
     `git_version` is the server's. `tell` is told of what is done besides reading through `client`, and may raise to end
     it. Raises SnapshotError when it cannot be read whole.
     """
-    # Dry runs on a dump must not pay for the edge to the API server, which this module imports.
-    from descheduler.cluster.live import read_live
+    # Dry runs on a dump must not pay for the edge to the API server, which these modules import.
+    from descheduler.cluster.begun_lists import begin_lists
 
-    snapshot = read_live(client, request, source=client.host, taken_at=taken_at, git_version=git_version)
+    with closing(begin_lists(client, request, git_version)) as begun:
+        # What decodes is loaded while the server is at work.
+        from descheduler.cluster.live import read_live
+
+        snapshot = read_live(
+            client, request, source=client.host, taken_at=taken_at, git_version=git_version, begun=begun
+        )
     snapshot = replace(snapshot, kube_version=_version(git_version))
     return snapshot if policy is None else _with_node_samples(snapshot, client, policy, tell)
 

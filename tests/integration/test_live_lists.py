@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from descheduler.cluster import live
+from descheduler.cluster import begun_lists
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS
@@ -87,7 +87,7 @@ def test_server_without_protobuf_is_asked_for_it_once_and_read_in_json(served: F
 def test_server_that_turns_to_json_between_pages_is_read_in_json_from_the_start(
     served: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "_PAGE_SIZE", 10)
+    monkeypatch.setattr(begun_lists, "_PAGE_SIZE", 10)
 
     def turn_to_json(request: Request) -> None:
         served.speaks_protobuf &= "continue" not in request.query

@@ -1,25 +1,35 @@
-"""A list that the API server begins with before anybody reads it."""
+"""Lists that the API server begins with before anybody reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from itertools import islice
+import threading
+from collections.abc import Callable, Generator, Mapping
+from itertools import islice, pairwise
 from typing import Generic, TypeVar
 
 from descheduler.kube.background import BackgroundCalls
 
-__all__ = ["BegunList"]
+__all__ = ["BegunList", "BegunLists"]
 
 Part = TypeVar("Part")
 
 
 class BegunList(Generic[Part]):
-    """Takes the first of `parts` on a thread of its own, at once; the others wait to be read."""
+    """Takes the first of `parts` on a thread of its own, at once; the others wait to be read.
 
-    def __init__(self, parts: Generator[Part, None, None]) -> None:
+    `at_first` is called on that thread once there is one.
+    """
+
+    def __init__(self, parts: Generator[Part, None, None], at_first: Callable[[], None] = lambda: None) -> None:
+        def take_first() -> list[Part]:
+            first = list(islice(parts, 1))
+            if first:
+                at_first()
+            return first
+
         self._parts = parts
         self._calls: BackgroundCalls[list[Part]] = BackgroundCalls(1, name="list")
-        self._first = self._calls.submit(lambda: list(islice(parts, 1)))
+        self._first = self._calls.submit(take_first)
 
     def parts(self) -> Generator[Part, None, None]:
         """All parts, once; raises what they raise. The list is given up when this is closed."""
@@ -33,3 +43,45 @@ class BegunList(Generic[Part]):
         """Gives the list up, without waiting for a server that is still to answer."""
         self._calls.close()
         self._first.add_done_callback(lambda _: self._parts.close())
+
+
+class BegunLists(Generic[Part]):
+    """Lists that are read one after the other, in the order of `ask`, which has what asks for each by its name.
+
+    A server thinks about a large list before it sends the first byte of it. So each list is asked for as soon as the
+    one before has come so far that its version is settled: with its first part.
+    """
+
+    def __init__(self, ask: Mapping[str, Callable[[], Generator[Part, None, None]]]) -> None:
+        self._ask = ask
+        self._next = dict(pairwise(ask))
+        self._begun: dict[str, BegunList[Part]] = {}
+        self._is_closed = False
+        self._lock = threading.Lock()
+        """A list is begun on the thread of the one before, while all may be given up on another."""
+
+    def begin(self, name: str) -> None:
+        """Asks for the list, if that is not done."""
+        with self._lock:
+            if name not in self._begun and not self._is_closed:
+                self._begun[name] = BegunList(self._ask[name](), lambda: self._begin_next(name))
+
+    def parts(self, name: str) -> Generator[Part, None, None]:
+        """All parts of the list, as `BegunList.parts`."""
+        self.begin(name)
+        return self._begun.pop(name).parts()
+
+    def give_up(self) -> None:
+        """Gives up what was asked for and is not read: it is asked for again when it is to be read."""
+        with self._lock:
+            while self._begun:
+                self._begun.popitem()[1].close()
+
+    def close(self) -> None:
+        """Gives up what was asked for and is not read, and asks for nothing more."""
+        self._is_closed = True
+        self.give_up()
+
+    def _begin_next(self, name: str) -> None:
+        if name in self._next:
+            self.begin(self._next[name])

@@ -8,7 +8,7 @@ from collections.abc import Generator
 import pytest
 
 from descheduler.kube.errors import AnswerBroken, KindForbidden
-from descheduler.kube.lists.begun import BegunList
+from descheduler.kube.lists.begun import BegunList, BegunLists
 
 
 class SlowList:
@@ -91,3 +91,66 @@ def test_list_that_is_read_in_part_is_given_up_at_once() -> None:
     parts.close()
 
     assert slow.closed.is_set()
+
+
+class TestSeveralLists:
+    def test_next_list_is_asked_for_when_the_first_part_of_one_is_there(self) -> None:
+        nodes, pods = SlowList(), SlowList()
+        lists = BegunLists({"nodes": nodes.parts, "pods": pods.parts})
+
+        lists.begin("nodes")
+
+        assert nodes.asked.wait(10)
+        assert not pods.asked.is_set()
+        nodes.may_answer.set()
+        assert pods.asked.wait(10)
+        pods.may_answer.set()
+        assert [*lists.parts("nodes"), *lists.parts("pods")] == ["first", "second"] * 2
+
+    def test_list_that_nobody_began_is_asked_for_when_it_is_read(self) -> None:
+        nodes = SlowList()
+        nodes.may_answer.set()
+
+        assert list(BegunLists({"nodes": nodes.parts}).parts("nodes")) == ["first", "second"]
+
+    def test_list_behind_one_that_is_refused_is_not_asked_for(self) -> None:
+        pods = SlowList()
+
+        def refused() -> Generator[str, None, None]:
+            yield from ()
+            raise KindForbidden("not allowed to list nodes", status_code=403)
+
+        lists = BegunLists({"nodes": refused, "pods": pods.parts})
+
+        with pytest.raises(KindForbidden):
+            list(lists.parts("nodes"))
+        assert not pods.asked.is_set()
+
+    def test_list_that_was_given_up_is_asked_for_again(self) -> None:
+        asked: list[SlowList] = []
+
+        def ask() -> Generator[str, None, None]:
+            asked.append(SlowList())
+            asked[-1].may_answer.set()
+            return asked[-1].parts()
+
+        lists = BegunLists({"nodes": ask})
+        lists.begin("nodes")
+        assert asked[0].asked.wait(10)
+
+        lists.give_up()
+
+        assert list(lists.parts("nodes")) == ["first", "second"]
+        assert [each.closed.wait(10) for each in asked] == [True, True]
+
+    def test_nothing_is_asked_for_once_all_is_closed(self) -> None:
+        nodes, pods = SlowList(), SlowList()
+        lists = BegunLists({"nodes": nodes.parts, "pods": pods.parts})
+        lists.begin("nodes")
+        assert nodes.asked.wait(10)
+
+        lists.close()
+        nodes.may_answer.set()
+
+        assert nodes.closed.wait(10)
+        assert not pods.asked.is_set()
