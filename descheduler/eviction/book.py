@@ -51,6 +51,10 @@ class Book:
         """Whether some move of the book takes `pod`."""
         return pod.uid in self._moved
 
+    def num_granted(self, profile: str, plugin: str) -> int:
+        """How many moves were granted in the name of this plugin."""
+        return self.results[profile, plugin, SUCCESS]
+
     def enter(self, move: Move) -> Undo:
         """Notes a grant, of a pod that may be in the book already."""
         uid, is_new = move.pod.uid, not self.has(move.pod)

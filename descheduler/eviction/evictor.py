@@ -164,6 +164,11 @@ class Evictor:
         moves = self._view.prior_moves
         return sum(move.pod.node_name == node_name and move.is_of(profile, plugin) for move in moves)
 
+    def num_leaving(self, *, profile: str, plugin: str) -> int:
+        """How many pods earlier rounds have evicted in the name of this plugin, or this one was granted."""
+        num_awaited = sum(self.awaits(move.pod) and move.is_of(profile, plugin) for move in self._prior.values())
+        return num_awaited + self.book.num_granted(profile, plugin)
+
     def end_turn(self, *, profile: str, plugin: str) -> None:
         """Books what earlier rounds have evicted in the name of this plugin and it did not ask for again."""
         for move in self._prior.values():

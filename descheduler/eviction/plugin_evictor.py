@@ -98,6 +98,11 @@ class PluginEvictor:
         """How many pods of the node the plugin has evicted in earlier rounds of the run."""
         return self._evictor.num_taken_before(node_name, profile=self._profile, plugin=self._plugin)
 
+    @property
+    def num_leaving(self) -> int:
+        """How many pods the plugin has evicted in earlier rounds of the run, or was granted in this one."""
+        return self._evictor.num_leaving(profile=self._profile, plugin=self._plugin)
+
     def keep(self, candidate: Pod, verdict: Verdict, reason: str = "") -> None:
         """Notes why the plugin itself keeps a candidate that it selects for `reason`."""
         self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict, reason=reason)

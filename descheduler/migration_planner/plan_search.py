@@ -223,7 +223,7 @@ class PlanSearch:
             counts=self._objective.counts_pod,
             pending=self._objective.pending(),
             kept=self._kept,
-            most=args.max_evictions,
+            most=None if args.max_evictions is None else args.max_evictions - handle.evictor.num_leaving,
             cost_of=partial(disruption_costs, weights=args.disruption_cost, view=handle.view, now=handle.now),
             looks_at_devices=not by_gpu,
         )

@@ -12,6 +12,7 @@ from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
+from descheduler.plan.prior_moves import PriorMove
 from tests.builders import Object, make_node, make_pod
 from tests.migration_planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted, refused
@@ -81,6 +82,48 @@ def test_no_pod_leaves_where_a_limit_allows_too_few(others: Object) -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).levels[0].after == 1
+
+
+SEVERAL_NODES = [make_node(name, cpu="10") for name in "abcdwxyz"]
+SEVERAL_WAIT = [
+    *(pod(f"{node}0", "3", node) for node in "abcd"),
+    *(fixed(node, "6") for node in "abcd"),
+    *(fixed(node, "7") for node in "wxyz"),
+    *(pending(f"p{number}", "4") for number in range(4)),
+]
+"""Each of a, b, c and d has room for one of four pods that wait once its only pod leaves, for which each of the others has some."""
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+def test_no_more_pods_leave_than_the_planner_may_evict(most: int) -> None:
+    """What is left of a plan is planned further on top of it, and bettered."""
+    decisions = run(SEVERAL_WAIT, nodes=SEVERAL_NODES, planner={"maxEvictions": most})
+
+    assert len(evicted(decisions)) == most
+    assert goal_of(decisions).levels[0].after == 4 - most
+
+
+def test_what_earlier_rounds_have_evicted_counts_against_the_limit_of_the_planner() -> None:
+    prior = PriorMove(SEVERAL_WAIT[0], "p", "MigrationPlanner", "")
+
+    decisions = run(SEVERAL_WAIT, nodes=SEVERAL_NODES, planner={"maxEvictions": 2}, prior_moves=[prior])
+
+    assert len(evicted(decisions)) == 2
+
+
+def test_objectives_share_the_limit_of_the_planner() -> None:
+    objectives = [{"makeRoom": {"for": [f"default/p{number}" for number in numbers]}} for numbers in ((0, 1), (2, 3))]
+
+    decisions = run(SEVERAL_WAIT, nodes=SEVERAL_NODES, planner={"objectives": objectives, "maxEvictions": 3})
+
+    assert len(evicted(decisions)) == 3
+
+
+@pytest.mark.parametrize(
+    "limit", [{"planner": {"maxEvictions": 2**64 - 1}}, {"policy": {"maxNoOfPodsToEvictTotal": 2**63}}]
+)
+def test_limits_can_be_larger_than_any_cluster(limit: Object) -> None:
+    assert len(evicted(run([*NEARLY_FULL, pending("p", "4")], **limit))) == 1
 
 
 def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:

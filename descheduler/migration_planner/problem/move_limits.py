@@ -32,5 +32,5 @@ def _limit(
     groups: dict[Hashable, int] = {}
     keys = (key_of(pod) if number < num_placed else None for number, pod in enumerate(pods))
     group = [-1 if key is None else groups.setdefault(key, len(groups)) for key in keys]
-    limit = [max(left(key), 0) for key in groups] or [0]
+    limit = [min(max(left(key), 0), num_placed) for key in groups] or [0]
     return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64))
