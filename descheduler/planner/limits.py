@@ -10,6 +10,10 @@ __all__ = ["Budget", "Limits"]
 
 _PAIRS_OF_A_CALL = 30_000
 """What numpy's own time for the calls of one evaluation is worth."""
+_UNITS_A_SECOND = 1.0
+"""How much work is done in a second by a core that does nothing else."""
+_LEAST_SECONDS, _LEAST_SHARE = 5.0, 0.25
+"""What a part of a search may take at least, in seconds and of the whole time, where it is to end by its work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +94,25 @@ class Budget:
         return min(max(by_time, by_work), 1.0)
 
     def share(self, ratio: float) -> Limits:
-        """That much of the whole budget, or all that is left of it where that is less."""
-        seconds, work = self._limits.seconds, self._limits.work
+        """That much of the whole budget, or all that is left of it where that is less.
+
+        A short part would often end by its time where the process stands still for a moment, although work limits the
+        whole: it may take longer then, so that equal input gives equal plans.
+        """
+        work = self._limits.work
         return Limits(
-            None if seconds is None else max(min(ratio * seconds, self.seconds_left), 0.0),
+            self._seconds_of_part(ratio),
             None if work is None else max(min(ratio * work, work - self.spent), 0.0),
         )
+
+    def _seconds_of_part(self, ratio: float) -> float | None:
+        seconds, work = self._limits.seconds, self._limits.work
+        if seconds is None:
+            return None
+        part = ratio * seconds
+        if work is not None and work <= seconds * _UNITS_A_SECOND:
+            part = max(part, min(_LEAST_SECONDS, _LEAST_SHARE * seconds))
+        return max(min(part, self.seconds_left), 0.0)
 
     def part(self, limits: Limits, is_cancelled: Callable[[], bool] = lambda: False) -> Budget:
         """A budget with `limits` of its own and a clock that starts now; what it spends is spent here, too."""

@@ -91,7 +91,7 @@ SEVERAL_WAIT = [
     *(fixed(node, "7") for node in "wxyz"),
     *(pending(f"p{number}", "4") for number in range(4)),
 ]
-"""Each of a, b, c and d has room for one of four pods that wait once its only pod leaves, for which each of the others has some."""
+"""Each of a, b, c and d has room for one of four pods that wait once its pod leaves, for which w to z have some."""
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3])

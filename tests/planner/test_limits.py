@@ -26,3 +26,18 @@ def test_nothing_is_left_of_a_budget_that_is_over() -> None:
     budget.spend(2.0)
 
     assert budget.share(0.5) == Limits(work=0.0)
+
+
+@pytest.mark.parametrize(
+    ("work", "part"),
+    [
+        pytest.param(15.0, Limits(seconds=5.0, work=0.075), id="work ends the search"),
+        pytest.param(1000.0, Limits(seconds=0.3, work=5.0), id="time ends the search"),
+        pytest.param(None, Limits(seconds=0.3), id="only time is limited"),
+    ],
+)
+def test_a_short_part_ends_by_its_work_where_that_ends_the_search(work: float | None, part: Limits) -> None:
+    """Else it would depend on what else the machine does in that moment."""
+    budget = Budget(Limits(seconds=60.0, work=work), clock=lambda: 0.0)
+
+    assert budget.share(0.005) == part
