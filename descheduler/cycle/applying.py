@@ -26,6 +26,8 @@ __all__ = ["PlanRefusedError", "check_identity", "cluster_uid", "still_valid"]
 _NAMESPACE = "/api/v1/namespaces/kube-system"
 _CLOCKS_APART = timedelta(minutes=5)
 _MOST_SHOWN = 20
+_MOST_NAMED = 3
+"""Pending pods that are named of each move."""
 
 DecideOn = Callable[[Sequence[ChosenMove]], Decisions]
 """Decides on exactly these moves, over the snapshot of the run."""
@@ -141,7 +143,7 @@ def _changes(moves: Collection[Move], bases: Mapping[str, MoveBasis], snapshot: 
         pod, basis = by_uid.get(move.pod.uid), bases[move.pod.uid]
         name = f"pod {move.pod.namespace}/{move.pod.name}"
         causes = list(_changed(pod, move, basis, snapshot)) if pod is not None else ["is gone"]
-        causes += _in_vain(move, {each.pod.uid for each in moves}, by_uid)
+        causes += _in_vain(move, basis, {each.pod.uid for each in moves}, by_uid)
         if causes:
             yield move.pod.uid, f"{name}: {', '.join(causes)}"
 
@@ -152,7 +154,7 @@ def _changed(pod: Pod, move: Move, old: MoveBasis, snapshot: Snapshot) -> Iterat
     if pod.node_name != move.from_node:
         yield f"is on node {pod.node_name or 'none'}, was on {move.from_node or 'none'}"
         return
-    new = basis_of(pod, snapshot, "" if old.target is None else old.target.name, old.bundle)
+    new = basis_of(pod, snapshot, old)
     if new.workload != old.workload:
         yield "has another controller"
     if new.requests != old.requests:
@@ -161,23 +163,28 @@ def _changed(pod: Pod, move: Move, old: MoveBasis, snapshot: Snapshot) -> Iterat
     yield from _changed_node(old.target, new.target)
 
 
-def _in_vain(move: Move, moved: Collection[str], by_uid: Mapping[str, Pod]) -> list[str]:
+def _in_vain(move: Move, basis: MoveBasis, moved: Collection[str], by_uid: Mapping[str, Pod]) -> Iterator[str]:
     """Why none of the pending pods that the move makes room for waits any more; nothing where one does.
 
-    Those among `moved` leave later, and are not pending.
+    Where room is held by name when the pod has left, these are the pods that it is held for: all but those among
+    `moved`, which leave later. Else they are those that the move serves.
     """
-    found = [(room.pod, _why_not_pending(by_uid.get(room.pod.uid))) for room in move.room_for]
-    waited = [(pod, why) for pod, why in found if pod.uid not in moved]
-    if not all(why for _, why in waited):
-        return []
-    return [f"pod {pod.namespace}/{pod.name}, for which it makes room, {why}" for pod, why in waited]
+    held = [room.pod for room in move.room_for if room.pod.uid not in moved]
+    became: dict[str, list[str]] = {}
+    for pod in held or basis.serves:
+        became.setdefault(_not_pending(pod.uid, by_uid), []).append(f"{pod.namespace}/{pod.name}")
+    for what, names in () if "" in became else became.items():
+        noun, verb = ("pod", "is") if len(names) == 1 else ("pods", "are")
+        more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+        yield f"{noun} {', '.join(names[:_MOST_NAMED])}{more}, for which it makes room, {verb} {what}"
 
 
-def _why_not_pending(pod: Pod | None) -> str:
-    """What became of a pod that waited for a node, "" while it does."""
-    if pod is None or pod.deleted_at is not None or pod.is_terminal:
-        return "is gone"
-    return "is scheduled already" if pod.node_name else ""
+def _not_pending(uid: str, by_uid: Mapping[str, Pod]) -> str:
+    """What a pod that waited for a node is by now, "" while it waits, also for one without a UID, as of some dumps."""
+    pod = by_uid.get(uid)
+    if uid and (pod is None or pod.deleted_at is not None or pod.is_terminal):
+        return "gone"
+    return "scheduled already" if pod is not None and pod.node_name else ""
 
 
 def _changed_node(old: NodeFootprint | None, new: NodeFootprint | None) -> Iterator[str]:

@@ -223,7 +223,7 @@ class Evictor:
         is_repeated = self.book.has(pod)
         granted = Move(pod, profile, plugin, candidate.reason, is_repeated=is_repeated, bundle=number)
         wave = max(candidate.wave, self.book.last_wave)  # what was decided later counts on the moves before it
-        granted = msgspec.structs.replace(granted, wave=wave, cost=candidate.cost)
+        granted = msgspec.structs.replace(granted, wave=wave, cost=candidate.cost, serves=candidate.serves)
         return self._enter(msgspec.structs.replace(granted, held_on=candidate.held_on, rooms=candidate.rooms))
 
     def _note_mate(self, candidate: Candidate) -> Undo:

@@ -132,7 +132,8 @@ class Asking:
         """The pod, whose replacement is expected on `node`."""
         pod = leaving.pod
         wave, reason = 1 if waves is None else waves.of(pod, node), self._objective.reason(pod)
-        return Candidate(pod, reason, wave=wave, cost=self._cluster.cost_of(pod)).held(leaving.held_on, leaving.rooms)
+        cost, serves = self._cluster.cost_of(pod), tuple(self._objective.served_by(pod))
+        return Candidate(pod, reason, wave=wave, cost=cost, serves=serves).held(leaving.held_on, leaving.rooms)
 
     def _harm(self, pod: Pod, landing: Landing) -> Verdict:
         """What stands against where `pod` lands, or that nobody can tell where that is."""

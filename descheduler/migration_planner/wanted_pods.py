@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from descheduler.documents.problems import did_you_mean, shown
+from descheduler.model.resource_names import STANDARD_RESOURCES, is_container_resource
+
 __all__ = ["WantedPodsError", "pod_of_requests", "pods_of_manifest"]
 
 Object = Mapping[str, Any]
@@ -13,16 +16,20 @@ _NAMESPACE = "default"
 _REPLICAS = {"Job": "parallelism"}
 """The field that says how many pods a workload runs at once, where it is not `replicas`."""
 
+_EXAMPLE = "nvidia.com/gpu"
+
 
 class WantedPodsError(ValueError):
-    """There is no pod to make room for; the message says why."""
+    """There is no pod to make room for, or one that cannot be created; the message says why."""
 
 
 def pod_of_requests(requests: Mapping[str, str]) -> Object:
     """One pod that requests so much, and that tolerates the taints of extended resources that it requests.
 
-    The admission plugin ExtendedResourceToleration of the API server adds the same tolerations.
+    The admission plugin ExtendedResourceToleration of the API server adds the same tolerations. Raises WantedPodsError
+    for a resource that no container can request.
     """
+    _check_resources(requests)
     extended = [resource for resource in requests if "/" in resource]
     return _pending(
         {"name": "wanted", "namespace": _NAMESPACE},
@@ -36,12 +43,35 @@ def pod_of_requests(requests: Mapping[str, str]) -> Object:
 def pods_of_manifest(documents: Iterable[object]) -> list[Object]:
     """The pods of `documents`: pods, lists, and workloads with a pod template, as many as they have replicas.
 
-    Other objects are left out. Raises WantedPodsError for a DaemonSet, and where there are no pods.
+    Other objects are left out. Raises WantedPodsError for a DaemonSet, where there are no pods, and for a pod that
+    requests a resource that no container can request.
     """
     pods = [pod for document in documents for pod in _pods_of(document)]
     if not pods:
         raise WantedPodsError("holds no pod and no workload with a pod template and replicas")
+    for pod in pods:
+        _check_resources(_resources_of(pod["spec"]), f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']}: ")
     return pods
+
+
+def _check_resources(resources: Iterable[str], whose: str = "") -> None:
+    """Raises WantedPodsError for the first of `resources` that the API server refuses in a container."""
+    for name in resources:
+        if not is_container_resource(name):
+            hint = did_you_mean(name, (*STANDARD_RESOURCES, _EXAMPLE)) or (
+                f"; use {', '.join(STANDARD_RESOURCES)}, hugepages-<size>"
+                f" or a name with a domain, for example {_EXAMPLE}"
+            )
+            raise WantedPodsError(f"{whose}{shown(name)} is not a resource{hint}")
+
+
+def _resources_of(spec: Object) -> Iterator[str]:
+    """The names of what the pod and its containers request, or may use, which is what they request by default."""
+    lists = (spec.get(key) for key in ("containers", "initContainers"))
+    containers = [each for found in lists if isinstance(found, list) for each in found if isinstance(each, Mapping)]
+    for owner in (*containers, spec):
+        for kind in ("requests", "limits"):
+            yield from map(str, _mapping(owner, "resources", kind))
 
 
 def _pods_of(document: object) -> Iterator[Object]:

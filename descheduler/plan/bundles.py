@@ -18,7 +18,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
     `target_node` is where its replacement is meant to land, "" where any node will do; with `holds_target` room is held
     for it there, so that it does, and `rooms` for other pods where it leaves. `is_mate` says that the plugin did not
-    select it: it leaves because others of the bundle do. `wave` and `cost` as in a move.
+    select it: it leaves because others of the bundle do. `wave`, `cost` and `serves` as in a move.
     """
 
     pod: Pod
@@ -29,6 +29,7 @@ class Candidate(msgspec.Struct, frozen=True):
     wave: int = 1
     cost: int | None = None
     rooms: tuple[HeldRoom, ...] = ()
+    serves: tuple[Pod, ...] = ()
 
     @property
     def held_on(self) -> str:

@@ -32,7 +32,8 @@ class Move(msgspec.Struct, frozen=True):
     0 is that of a pod that leaves alone. Moves of a `wave` may run together; those of the next need room that these
     leave. `cost` is what the disruption of the pod costs for the planner that chose it, in thousandths of an ordinary
     eviction; None where nobody compared costs. On the node `held_on` room is held for the replacement, so that it lands
-    there; "" where the scheduler chooses. `rooms` are held for other pods where it leaves.
+    there; "" where the scheduler chooses. `rooms` are held for other pods where it leaves. `serves` are the pending
+    pods that can be scheduled because it leaves with the others of its bundle; none for moves of other objectives.
     """
 
     pod: Pod
@@ -46,6 +47,7 @@ class Move(msgspec.Struct, frozen=True):
     cost: int | None = None
     held_on: str = ""
     rooms: tuple[HeldRoom, ...] = ()
+    serves: tuple[Pod, ...] = ()
 
     @property
     def to_node(self) -> str | None:

@@ -94,6 +94,27 @@ def test_room_is_made_for_what_a_pod_requests(plan: Any) -> None:
     assert sentence(plan("cpu=30")).startswith("1 pod pending → 1, 0 evictions")
 
 
+@pytest.mark.parametrize("text", ["cpu=3, memory=1Gi", " cpu = 3,memory =1Gi ", "cpu=3,memory=1Gi,"])
+def test_spaces_and_a_trailing_comma_mean_nothing(plan: Any, text: str) -> None:
+    assert sentence(plan(text)) == "1 pod pending: 1 can be scheduled without evictions (default/wanted onto b)"
+    assert sentence(plan(text.replace("1Gi", "9999Gi"))).startswith("1 pod pending → 1, 0 evictions")
+
+
+@pytest.mark.parametrize("text", ["nvidia.com/gpu=8", "example.com/foo=1", "hugepages-2Mi=2Mi"])
+def test_no_room_is_made_for_a_resource_that_no_node_has(plan: Any, text: str) -> None:
+    assert sentence(plan(text)) == "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer"
+
+
+def test_a_manifest_that_requests_what_is_not_a_resource_is_refused(descheduler: Descheduler, tmp_path: Path) -> None:
+    file = tmp_path / "pod.json"
+    file.write_text(json.dumps(pod_object("train", node="", requests={"gpu": "8"})))
+
+    ended = descheduler("plan", "--for", file)
+
+    assert ended.code == 2
+    assert f"{file}: pod default/train: 'gpu' is not a resource; use cpu, " in ended.err
+
+
 def test_a_pod_of_requests_is_one_of_the_scheduler_that_the_policy_names(plan: Any, tmp_path: Path) -> None:
     scheduler = tmp_path / "scheduler.yaml"
     scheduler.write_text(_PACKING.read_text().replace("default-scheduler", "packing"))
@@ -120,6 +141,12 @@ def test_protections_and_limits_of_a_policy_hold_and_its_plugins_do_not_run(plan
         pytest.param(["--for", "cpu=x"], "write it like nvidia.com/gpu=8,cpu=4", id="no quantity"),
         pytest.param(["--for", "cpu=-1"], "'cpu=-1': -1 is not above 0", id="less than nothing"),
         pytest.param(["--for", "cpu=1,cpu=2"], "named twice", id="twice"),
+        pytest.param(["--for", "gpu=8"], "'gpu' is not a resource; use cpu, memory, ", id="no domain"),
+        pytest.param(
+            ["--for", "cpu=4,Memory=1Gi"], "'Memory' is not a resource; did you mean 'memory'? (see", id="case"
+        ),
+        pytest.param(["--for", "=4"], "'=4': the resource has no name", id="no name"),
+        pytest.param(["--for", "cpu=1,,memory"], "'memory': '' is not a quantity", id="no amount"),
         pytest.param(["--for", "nowhere.yaml"], "no such file", id="no file"),
         pytest.param(["--for", "pending", "--out", "x"], "cannot be used together", id="with --out"),
         pytest.param(["--out", "x"], "missing option '--policy-config-file'", id="no policy"),

@@ -15,6 +15,7 @@ from tests.living.cluster import LivingCluster
 from tests.living.http import LivingServer
 from tests.living.observing.observer import Observer
 from tests.migration.controller.whole_runs import WAYS, policy_of
+from tests.policy.builders import koordinator
 
 Object = dict[str, Any]
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
@@ -105,6 +106,57 @@ def test_what_still_holds_is_applied_where_that_is_allowed(
     assert app_of(result) == "api"
     assert [result["landedOn"]] == cluster.nodes_of("api")
     assert [job["status"]["phase"] for job in cluster.all(JOBS)] == ["Succeeded"]
+
+
+class TestMakingRoom:
+    """The scheduler chooses the nodes, so the plan holds no room for the pending pod by name."""
+
+    @pytest.fixture
+    def cluster(self) -> LivingCluster:
+        """Pod big needs more of n2 than is free there; of the pods on n2 only fill fits on n1."""
+        facts: dict[str, Any] = {"scheduler": WAY.scheduler, "grace_seconds": 1}
+        only_n2 = facts | {"nodeSelector": {"kubernetes.io/hostname": "n2"}}
+        workloads = [
+            deployment("fill", 1, on=["n2"], cpu="1500m", **facts),
+            deployment("other", 1, on=["n2"], cpu="2", **only_n2),
+            deployment("big", 1, cpu="2", **only_n2),
+        ]
+        return living_cluster([node("n1", cpu="16"), node("n2")], workloads)
+
+    @pytest.fixture
+    def policy(self) -> str:
+        """A policy that makes room and evicts without holding any."""
+        return koordinator(
+            "profiles:\n"
+            "- name: p\n"
+            "  pluginConfig:\n"
+            "  - {name: MigrationPlanner, args: {objectives: [{makeRoom: {}}], timeLimit: 60s, workLimit: 1}}\n"
+            "  - name: MigrationController\n"
+            "    args: {reservationProvider: none, defaultJobMode: EvictDirectly, skipCheckExpectedReplicas: true,"
+            " maxUnavailablePerWorkload: 1}\n"
+            "  plugins: {balance: {enabled: [{name: MigrationPlanner}]}}\n"
+        )
+
+    def test_nothing_is_evicted_for_a_pending_pod_that_was_deleted(
+        self, cluster: LivingCluster, cli: Cli, file: Path
+    ) -> None:
+        (big,) = cluster.pods("big")
+        delete_workload(cluster, "big")
+
+        code, out, err = cli.run(str(file), command="apply")
+
+        assert (code, out) == (1, ""), err
+        assert f": pod shop/{big['metadata']['name']}, for which it makes room, is gone\n" in err
+        assert cluster.api.sent("POST", "/eviction") == []
+
+
+def delete_workload(cluster: LivingCluster, app: str) -> None:
+    """Deletes a Deployment with its ReplicaSet and its pods."""
+    client = cluster.client(agent="rival")
+    for group, kind in (("apis/apps/v1", "deployments"), ("apis/apps/v1", "replicasets"), ("api/v1", "pods")):
+        for each in cluster.all(kind if kind == "pods" else f"{kind}.apps"):
+            if each["metadata"]["name"].startswith(f"{app}-") or each["metadata"]["name"] == app:
+                client.send("DELETE", f"/{group}/namespaces/shop/{kind}/{each['metadata']['name']}")
 
 
 def app_of(result: Object) -> str:

@@ -240,6 +240,7 @@ class TestLaterRounds:
         assert left_out == ()
         assert {move.uid.removeprefix("default-"): move.held_on for move in chosen} == targets(plan)
 
+    @pytest.mark.parametrize("chooses", [True, False], ids=["room is held", "no room is held"])
     @pytest.mark.parametrize(
         ("later", "told"),
         [
@@ -248,10 +249,10 @@ class TestLaterRounds:
         ],
     )
     def test_plan_that_makes_room_for_a_pod_that_waits_no_more_is_refused(
-        self, tmp_path: Path, later: list[Pod], told: str
+        self, tmp_path: Path, later: list[Pod], told: str, chooses: bool
     ) -> None:
         *others, large = TestRoomForPendingPods.PODS
-        plan = run_choosing("makeRoom", NODES, [*others, large])
+        plan = run_choosing("makeRoom", NODES, [*others, large], chooses=chooses)
         snapshot = make_snapshot(NODES, [*others, *later])
 
         with pytest.raises(PlanRefusedError) as refused:

@@ -76,6 +76,36 @@ def test_what_has_no_pods_is_refused(document: Object, fault: str) -> None:
         pods_of_manifest([document])
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"containers": [CONTAINER, {"resources": {"requests": {"gpu": "1"}}}]}, id="requests"),
+        pytest.param({"containers": [{"resources": {"limits": {"gpu": "1"}}}]}, id="limits, which requests default to"),
+        pytest.param({"initContainers": [{"resources": {"requests": {"gpu": "1"}}}]}, id="init container"),
+        pytest.param({"resources": {"requests": {"gpu": "1"}}}, id="pod as a whole"),
+    ],
+)
+def test_pods_that_request_what_is_not_a_resource_are_refused(spec: Object) -> None:
+    job = workload("Job")
+    job["spec"]["template"]["spec"] = spec
+
+    with pytest.raises(WantedPodsError, match="pod ml/train-wanted-0: 'gpu' is not a resource; use "):
+        pods_of_manifest([job])
+
+
+@pytest.mark.parametrize(
+    ("resource", "hint"),
+    [
+        pytest.param("gpu", "use cpu, memory, .* or a name with a domain, for example nvidia.com/gpu$", id="no domain"),
+        pytest.param("memroy", r"did you mean 'memory'\?", id="typing error"),
+        pytest.param("requests.nvidia.com/gpu", r"did you mean 'nvidia.com/gpu'\?", id="resource of a quota"),
+    ],
+)
+def test_refusal_of_a_resource_says_what_to_write(resource: str, hint: str) -> None:
+    with pytest.raises(WantedPodsError, match=f"^'{resource}' is not a resource; {hint}"):
+        pod_of_requests({"cpu": "1", resource: "8"})
+
+
 def test_a_pod_of_requests_tolerates_taints_of_its_extended_resources() -> None:
     spec = pod_of_requests({"nvidia.com/gpu": "8", "cpu": "4"})["spec"]
 

@@ -64,12 +64,12 @@ def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) 
 
 
 def _requested(text: str) -> Mapping[str, Any]:
-    from descheduler.migration_planner.wanted_pods import pod_of_requests
+    from descheduler.migration_planner.wanted_pods import WantedPodsError, pod_of_requests
     from descheduler.model.quantity import QuantityError, parse_quantity
 
     requests: dict[str, str] = {}
-    for entry in text.split(","):
-        resource, _, amount = entry.partition("=")
+    for entry in filter(None, map(str.strip, text.split(","))):
+        resource, amount = map(str.strip, entry.partition("=")[::2])
         try:
             is_something = parse_quantity(amount) > 0
         except QuantityError as error:
@@ -80,7 +80,10 @@ def _requested(text: str) -> Mapping[str, Any]:
             fault = "is named twice" if resource else "has no name"
             raise click.BadParameter(f"{entry!r}: the resource {fault}.")
         requests[resource] = amount
-    return pod_of_requests(requests)
+    try:
+        return pod_of_requests(requests)
+    except WantedPodsError as error:
+        raise click.BadParameter(f"{error}.") from error
 
 
 def _of_file(name: str) -> Sequence[Mapping[str, Any]]:

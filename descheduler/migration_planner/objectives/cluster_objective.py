@@ -127,6 +127,11 @@ class ClusterObjective(ABC):
     def reason(self, pod: Pod) -> str:
         """The sentence with which the eviction of `pod` is asked for."""
 
+    def served_by(self, pod: Pod) -> Sequence[Pod]:
+        """The pending pods that the eviction of `pod` makes room for; none if not overridden."""
+        del pod
+        return ()
+
     @abstractmethod
     def harm(self, pod: Pod, node: str) -> Verdict:
         """What stands against it that the replacement of `pod` is scheduled onto `node`."""

@@ -197,7 +197,11 @@ class RoomForPods(ClusterObjective):
 
     def reason(self, pod: Pod) -> str:
         """Which pods it makes room for."""
-        return f"makes room for pending {_names(self._served_by.get(identity_of(pod), ()))}"
+        return f"makes room for pending {_names(self.served_by(pod))}"
+
+    def served_by(self, pod: Pod) -> Sequence[Pod]:
+        """Those of its group."""
+        return self._served_by.get(identity_of(pod), ())
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """Nothing by itself: whether the room is left for the pending pods is asked once all are granted."""

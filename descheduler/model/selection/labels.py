@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from descheduler.model.names import is_subdomain
+from descheduler.model.names import is_name_part, is_subdomain
 
 __all__ = [
     "EVERYTHING",
@@ -81,7 +81,6 @@ EVERYTHING = LabelSelector()
 NOTHING = LabelSelector(nothing=True)
 
 _INT64_MAX = 2**63 - 1
-_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
 _INTEGER = re.compile(r"[+-]?[0-9]+\Z")
 
 
@@ -109,14 +108,14 @@ def key_problem(key: str) -> str | None:
     prefix, slash, name = key.rpartition("/")
     if slash and not is_subdomain(prefix):
         return f"label key {key!r} has a prefix that is not a DNS subdomain"
-    if not name or len(name) > 63 or not _NAME.match(name):
+    if not is_name_part(name):
         return f"{key!r} is not a label key (letters, digits, '-', '_' and '.', at most 63, after an optional prefix/)"
     return None
 
 
 def value_problem(value: str) -> str | None:
     """Why `value` is no valid label value, or None. The empty value is valid."""
-    if value and (len(value) > 63 or not _NAME.match(value)):
+    if value and not is_name_part(value):
         return f"{value!r} is not a label value (letters, digits, '-', '_' and '.', at most 63)"
     return None
 

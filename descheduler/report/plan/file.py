@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -12,7 +13,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
-from descheduler.report.document import API_VERSION, ApiVersion, Fields
+from descheduler.report.document import API_VERSION, ApiVersion, Fields, PodReference
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
 from descheduler.version import VERSION
@@ -47,7 +48,8 @@ class MoveBasis(Fields, frozen=True):
 
     `workload` is the UID of the pod's controller, "" without one, `requests` the digest of what the pod requests.
     `source` and `target` are the nodes that it leaves and that its replacement was expected on, null when there is no
-    such node. Moves of the same `bundle` leave together; 0 is that of a pod that leaves alone.
+    such node. Moves of the same `bundle` leave together; 0 is that of a pod that leaves alone. The pod leaves so that
+    the pending pods in `serves` can be scheduled; it is empty for moves of other objectives than makeRoom.
     """
 
     uid: str
@@ -56,6 +58,7 @@ class MoveBasis(Fields, frozen=True):
     source: NodeFootprint | None
     target: NodeFootprint | None
     bundle: int
+    serves: tuple[PodReference, ...]
 
 
 class PlanFile(Fields, frozen=True):
@@ -82,16 +85,18 @@ def make_plan_file(decisions: Decisions, cluster: ClusterIdentity) -> PlanFile:
     )
 
 
-def basis_of(pod: Pod, snapshot: Snapshot, target: str, bundle: int) -> MoveBasis:
-    """What a move of `pod` to the node `target` ("" for none) would be judged by now."""
-    return _made(pod, {node.name: node for node in snapshot.nodes}, target, bundle)
+def basis_of(pod: Pod, snapshot: Snapshot, old: MoveBasis) -> MoveBasis:
+    """What the move of `pod` that was judged by `old` would be judged by now: onto the same node, for the same pods."""
+    nodes = {node.name: node for node in snapshot.nodes}
+    return _made(pod, nodes, "" if old.target is None else old.target.name, old.bundle, old.serves)
 
 
 def _basis(move: Move, nodes: dict[str, Node]) -> MoveBasis:
-    return _made(move.pod, nodes, move.to_node or "", move.bundle)
+    serves = tuple(PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid) for pod in move.serves)
+    return _made(move.pod, nodes, move.to_node or "", move.bundle, serves)
 
 
-def _made(pod: Pod, nodes: dict[str, Node], target: str, bundle: int) -> MoveBasis:
+def _made(pod: Pod, nodes: Mapping[str, Node], target: str, bundle: int, serves: tuple[PodReference, ...]) -> MoveBasis:
     return MoveBasis(
         uid=pod.uid,
         workload="" if pod.controller is None else pod.controller.uid,
@@ -99,6 +104,7 @@ def _made(pod: Pod, nodes: dict[str, Node], target: str, bundle: int) -> MoveBas
         source=_footprint(nodes.get(pod.node_name)),
         target=_footprint(nodes.get(target)),
         bundle=bundle,
+        serves=serves,
     )
 
 
