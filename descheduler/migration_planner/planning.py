@@ -147,6 +147,7 @@ class Planning:
             sentence += "; no plan within the limits leaves fewer"
         elif granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
+        sentence = "; ".join((sentence, *self._objective.remarks()))
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),

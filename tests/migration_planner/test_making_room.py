@@ -147,8 +147,8 @@ def test_goal_says_why_nothing_is_to_be_done() -> None:
     )
     foreign = [pending(name, "4", scheduler="other") for name in "qr"]
     assert goal_of(run([*NEARLY_FULL, pending("p", "1"), *foreign])).sentence == (
-        "3 pods pending: 1 can be scheduled without evictions, 2 unknown (scheduler other is not modelled)"
-        " (default/p onto a)"
+        "3 pods pending: 1 can be scheduled without evictions (default/p onto a),"
+        " 2 unknown (scheduler other is not modelled)"
     )
 
 
@@ -156,8 +156,17 @@ def test_goal_counts_pods_beside_that_need_no_room() -> None:
     goal = goal_of(run([*NEARLY_FULL, pending("p", "4"), pending("small", "3")]))
 
     assert goal.sentence == (
-        "1 pod pending → 0 (1 more can be scheduled without evictions, default/p onto a, default/small onto b),"
-        " 1 eviction (at least 1 is needed)"
+        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        " 1 more pod can be scheduled without evictions (default/small onto b)"
+    )
+
+
+def test_goal_names_the_nodes_of_few_pods_beside_many_that_need_no_room() -> None:
+    small = [pending(f"small-{number}", "10m") for number in range(4)]
+
+    assert goal_of(run([*NEARLY_FULL, pending("p", "3500m"), *small])).sentence == (
+        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        " 4 more pods can be scheduled without evictions"
     )
 
 

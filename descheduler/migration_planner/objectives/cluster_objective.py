@@ -204,3 +204,7 @@ class ClusterObjective(ABC):
     def change(self, before: int, after: int) -> str:
         """Such as `2 nodes over target → 0`."""
         return f"{self.text_of(before)} → {after:,}"
+
+    def remarks(self) -> Sequence[str]:
+        """What is said beside of what is not in the figure, each a clause at the end of the goal; none by default."""
+        return ()

@@ -50,6 +50,12 @@ class RoomForPods(ClusterObjective):
         self._nodes = frozenset(node.name for node in nodes)
         self._selected = {identity_of(pod): pod for pod in _selected(args, handle.view.snapshot.pods)}
         self._is_narrowed = args != MakeRoom()
+        fitting = self._nodes_of_pending()
+        self._fitting = {key: fitting[key] for key in self._selected if key in fitting}
+        """The selected pods that some node takes as things are booked before the plan, each with that node."""
+        doubt, left = self._evictor.prover().pending_doubt, self._selected.keys() - self._fitting.keys()
+        self._waiting = [pod for key, pod in self._selected.items() if key in left and not doubt(pod)]
+        """The selected pods that no node takes then."""
         self._cluster: ClusterProblem
         self._is_choosing = False
         self._returning: dict[PodIdentity, bool] = {}
@@ -69,10 +75,9 @@ class RoomForPods(ClusterObjective):
         doubts = self._doubts()
         if not doubts and any(True for _ in self._evictor.arrivals()):
             return "all pending pods can be scheduled after the evictions that are planned before"
-        fit = len(self._selected) - doubts.total()
-        found = [f"{fit} can be scheduled without evictions"] if fit else []
-        found += [f"{number} unknown ({cause})" for cause, number in doubts.most_common()]
-        return f"{counted(len(self._selected), 'pod')} pending: {', '.join(found)}{_in_brackets(self._onto())}"
+        found = [f"{len(self._fitting):,} {self._can_be_scheduled()}"] if self._fitting else []
+        found += [f"{number:,} unknown ({cause})" for cause, number in doubts.most_common()]
+        return f"{counted(len(self._selected), 'pod')} pending: {', '.join(found)}"
 
     def figure(self) -> int:
         """Selected pods that no node takes."""
@@ -113,10 +118,14 @@ class RoomForPods(ClusterObjective):
         return self._returning[key]
 
     def change(self, before: int, after: int) -> str:
-        """With the pods that need no room."""
-        fit = len(self._selected) - before - self._doubts().total()
-        others = [f"{fit} more can be scheduled without evictions"] if fit else []
-        return f"{super().change(before, after)}{_in_brackets([*others, *self._onto()])}"
+        """With the nodes of the pods that room is made for."""
+        return f"{super().change(before, after)}{_onto(self._waiting, self._nodes_of_pending())}"
+
+    def remarks(self) -> Sequence[str]:
+        """How many pods need no room."""
+        if not self._fitting:
+            return ()
+        return (f"{counted(len(self._fitting), 'more pod')} {self._can_be_scheduled()}",)
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Chains of moves, each for one pending pod or gang, those for small pods first.
@@ -219,12 +228,14 @@ class RoomForPods(ClusterObjective):
             return f"{text}; {self.hint}" if self.hint else text
         return "no plan that was found within the limits makes room for a pending pod by its eviction"
 
-    def _onto(self) -> Sequence[str]:
-        """Such as `shop/cart-0 onto node-7`, of each that finds a node; nothing where many pods are selected."""
-        if len(self._selected) > _MOST_NAMED:
-            return ()
-        nodes = {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()}
-        return [f"{pod.key} onto {nodes[key]}" for key, pod in self._selected.items() if key in nodes]
+    def _can_be_scheduled(self) -> str:
+        """What is said of the pods that need no room."""
+        pods = [self._selected[key] for key in self._fitting]
+        return f"can be scheduled without evictions{_onto(pods, self._fitting)}"
+
+    def _nodes_of_pending(self) -> Mapping[PodIdentity, str]:
+        """The pending pods that some node takes as things are booked, each with that node."""
+        return {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()}
 
     def _doubts(self) -> Counter[str]:
         """Of how many selected pods it is unknown whether they can be scheduled, by cause."""
@@ -259,8 +270,10 @@ def _is_included(args: MakeRoom, pod: Pod) -> bool:
     return args.pods == PENDING_PODS or pod.key in args.pods
 
 
-def _in_brackets(parts: Sequence[str]) -> str:
-    return f" ({', '.join(parts)})" if parts else ""
+def _onto(pods: Sequence[Pod], nodes: Mapping[PodIdentity, str]) -> str:
+    """Such as ` (shop/cart-0 onto node-7)`, of each that has one of `nodes`; nothing where there are many pods."""
+    found = [f"{pod.key} onto {nodes[identity_of(pod)]}" for pod in pods if identity_of(pod) in nodes]
+    return f" ({', '.join(found)})" if found and len(pods) <= _MOST_NAMED else ""
 
 
 def _names(pods: Sequence[Pod]) -> str:
