@@ -161,6 +161,20 @@ def test_goal_counts_pods_beside_that_need_no_room() -> None:
     )
 
 
+def test_goal_counts_pods_beside_of_which_it_is_unknown_whether_they_need_room() -> None:
+    foreign = [pending(name, "4", scheduler="other") for name in "qr"]
+
+    assert goal_of(run([*NEARLY_FULL, pending("p", "4"), *foreign])).sentence == (
+        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        " 2 more pods unknown (scheduler other is not modelled)"
+    )
+    assert goal_of(run([*NEARLY_FULL, pending("p", "11"), pending("small", "3"), *foreign])).sentence == (
+        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer;"
+        " 1 more pod can be scheduled without evictions (default/small onto b),"
+        " 2 more unknown (scheduler other is not modelled)"
+    )
+
+
 def test_goal_names_the_nodes_of_few_pods_beside_many_that_need_no_room() -> None:
     small = [pending(f"small-{number}", "10m") for number in range(4)]
 

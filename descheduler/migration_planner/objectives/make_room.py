@@ -75,9 +75,8 @@ class RoomForPods(ClusterObjective):
         doubts = self._doubts()
         if not doubts and any(True for _ in self._evictor.arrivals()):
             return "all pending pods can be scheduled after the evictions that are planned before"
-        found = [f"{len(self._fitting):,} {self._can_be_scheduled()}"] if self._fitting else []
-        found += [f"{number:,} unknown ({cause})" for cause, number in doubts.most_common()]
-        return f"{counted(len(self._selected), 'pod')} pending: {', '.join(found)}"
+        found = ", ".join(f"{number:,} {text}" for number, text in self._beside())
+        return f"{counted(len(self._selected), 'pod')} pending: {found}"
 
     def figure(self) -> int:
         """Selected pods that no node takes."""
@@ -122,10 +121,11 @@ class RoomForPods(ClusterObjective):
         return f"{super().change(before, after)}{_onto(self._waiting, self._nodes_of_pending())}"
 
     def remarks(self) -> Sequence[str]:
-        """How many pods need no room."""
-        if not self._fitting:
-            return ()
-        return (f"{counted(len(self._fitting), 'more pod')} {self._can_be_scheduled()}",)
+        """How many pods need no room, and of how many that is unknown."""
+        beside = self._beside()
+        found = [f"{counted(number, 'more pod')} {text}" for number, text in beside[:1]]
+        found += [f"{number:,} more {text}" for number, text in beside[1:]]
+        return (", ".join(found),) if found else ()
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Chains of moves, each for one pending pod or gang, those for small pods first.
@@ -228,10 +228,12 @@ class RoomForPods(ClusterObjective):
             return f"{text}; {self.hint}" if self.hint else text
         return "no plan that was found within the limits makes room for a pending pod by its eviction"
 
-    def _can_be_scheduled(self) -> str:
-        """What is said of the pods that need no room."""
+    def _beside(self) -> Sequence[tuple[int, str]]:
+        """How many of the selected pods the figure does not count, and what is said of them."""
         pods = [self._selected[key] for key in self._fitting]
-        return f"can be scheduled without evictions{_onto(pods, self._fitting)}"
+        text = f"can be scheduled without evictions{_onto(pods, self._fitting)}"
+        unknown = ((number, f"unknown ({cause})") for cause, number in self._doubts().most_common())
+        return [*([(len(pods), text)] if pods else []), *unknown]
 
     def _nodes_of_pending(self) -> Mapping[PodIdentity, str]:
         """The pending pods that some node takes as things are booked, each with that node."""
