@@ -221,6 +221,31 @@ def test_second_plan_says_that_the_first_one_was_enough() -> None:
     assert second.sentence == "all pending pods can be scheduled after the evictions that are planned before"
 
 
+def test_second_goal_says_that_pods_beside_it_have_room_by_evictions_that_are_planned_before() -> None:
+    pods = [*NEARLY_FULL, pending("p", "4"), pending("huge", "11")]
+    objectives = [{"makeRoom": {"for": ["default/p"]}}, {"makeRoom": {}}]
+
+    decisions = run(pods, planner={"objectives": objectives})
+
+    _, second = decisions.facts["p", "MigrationPlanner"].goals
+    assert second.sentence == (
+        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer;"
+        " 1 more pod can be scheduled after the evictions that are planned before (default/p onto a)"
+    )
+
+
+def test_second_goal_without_pods_to_place_says_by_which_evictions_they_have_room() -> None:
+    pods = [*NEARLY_FULL, pending("p", "4"), pending("q", "4", scheduler="other")]
+
+    decisions = run(pods, planner={"objectives": [{"makeRoom": {}}, {"makeRoom": {}}]})
+
+    _, second = decisions.facts["p", "MigrationPlanner"].goals
+    assert second.sentence == (
+        "2 pods pending: 1 can be scheduled after the evictions that are planned before (default/p onto a),"
+        " 1 unknown (scheduler other is not modelled)"
+    )
+
+
 def test_small_pods_are_served_first_so_that_they_take_no_room_of_large_ones() -> None:
     """Room for the large pod suits the small one as well, which is older. Node c has no memory left for either."""
     nodes = [make_node(name, cpu="10", memory="10Gi") for name in "abc"]

@@ -50,6 +50,7 @@ class RoomForPods(ClusterObjective):
         self._nodes = frozenset(node.name for node in nodes)
         self._selected = {identity_of(pod): pod for pod in _selected(args, handle.view.snapshot.pods)}
         self._is_narrowed = args != MakeRoom()
+        self._is_first = not self._evictor.arrivals()
         fitting = self._nodes_of_pending()
         self._fitting = {key: fitting[key] for key in self._selected if key in fitting}
         """The selected pods that some node takes as things are booked before the plan, each with that node."""
@@ -72,9 +73,8 @@ class RoomForPods(ClusterObjective):
             return "no pending pod is selected (makeRoom)" if self._is_narrowed else "no pod is pending"
         if self.pending():
             return ""
-        doubts = self._doubts()
-        if not doubts and any(True for _ in self._evictor.arrivals()):
-            return "all pending pods can be scheduled after the evictions that are planned before"
+        if not self._is_first and not self._doubts():
+            return f"all pending pods {self._can_be_scheduled}"
         found = ", ".join(f"{number:,} {text}" for number, text in self._beside())
         return f"{counted(len(self._selected), 'pod')} pending: {found}"
 
@@ -231,9 +231,15 @@ class RoomForPods(ClusterObjective):
     def _beside(self) -> Sequence[tuple[int, str]]:
         """How many of the selected pods the figure does not count, and what is said of them."""
         pods = [self._selected[key] for key in self._fitting]
-        text = f"can be scheduled without evictions{_onto(pods, self._fitting)}"
+        text = f"{self._can_be_scheduled}{_onto(pods, self._fitting)}"
         unknown = ((number, f"unknown ({cause})") for cause, number in self._doubts().most_common())
         return [*([(len(pods), text)] if pods else []), *unknown]
+
+    @property
+    def _can_be_scheduled(self) -> str:
+        """What is said of pods that need no room; what is planned before may have made it."""
+        how = "without evictions" if self._is_first else "after the evictions that are planned before"
+        return f"can be scheduled {how}"
 
     def _nodes_of_pending(self) -> Mapping[PodIdentity, str]:
         """The pending pods that some node takes as things are booked, each with that node."""
