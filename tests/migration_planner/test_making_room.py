@@ -137,7 +137,65 @@ def test_room_is_made_for_selected_pods(args: Object, *, served: bool) -> None:
     decisions = run([*NEARLY_FULL, pending("p", "4", namespace="shop", labels={"app": "p"})], args=args)
 
     assert bool(evicted(decisions)) is served
-    assert served or goal_of(decisions).sentence == "no pending pod is selected (makeRoom)"
+    named = ".for: shop/q does not exist" if "for" in args else ""
+    assert served or goal_of(decisions).sentence == f"no pending pod is selected (makeRoom{named})"
+
+
+@pytest.mark.parametrize(
+    ("named", "args", "text"),
+    [
+        pytest.param(pending("other", "100m"), {}, "default/q does not exist", id="absent"),
+        pytest.param(pod("q", "1", "b"), {}, "default/q is already scheduled onto b", id="scheduled"),
+        pytest.param(pending("q", "1", deleted=5), {}, "default/q is terminating", id="terminating"),
+        pytest.param(pod("q", "1", None, phase="Failed"), {}, "default/q has finished", id="finished"),
+        pytest.param(
+            pending("q", "1", spec={"schedulingGates": [{"name": "quota"}]}),
+            {},
+            "default/q has scheduling gates",
+            id="gated",
+        ),
+        pytest.param(
+            pending("q", "100m"),
+            {"labelSelector": {"matchLabels": {"app": "p"}}},
+            "default/q does not match makeRoom.labelSelector",
+            id="other labels",
+        ),
+    ],
+)
+def test_goal_says_why_a_named_pod_is_not_one_of_those_that_room_is_made_for(
+    named: Pod, args: Object, text: str
+) -> None:
+    pods = [*NEARLY_FULL, pending("p", "3500m", labels={"app": "p"}), named]
+
+    decisions = run(pods, args={"for": ["default/p", "default/q"], **args})
+
+    assert goal_of(decisions).sentence == (
+        f"1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed); makeRoom.for: {text}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "text"),
+    [
+        pytest.param({"include": ["shop"]}, "which is not included (makeRoom.namespaces.include)", id="other"),
+        pytest.param({"exclude": ["default"]}, "which is excluded (makeRoom.namespaces.exclude)", id="excluded"),
+    ],
+)
+def test_goal_says_that_a_named_pod_is_in_a_namespace_that_is_left_out(namespaces: Object, text: str) -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4")], args={"for": ["default/p"], "namespaces": namespaces})
+
+    assert goal_of(decisions).sentence == (
+        f"no pending pod is selected (makeRoom.for: default/p is in namespace default, {text})"
+    )
+
+
+def test_goal_counts_further_named_pods_that_do_not_exist_where_nothing_is_to_be_done() -> None:
+    names = ["default/small", *(f"default/q{number}" for number in range(5))]
+
+    assert goal_of(run([*NEARLY_FULL, pending("small", "1")], args={"for": names})).sentence == (
+        "1 pod pending: 1 can be scheduled without evictions (default/small onto a); makeRoom.for: default/q0 does not"
+        " exist, default/q1 does not exist, default/q2 does not exist, 2 others are not selected"
+    )
 
 
 def test_goal_says_why_nothing_is_to_be_done() -> None:

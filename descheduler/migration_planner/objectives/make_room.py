@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.migration_planner.args import PENDING_PODS, MakeRoom
+from descheduler.migration_planner.args import MakeRoom
 from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.gpus.gpu_need import gpu_need
 from descheduler.migration_planner.gpus.node_gpus import free_gpus
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.migration_planner.objectives.selected_pods import SelectedPods
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.room_chains import room_chains
 from descheduler.migration_planner.room_levels import held_after
@@ -29,7 +30,6 @@ from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objectives.make_room import MakeRoom as PlacedPods
 from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem
-from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["RoomForPods"]
 
@@ -48,7 +48,8 @@ class RoomForPods(ClusterObjective):
         self._evictor = handle.evictor
         self.hint = self.packing_hint(handle.evictor)
         self._nodes = frozenset(node.name for node in nodes)
-        self._selected = {identity_of(pod): pod for pod in _selected(args, handle.view.snapshot.pods)}
+        self._selection = SelectedPods(args, handle.view.snapshot.pods)
+        self._selected = self._selection.pods
         self._is_narrowed = args != MakeRoom()
         self._is_first = not self._evictor.arrivals()
         fitting = self._nodes_of_pending()
@@ -68,11 +69,16 @@ class RoomForPods(ClusterObjective):
         return [pod for pod in self._evictor.prover().still_pending() if identity_of(pod) in self._selected]
 
     def nothing_to_do(self) -> str:
-        """That no pod is pending, or that all of them can be scheduled as they are."""
+        """That no pod is pending, or that all of them can be scheduled as they are; and which names select no pod."""
         if not self._selected:
-            return "no pending pod is selected (makeRoom)" if self._is_narrowed else "no pod is pending"
+            why = self._selection.fault or "makeRoom"
+            return f"no pending pod is selected ({why})" if self._is_narrowed else "no pod is pending"
         if self.pending():
             return ""
+        return "; ".join(filter(None, (self._all_have_room(), self._selection.fault)))
+
+    def _all_have_room(self) -> str:
+        """By what all selected pods can be scheduled, as far as that is known."""
         if not self._is_first and not self._doubts():
             return f"all pending pods {self._can_be_scheduled}"
         found = ", ".join(f"{number:,} {text}" for number, text in self._beside())
@@ -121,11 +127,11 @@ class RoomForPods(ClusterObjective):
         return f"{super().change(before, after)}{_onto(self._waiting, self._nodes_of_pending())}"
 
     def remarks(self) -> Sequence[str]:
-        """How many pods need no room, and of how many that is unknown."""
+        """How many pods need no room, and of how many that is unknown; and which names select no pod."""
         beside = self._beside()
         found = [f"{counted(number, 'more pod')} {text}" for number, text in beside[:1]]
         found += [f"{number:,} more {text}" for number, text in beside[1:]]
-        return (", ".join(found),) if found else ()
+        return tuple(filter(None, (", ".join(found), self._selection.fault)))
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Chains of moves, each for one pending pod or gang, those for small pods first.
@@ -255,27 +261,6 @@ class RoomForPods(ClusterObjective):
 
     def _placed_by(self, moves: Iterable[Move]) -> Sequence[Pod]:
         return [self._cluster.pods[move.pod] for move in moves if move.source == PENDING]
-
-
-def _selected(args: MakeRoom, pods: Iterable[Pod]) -> Iterable[Pod]:
-    """The pending pods that `args` name."""
-    selector = compile_selector(args.label_selector)
-    for pod in pods:
-        if pod.node_name or pod.is_terminal or pod.is_terminating or pod.spec.scheduling_gates:
-            continue
-        if not _is_included(args, pod):
-            continue
-        if selector is None or selector.matches(pod.labels):
-            yield pod
-
-
-def _is_included(args: MakeRoom, pod: Pod) -> bool:
-    namespaces = args.namespaces
-    if namespaces is not None and namespaces.include and pod.namespace not in namespaces.include:
-        return False
-    if namespaces is not None and pod.namespace in namespaces.exclude:
-        return False
-    return args.pods == PENDING_PODS or pod.key in args.pods
 
 
 def _onto(pods: Sequence[Pod], nodes: Mapping[PodIdentity, str]) -> str:
