@@ -234,6 +234,19 @@ class RoomForPods(ClusterObjective):
             return f"{text}; {self.hint}" if self.hint else text
         return "no plan that was found within the limits makes room for a pending pod by its eviction"
 
+    def why_no_room(self, pod: Pod) -> str:
+        """Where it can be scheduled as it is, or that this is unknown."""
+        if node := self._fitting.get(identity_of(pod)):
+            return f"{self._can_be_scheduled} onto {node}"
+        selected = self._selected.get(identity_of(pod))
+        doubt = selected and self._evictor.prover().pending_doubt(selected)
+        return f"unknown: {doubt}" if doubt else ""
+
+    def why_unselected(self, pod: Pod) -> str:
+        """See `SelectedPods`."""
+        why = self._selection.why_not(pod)
+        return f"the pod {why}" if why else ""
+
     def _beside(self) -> Sequence[tuple[int, str]]:
         """How many of the selected pods the figure does not count, and what is said of them."""
         pods = [self._selected[key] for key in self._fitting]
