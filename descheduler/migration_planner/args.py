@@ -242,11 +242,12 @@ class MakeRoom(ObjectiveArgs, frozen=True):
     """Of these, the pods with these labels."""
 
     def problems(self) -> Iterator[ArgsProblem]:
-        """Another word than `pending`, names without a namespace, or bad selectors."""
+        """Another word than `pending`, names that are not of a namespace and a pod, or bad selectors."""
         if isinstance(self.pods, str) and self.pods != PENDING_PODS:
             yield ArgsProblem(("for",), f"{self.pods!r} is neither {PENDING_PODS!r} nor a list of namespace/name")
         for index, name in enumerate(() if isinstance(self.pods, str) else self.pods):
-            if name.count("/") != 1:
+            namespace, _, pod_name = name.partition("/")
+            if not namespace or not pod_name or "/" in pod_name:
                 yield ArgsProblem(("for", index), f"{name!r} is not a pod as namespace/name")
         yield from check_namespaces(self.namespaces)
         yield from check_selector("labelSelector", self.label_selector)

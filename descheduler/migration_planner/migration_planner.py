@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.strategy_handle import StrategyHandle
@@ -55,6 +56,16 @@ class MigrationPlanner:
         if pod.is_terminal:
             return FINISHED
         return next(filter(None, (each.why_not(pod) for each in self._done)), "")
+
+    def about_pending(self, pod: Pod) -> str:
+        """Where the plan makes room for a pod without a node, or why it makes none."""
+        done = self._done
+        answers = chain(
+            (each.room_made(pod) for each in done),
+            (each.why_no_room(pod) for each in reversed(done)),  # the last one knows what those before it have done
+            (each.why_unselected(pod) for each in done),
+        )
+        return next(filter(None, answers), "")
 
     def _planned(self, args: PlannerObjective, nodes: Sequence[Node], last: PlannedTargets) -> Planning:
         from descheduler.migration_planner.objectives.table import objective_of

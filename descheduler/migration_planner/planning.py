@@ -45,6 +45,7 @@ class Planning:
         self._best_left_gain = 0.0
         self._least_evictions = 0
         self._none_can_leave = ""
+        self._why_left = ""
         self._waiting: Sequence[Pod] = ()
         self._asked: set[PodIdentity] = set()
         self._against: dict[PodIdentity, str] = {}
@@ -104,6 +105,22 @@ class Planning:
             return ""
         return self._against.get(identity_of(pod)) or self._objective.why_not(pod)
 
+    def room_made(self, pod: Pod) -> str:
+        """Where the plan makes room for `pod`, which is pending; empty where it makes none for it."""
+        node = next((each.node for each in self.goal.pending_pods if identity_of(each.pod) == identity_of(pod)), "")
+        return f"evictions of other pods make room for the pod on {node}" if node else ""
+
+    def why_no_room(self, pod: Pod) -> str:
+        """Why the plan makes no room for `pod`, which is pending; empty where it is not for such pods."""
+        if identity_of(pod) in map(identity_of, self._waiting):
+            (level,) = self.goal.levels
+            return f"stays pending ({self._objective.text_of(level.before)} → {level.after:,}; {self._why_left})"
+        return self._objective.why_no_room(pod)
+
+    def why_unselected(self, pod: Pod) -> str:
+        """Why the objective, which is for pending pods, is not for `pod`; empty for other objectives."""
+        return self._objective.why_unselected(pod)
+
     def _note(self, figure: int, cost: int, seconds: float) -> None:
         """Tells whoever looks on of the best plan so far."""
         least = f" (at least {self._least_evictions})" if self._least_evictions else ""
@@ -139,14 +156,12 @@ class Planning:
         figure_bound, cost_bound = bound = search.bound
         evictions_bound = self._least_evictions
         sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
-        if after and self._none_can_leave:
-            sentence += f"; {self._none_can_leave}"
-        elif after > figure_bound:
-            sentence += f"; {self._left_text()}"
-        elif after:
-            sentence += "; no plan within the limits leaves fewer"
+        if after:
+            self._why_left = self._left_text(is_proven=after <= figure_bound)
+            sentence += f"; {self._why_left}"
         elif granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
+        sentence = "; ".join((sentence, *self._objective.remarks()))
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),
@@ -168,8 +183,12 @@ class Planning:
         )
         return tuple(PendingPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
 
-    def _left_text(self) -> str:
-        """Why some are left."""
+    def _left_text(self, *, is_proven: bool) -> str:
+        """Why some are left; `is_proven` tells that no plan leaves fewer."""
+        if self._none_can_leave:
+            return self._none_can_leave
+        if is_proven:
+            return "no plan within the limits leaves fewer"
         if not self._best_left_gain:
             hint = self._objective.hint
             is_of_use = self._objective.leaves_out_returning or any(hint in text for text in self._against.values())

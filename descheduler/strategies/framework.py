@@ -12,6 +12,7 @@ from descheduler.plan.facts import PluginFacts
 __all__ = [
     "BalancePlugin",
     "DeschedulePlugin",
+    "PlacingPlugin",
     "RememberingPlugin",
     "ReportingPlugin",
     "StrategyError",
@@ -48,6 +49,17 @@ class ReportingPlugin(Protocol):
         """Why it does not select `pod`, in few words that name the policy's key; empty when nothing speaks against it.
 
         Asked after the run, about pods of the nodes that it was given.
+        """
+
+
+@runtime_checkable
+class PlacingPlugin(Protocol):
+    """A strategy that can evict pods so that pending ones find a node."""
+
+    def about_pending(self, pod: Pod) -> str:
+        """What it does for a pod without a node, or why nothing; empty where it looks at no such pods.
+
+        Asked after the run.
         """
 
 

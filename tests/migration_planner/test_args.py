@@ -28,6 +28,13 @@ def test_number_out_of_range_is_refused(args: str, problem: str) -> None:
     assert message.endswith(f"pluginConfig[0].args.{problem}")
 
 
+@pytest.mark.parametrize("name", ["web", "/", "shop/", "/web", "shop/web/0"])
+def test_name_that_is_not_a_pod_of_a_namespace_is_refused(name: str) -> None:
+    (message,) = messages(with_args("MigrationPlanner", f"{{objectives: [{{makeRoom: {{for: ['{name}']}}}}]}}"))
+
+    assert message.endswith(f"args.objectives[0].makeRoom.for[0]: {name!r} is not a pod as namespace/name")
+
+
 _REPAIRING = """
         profiles:
         - name: p

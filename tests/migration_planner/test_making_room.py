@@ -180,7 +180,65 @@ def test_room_is_made_for_selected_pods(args: Object, *, served: bool) -> None:
     decisions = run([*NEARLY_FULL, pending("p", "4", namespace="shop", labels={"app": "p"})], args=args)
 
     assert bool(evicted(decisions)) is served
-    assert served or goal_of(decisions).sentence == "no pending pod is selected (makeRoom)"
+    named = ".for: shop/q does not exist" if "for" in args else ""
+    assert served or goal_of(decisions).sentence == f"no pending pod is selected (makeRoom{named})"
+
+
+@pytest.mark.parametrize(
+    ("named", "args", "text"),
+    [
+        pytest.param(pending("other", "100m"), {}, "default/q does not exist", id="absent"),
+        pytest.param(pod("q", "1", "b"), {}, "default/q is already scheduled onto b", id="scheduled"),
+        pytest.param(pending("q", "1", deleted=5), {}, "default/q is terminating", id="terminating"),
+        pytest.param(pod("q", "1", None, phase="Failed"), {}, "default/q has finished", id="finished"),
+        pytest.param(
+            pending("q", "1", spec={"schedulingGates": [{"name": "quota"}]}),
+            {},
+            "default/q has scheduling gates",
+            id="gated",
+        ),
+        pytest.param(
+            pending("q", "100m"),
+            {"labelSelector": {"matchLabels": {"app": "p"}}},
+            "default/q does not match makeRoom.labelSelector",
+            id="other labels",
+        ),
+    ],
+)
+def test_goal_says_why_a_named_pod_is_not_one_of_those_that_room_is_made_for(
+    named: Pod, args: Object, text: str
+) -> None:
+    pods = [*NEARLY_FULL, pending("p", "3500m", labels={"app": "p"}), named]
+
+    decisions = run(pods, args={"for": ["default/p", "default/q"], **args})
+
+    assert goal_of(decisions).sentence == (
+        f"1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed); makeRoom.for: {text}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "text"),
+    [
+        pytest.param({"include": ["shop"]}, "which is not included (makeRoom.namespaces.include)", id="other"),
+        pytest.param({"exclude": ["default"]}, "which is excluded (makeRoom.namespaces.exclude)", id="excluded"),
+    ],
+)
+def test_goal_says_that_a_named_pod_is_in_a_namespace_that_is_left_out(namespaces: Object, text: str) -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4")], args={"for": ["default/p"], "namespaces": namespaces})
+
+    assert goal_of(decisions).sentence == (
+        f"no pending pod is selected (makeRoom.for: default/p is in namespace default, {text})"
+    )
+
+
+def test_goal_counts_further_named_pods_that_do_not_exist_where_nothing_is_to_be_done() -> None:
+    names = ["default/small", *(f"default/q{number}" for number in range(5))]
+
+    assert goal_of(run([*NEARLY_FULL, pending("small", "1")], args={"for": names})).sentence == (
+        "1 pod pending: 1 can be scheduled without evictions (default/small onto a); makeRoom.for: default/q0 does not"
+        " exist, default/q1 does not exist, default/q2 does not exist, 2 others are not selected"
+    )
 
 
 def test_goal_says_why_nothing_is_to_be_done() -> None:
@@ -190,8 +248,8 @@ def test_goal_says_why_nothing_is_to_be_done() -> None:
     )
     foreign = [pending(name, "4", scheduler="other") for name in "qr"]
     assert goal_of(run([*NEARLY_FULL, pending("p", "1"), *foreign])).sentence == (
-        "3 pods pending: 1 can be scheduled without evictions, 2 unknown (scheduler other is not modelled)"
-        " (default/p onto a)"
+        "3 pods pending: 1 can be scheduled without evictions (default/p onto a),"
+        " 2 unknown (scheduler other is not modelled)"
     )
 
 
@@ -199,8 +257,31 @@ def test_goal_counts_pods_beside_that_need_no_room() -> None:
     goal = goal_of(run([*NEARLY_FULL, pending("p", "4"), pending("small", "3")]))
 
     assert goal.sentence == (
-        "1 pod pending → 0 (1 more can be scheduled without evictions, default/p onto a, default/small onto b),"
-        " 1 eviction (at least 1 is needed)"
+        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        " 1 more pod can be scheduled without evictions (default/small onto b)"
+    )
+
+
+def test_goal_counts_pods_beside_of_which_it_is_unknown_whether_they_need_room() -> None:
+    foreign = [pending(name, "4", scheduler="other") for name in "qr"]
+
+    assert goal_of(run([*NEARLY_FULL, pending("p", "4"), *foreign])).sentence == (
+        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        " 2 more pods unknown (scheduler other is not modelled)"
+    )
+    assert goal_of(run([*NEARLY_FULL, pending("p", "11"), pending("small", "3"), *foreign])).sentence == (
+        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer;"
+        " 1 more pod can be scheduled without evictions (default/small onto b),"
+        " 2 more unknown (scheduler other is not modelled)"
+    )
+
+
+def test_goal_names_the_nodes_of_few_pods_beside_many_that_need_no_room() -> None:
+    small = [pending(f"small-{number}", "10m") for number in range(4)]
+
+    assert goal_of(run([*NEARLY_FULL, pending("p", "3500m"), *small])).sentence == (
+        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        " 4 more pods can be scheduled without evictions"
     )
 
 
@@ -239,6 +320,31 @@ def test_second_plan_says_that_the_first_one_was_enough() -> None:
     first, second = decisions.facts["p", "MigrationPlanner"].goals
     assert first.sentence == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
     assert second.sentence == "all pending pods can be scheduled after the evictions that are planned before"
+
+
+def test_second_goal_says_that_pods_beside_it_have_room_by_evictions_that_are_planned_before() -> None:
+    pods = [*NEARLY_FULL, pending("p", "4"), pending("huge", "11")]
+    objectives = [{"makeRoom": {"for": ["default/p"]}}, {"makeRoom": {}}]
+
+    decisions = run(pods, planner={"objectives": objectives})
+
+    _, second = decisions.facts["p", "MigrationPlanner"].goals
+    assert second.sentence == (
+        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer;"
+        " 1 more pod can be scheduled after the evictions that are planned before (default/p onto a)"
+    )
+
+
+def test_second_goal_without_pods_to_place_says_by_which_evictions_they_have_room() -> None:
+    pods = [*NEARLY_FULL, pending("p", "4"), pending("q", "4", scheduler="other")]
+
+    decisions = run(pods, planner={"objectives": [{"makeRoom": {}}, {"makeRoom": {}}]})
+
+    _, second = decisions.facts["p", "MigrationPlanner"].goals
+    assert second.sentence == (
+        "2 pods pending: 1 can be scheduled after the evictions that are planned before (default/p onto a),"
+        " 1 unknown (scheduler other is not modelled)"
+    )
 
 
 def test_small_pods_are_served_first_so_that_they_take_no_room_of_large_ones() -> None:

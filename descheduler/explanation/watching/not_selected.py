@@ -11,7 +11,7 @@ from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.pod import PluginMiss
-from descheduler.strategies.framework import ReportingPlugin
+from descheduler.strategies.framework import PlacingPlugin, ReportingPlugin
 
 __all__ = ["plugin_misses"]
 
@@ -33,24 +33,17 @@ def plugin_misses(
             key = profile.name, plugin
             if key in failed:
                 message = f"failed: {failed[key]}"
-            elif in_goal := _in_goals(pod, decisions, key):
-                message = in_goal
+            elif pending := _about_pending(pod, watch.strategy(*key)):
+                message = pending
             else:
                 message = unseen or _why_not(pod, watch.strategy(*key), is_cut_off=is_cut_off)
             if message and key not in selecting:
                 yield PluginMiss(profile=profile.name, plugin=plugin, message=message)
 
 
-def _in_goals(pod: Pod, decisions: Decisions, key: tuple[str, str]) -> str:
-    """What a plan does for a pending pod; empty where it looks for no room for it."""
-    facts = decisions.facts.get(key)
-    found = [each.node for goal in (facts.goals if facts else ()) for each in goal.pending_pods if each.pod is pod]
-    if not found:
-        return ""
-    node = next(filter(None, found), "")
-    if node:
-        return f"evictions of other pods make room for the pod on {node}"
-    return "no plan that was found within the limits makes room for the pod"
+def _about_pending(pod: Pod, strategy: object) -> str:
+    """What the plugin does for a pod without a node; empty for other pods, and where it does nothing for any."""
+    return strategy.about_pending(pod) if not pod.node_name and isinstance(strategy, PlacingPlugin) else ""
 
 
 def _why_not(pod: Pod, strategy: object, *, is_cut_off: bool) -> str:

@@ -157,6 +157,16 @@ class ClusterObjective(ABC):
     def why_not(self, pod: Pod) -> str:
         """Why a pod stays that the plan does not move and that nothing was said against; asked after the run."""
 
+    def why_no_room(self, pod: Pod) -> str:
+        """Why no room is looked for for a pending pod that the objective is for; empty where it is for no such pod."""
+        del pod
+        return ""
+
+    def why_unselected(self, pod: Pod) -> str:
+        """Why a pod without a node is none of those that the objective is for; empty where it is for no such pods."""
+        del pod
+        return ""
+
     def is_in_vain(self, pod: Pod) -> bool:
         """Whether what `pod` leaves for is not reached although it leaves, as things are booked; never by default."""
         del pod
@@ -209,3 +219,7 @@ class ClusterObjective(ABC):
     def change(self, before: int, after: int) -> str:
         """Such as `2 nodes over target → 0`."""
         return f"{self.text_of(before)} → {after:,}"
+
+    def remarks(self) -> Sequence[str]:
+        """What is said beside of what is not in the figure, each a clause at the end of the goal; none by default."""
+        return ()

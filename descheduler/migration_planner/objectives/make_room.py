@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.migration_planner.args import PENDING_PODS, MakeRoom
+from descheduler.migration_planner.args import MakeRoom
 from descheduler.migration_planner.connected_moves import connected_moves
 from descheduler.migration_planner.gpus.gpu_need import gpu_need
 from descheduler.migration_planner.gpus.node_gpus import free_gpus
 from descheduler.migration_planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.migration_planner.objectives.selected_pods import SelectedPods
 from descheduler.migration_planner.problem.cluster_problem import ClusterProblem
 from descheduler.migration_planner.room_chains import room_chains
 from descheduler.migration_planner.room_levels import held_after
@@ -29,7 +30,6 @@ from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objectives.make_room import MakeRoom as PlacedPods
 from descheduler.planner.order.waves import Move
 from descheduler.planner.problem import Problem
-from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["RoomForPods"]
 
@@ -48,8 +48,16 @@ class RoomForPods(ClusterObjective):
         self._evictor = handle.evictor
         self.hint = self.packing_hint(handle.evictor)
         self._nodes = frozenset(node.name for node in nodes)
-        self._selected = {identity_of(pod): pod for pod in _selected(args, handle.view.snapshot.pods)}
+        self._selection = SelectedPods(args, handle.view.snapshot.pods)
+        self._selected = self._selection.pods
         self._is_narrowed = args != MakeRoom()
+        self._is_first = not self._evictor.arrivals()
+        fitting = self._nodes_of_pending()
+        self._fitting = {key: fitting[key] for key in self._selected if key in fitting}
+        """The selected pods that some node takes as things are booked before the plan, each with that node."""
+        doubt, left = self._evictor.prover().pending_doubt, self._selected.keys() - self._fitting.keys()
+        self._waiting = [pod for key, pod in self._selected.items() if key in left and not doubt(pod)]
+        """The selected pods that no node takes then."""
         self._cluster: ClusterProblem
         self._is_choosing = False
         self._returning: dict[PodIdentity, bool] = {}
@@ -61,18 +69,20 @@ class RoomForPods(ClusterObjective):
         return [pod for pod in self._evictor.prover().still_pending() if identity_of(pod) in self._selected]
 
     def nothing_to_do(self) -> str:
-        """That no pod is pending, or that all of them can be scheduled as they are."""
+        """That no pod is pending, or that all of them can be scheduled as they are; and which names select no pod."""
         if not self._selected:
-            return "no pending pod is selected (makeRoom)" if self._is_narrowed else "no pod is pending"
+            why = self._selection.fault or "makeRoom"
+            return f"no pending pod is selected ({why})" if self._is_narrowed else "no pod is pending"
         if self.pending():
             return ""
-        doubts = self._doubts()
-        if not doubts and any(True for _ in self._evictor.arrivals()):
-            return "all pending pods can be scheduled after the evictions that are planned before"
-        fit = len(self._selected) - doubts.total()
-        found = [f"{fit} can be scheduled without evictions"] if fit else []
-        found += [f"{number} unknown ({cause})" for cause, number in doubts.most_common()]
-        return f"{counted(len(self._selected), 'pod')} pending: {', '.join(found)}{_in_brackets(self._onto())}"
+        return "; ".join(filter(None, (self._all_have_room(), self._selection.fault)))
+
+    def _all_have_room(self) -> str:
+        """By what all selected pods can be scheduled, as far as that is known."""
+        if not self._is_first and not self._doubts():
+            return f"all pending pods {self._can_be_scheduled}"
+        found = ", ".join(f"{number:,} {text}" for number, text in self._beside())
+        return f"{counted(len(self._selected), 'pod')} pending: {found}"
 
     def figure(self) -> int:
         """Selected pods that no node takes."""
@@ -113,10 +123,15 @@ class RoomForPods(ClusterObjective):
         return self._returning[key]
 
     def change(self, before: int, after: int) -> str:
-        """With the pods that need no room."""
-        fit = len(self._selected) - before - self._doubts().total()
-        others = [f"{fit} more can be scheduled without evictions"] if fit else []
-        return f"{super().change(before, after)}{_in_brackets([*others, *self._onto()])}"
+        """With the nodes of the pods that room is made for."""
+        return f"{super().change(before, after)}{_onto(self._waiting, self._nodes_of_pending())}"
+
+    def remarks(self) -> Sequence[str]:
+        """How many pods need no room, and of how many that is unknown; and which names select no pod."""
+        beside = self._beside()
+        found = [f"{counted(number, 'more pod')} {text}" for number, text in beside[:1]]
+        found += [f"{number:,} more {text}" for number, text in beside[1:]]
+        return tuple(filter(None, (", ".join(found), self._selection.fault)))
 
     def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
         """Chains of moves, each for one pending pod or gang, those for small pods first.
@@ -223,12 +238,35 @@ class RoomForPods(ClusterObjective):
             return f"{text}; {self.hint}" if self.hint else text
         return "no plan that was found within the limits makes room for a pending pod by its eviction"
 
-    def _onto(self) -> Sequence[str]:
-        """Such as `shop/cart-0 onto node-7`, of each that finds a node; nothing where many pods are selected."""
-        if len(self._selected) > _MOST_NAMED:
-            return ()
-        nodes = {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()}
-        return [f"{pod.key} onto {nodes[key]}" for key, pod in self._selected.items() if key in nodes]
+    def why_no_room(self, pod: Pod) -> str:
+        """Where it can be scheduled as it is, or that this is unknown."""
+        if node := self._fitting.get(identity_of(pod)):
+            return f"{self._can_be_scheduled} onto {node}"
+        selected = self._selected.get(identity_of(pod))
+        doubt = selected and self._evictor.prover().pending_doubt(selected)
+        return f"unknown: {doubt}" if doubt else ""
+
+    def why_unselected(self, pod: Pod) -> str:
+        """See `SelectedPods`."""
+        why = self._selection.why_not(pod)
+        return f"the pod {why}" if why else ""
+
+    def _beside(self) -> Sequence[tuple[int, str]]:
+        """How many of the selected pods the figure does not count, and what is said of them."""
+        pods = [self._selected[key] for key in self._fitting]
+        text = f"{self._can_be_scheduled}{_onto(pods, self._fitting)}"
+        unknown = ((number, f"unknown ({cause})") for cause, number in self._doubts().most_common())
+        return [*([(len(pods), text)] if pods else []), *unknown]
+
+    @property
+    def _can_be_scheduled(self) -> str:
+        """What is said of pods that need no room; what is planned before may have made it."""
+        how = "without evictions" if self._is_first else "after the evictions that are planned before"
+        return f"can be scheduled {how}"
+
+    def _nodes_of_pending(self) -> Mapping[PodIdentity, str]:
+        """The pending pods that some node takes as things are booked, each with that node."""
+        return {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()}
 
     def _doubts(self) -> Counter[str]:
         """Of how many selected pods it is unknown whether they can be scheduled, by cause."""
@@ -242,29 +280,10 @@ class RoomForPods(ClusterObjective):
         return [self._cluster.pods[move.pod] for move in moves if move.source == PENDING]
 
 
-def _selected(args: MakeRoom, pods: Iterable[Pod]) -> Iterable[Pod]:
-    """The pending pods that `args` name."""
-    selector = compile_selector(args.label_selector)
-    for pod in pods:
-        if pod.node_name or pod.is_terminal or pod.is_terminating or pod.spec.scheduling_gates:
-            continue
-        if not _is_included(args, pod):
-            continue
-        if selector is None or selector.matches(pod.labels):
-            yield pod
-
-
-def _is_included(args: MakeRoom, pod: Pod) -> bool:
-    namespaces = args.namespaces
-    if namespaces is not None and namespaces.include and pod.namespace not in namespaces.include:
-        return False
-    if namespaces is not None and pod.namespace in namespaces.exclude:
-        return False
-    return args.pods == PENDING_PODS or pod.key in args.pods
-
-
-def _in_brackets(parts: Sequence[str]) -> str:
-    return f" ({', '.join(parts)})" if parts else ""
+def _onto(pods: Sequence[Pod], nodes: Mapping[PodIdentity, str]) -> str:
+    """Such as ` (shop/cart-0 onto node-7)`, of each that has one of `nodes`; nothing where there are many pods."""
+    found = [f"{pod.key} onto {nodes[identity_of(pod)]}" for pod in pods if identity_of(pod) in nodes]
+    return f" ({', '.join(found)})" if found and len(pods) <= _MOST_NAMED else ""
 
 
 def _names(pods: Sequence[Pod]) -> str:

@@ -94,7 +94,7 @@ def _pending_pods(plan: Plan, style: TableStyle) -> Iterator[str]:
     holds_room = any(each.holds_target for each in pods)
     rows = [[each.pod.namespace, each.pod.name, *_expected(each, holds_room=holds_room)] for each in shown]
     num_placed = sum(each.to_node is not None for each in pods)
-    title = f"Pending pods: {num_placed:,} of {len(pods):,} can be scheduled after the evictions"
+    title = f"Pending pods that need evictions: {num_placed:,} of {len(pods):,} can be scheduled after them"
     title += f"; {len(shown):,} shown, -o wide shows all" if len(shown) < len(pods) else ""
     yield from style.table(["NAMESPACE", "POD", "TARGET", *(["ROOM HELD"] if holds_room else [])], rows, title=title)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.watching.unselected_pods import Question
 from tests.migration_planner.runs import verified
@@ -111,6 +113,52 @@ def test_another_pending_pod_would_take_the_room_of_a_pod_first() -> None:
     message = objective_miss("makeRoom", *fixed, *waiting, args={"for": ["default/large"]})
 
     assert message == "pod default/large would still be pending after the evictions"
+
+
+def pending_miss(*others: Object, args: Object | None = None, **facts: Any) -> str:
+    """What MigrationPlanner with makeRoom says of a pending pod, beside `others`, with nodes of 4 cores."""
+    return objective_miss("makeRoom", *others, args=args, node="", phase="Pending", **facts)
+
+
+@pytest.mark.parametrize(
+    ("args", "facts", "message"),
+    [
+        pytest.param({}, {}, "can be scheduled without evictions onto a", id="room"),
+        pytest.param({}, {"scheduler": "other"}, "unknown: scheduler other is not modelled", id="unknown"),
+        pytest.param({}, {"spec": {"schedulingGates": [{"name": "q"}]}}, "the pod has scheduling gates", id="gated"),
+        pytest.param({"for": ["default/q"]}, {}, "the pod is not listed in makeRoom.for", id="not listed"),
+    ],
+)
+def test_no_room_is_made_for_a_pending_pod(args: Object, facts: Object, message: str) -> None:
+    assert pending_miss(pod_object("bare", cpu="1", owners=[]), IN_USE, args=args, **facts) == message
+
+
+def test_a_pending_pod_stays_for_what_the_goal_says() -> None:
+    full = [pod_object(name, cpu="3500m", node=name, owners=[]) for name in "ab"]
+    web = pod_object("web", cpu="100m", node="a")
+
+    assert pending_miss(*full, web) == "stays pending (1 pod pending → 1; no plan within the limits leaves fewer)"
+    assert pending_miss(*full) == (
+        "stays pending (1 pod pending → 1; 0 of 2 pods can be evicted (2 like pod default/a: the pod has no owner that"
+        " recreates it))"
+    )
+
+
+@pytest.mark.parametrize("names", [["p", "q"], ["q", "p"]])
+def test_the_objective_that_selects_a_pending_pod_answers_for_it(names: Sequence[str]) -> None:
+    objectives = [{"makeRoom": {"for": [f"default/{name}"]}} for name in names]
+    policy = verified({"objectives": objectives, "timeLimit": "1s"})
+    pod = pod_object("p", cpu="1", node="", phase="Pending")
+
+    (miss,) = Question("MigrationPlanner", pod, policy=policy).miss()
+
+    assert miss.message == "can be scheduled without evictions onto a"
+
+
+def test_other_objectives_do_not_look_at_pending_pods() -> None:
+    message = objective_miss("consolidateNodes", IN_USE, node="", phase="Pending")
+
+    assert message == "the pod is not scheduled onto a node"
 
 
 def test_no_strategy_selects_it() -> None:

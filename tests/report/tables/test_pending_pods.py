@@ -31,7 +31,7 @@ def planned(*waiting: Pod, **others: Any) -> Decisions:
 def table_of(decisions: Decisions, **style: Any) -> list[str]:
     """The lines about pending pods."""
     lines = "".join(render(make_plan(decisions), "table", TableStyle(**style))).splitlines()
-    found = [number for number, line in enumerate(lines) if line.startswith("Pending pods:")]
+    found = [number for number, line in enumerate(lines) if line.startswith("Pending pods that need evictions:")]
     return [line.rstrip() for line in lines[found[0] : lines.index("", found[0])]] if found else []
 
 
@@ -39,7 +39,7 @@ def test_each_pending_pod_has_the_node_that_it_can_be_scheduled_onto() -> None:
     decisions = planned(pending("large", "4"), pending("larger", "5500m"), chooses=False)
 
     assert table_of(decisions) == [
-        "Pending pods: 1 of 2 can be scheduled after the evictions",
+        "Pending pods that need evictions: 1 of 2 can be scheduled after them",
         "NAMESPACE   POD      TARGET",
         "default     large    a",
         "default     larger   pending",
@@ -48,7 +48,7 @@ def test_each_pending_pod_has_the_node_that_it_can_be_scheduled_onto() -> None:
 
 def test_where_the_plan_chooses_nodes_it_is_said_for_which_pods_room_is_held() -> None:
     assert table_of(planned(pending("large", "4"), pending("larger", "5500m"))) == [
-        "Pending pods: 1 of 2 can be scheduled after the evictions",
+        "Pending pods that need evictions: 1 of 2 can be scheduled after them",
         "NAMESPACE   POD      TARGET    ROOM HELD",
         "default     large    a         yes",
         "default     larger   pending   no",
@@ -70,7 +70,7 @@ def test_only_wide_tables_list_very_many_pending_pods() -> None:
 
     title, _, *rows = table_of(decisions)
 
-    assert title == "Pending pods: 1 of 21 can be scheduled after the evictions; 20 shown, -o wide shows all"
+    assert title == "Pending pods that need evictions: 1 of 21 can be scheduled after them; 20 shown, -o wide shows all"
     assert len(rows) == 20
 
 
