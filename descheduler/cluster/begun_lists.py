@@ -8,6 +8,7 @@ from typing import Protocol
 
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.kube.lists.begun import BegunLists
+from descheduler.kube.lists.listing import doing_of
 from descheduler.model.kube_version import encodes_as_stream
 
 __all__ = ["Batch", "MessageSource", "begin_lists", "message_lists"]
@@ -42,10 +43,16 @@ class MessageSource(Protocol):
         """
 
 
-def message_lists(client: MessageSource, request: SnapshotRequest, git_version: str) -> BegunLists[Batch]:
+def message_lists(
+    client: MessageSource,
+    request: SnapshotRequest,
+    git_version: str,
+    tell: Callable[[str], None] = lambda doing: None,
+) -> BegunLists[Batch]:
     """The lists that are read in protobuf, by the keys of their kinds; none is asked for yet.
 
-    `git_version` is the server's, "" where it hides that: it tells how a list is best asked for.
+    `git_version` is the server's, "" where it hides that: it tells how a list is best asked for. `tell` is told which of
+    them is read from now on, such as `reading pods`: what the client tells of last may be another one.
     """
     limit = 0 if encodes_as_stream(git_version) else _PAGE_SIZE
     ask: dict[str, Callable[[], Generator[Batch, None, None]]] = {
@@ -53,12 +60,17 @@ def message_lists(client: MessageSource, request: SnapshotRequest, git_version: 
         for kind in (*request.needed_kinds(), *request.wanted_kinds())
         if kind.is_message
     }
-    return BegunLists(ask)
+    return BegunLists(ask, lambda key: tell(doing_of(request.kinds[key].path)))
 
 
-def begin_lists(client: MessageSource, request: SnapshotRequest, git_version: str) -> BegunLists[Batch]:
+def begin_lists(
+    client: MessageSource,
+    request: SnapshotRequest,
+    git_version: str,
+    tell: Callable[[str], None] = lambda doing: None,
+) -> BegunLists[Batch]:
     """`message_lists`, of which the first is asked for if it is read before all others."""
-    lists = message_lists(client, request, git_version)
+    lists = message_lists(client, request, git_version, tell)
     first = next(request.needed_kinds(), None)
     if first is not None and first.is_message:
         lists.begin(first.key)

@@ -31,13 +31,13 @@ def read_cluster(
 ) -> Snapshot:
     """What `request` asks for, with what Prometheus measured for the plugins of `policy`.
 
-    `git_version` is the server's. `tell` is told of what is done besides reading through `client`, and may raise to end
-    it. Raises SnapshotError when it cannot be read whole.
+    `git_version` is the server's. `tell` is told of what is done, besides what is asked of `client`, and may raise to
+    end it. Raises SnapshotError when it cannot be read whole.
     """
     # Dry runs on a dump must not pay for the edge to the API server, which these modules import.
     from descheduler.cluster.begun_lists import begin_lists
 
-    with closing(begin_lists(client, request, git_version)) as begun:
+    with closing(begin_lists(client, request, git_version, tell)) as begun:
         # What decodes is loaded while the server is at work.
         from descheduler.cluster.live import read_live
 

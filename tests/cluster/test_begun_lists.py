@@ -52,6 +52,18 @@ def test_pods_are_asked_for_behind_nodes() -> None:
     assert client.asked == [("/api/v1/nodes", 0), ("/api/v1/pods", 0)]
 
 
+def test_list_that_is_read_is_told_of_when_its_turn_comes() -> None:
+    told: list[str] = []
+
+    begun = begin_lists(Client(), SnapshotRequest({"Node", "Pod"}), "v1.36.0", told.append)
+
+    assert told == []
+    list(begun.parts("Node"))
+    assert told == ["reading nodes"]
+    list(begun.parts("Pod"))
+    assert told == ["reading nodes", "reading pods"]
+
+
 def test_kinds_in_json_are_not_asked_for_ahead() -> None:
     client = Client()
 

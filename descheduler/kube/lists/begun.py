@@ -49,11 +49,17 @@ class BegunLists(Generic[Part]):
     """Lists that are read one after the other, in the order of `ask`, which has what asks for each by its name.
 
     A server thinks about a large list before it sends the first byte of it. So each list is asked for as soon as the
-    one before has come so far that its version is settled: with its first part.
+    one before has come so far that its version is settled: with its first part. `on_read` is told of each list that is
+    read from now on, and may raise to forbid it.
     """
 
-    def __init__(self, ask: Mapping[str, Callable[[], Generator[Part, None, None]]]) -> None:
+    def __init__(
+        self,
+        ask: Mapping[str, Callable[[], Generator[Part, None, None]]],
+        on_read: Callable[[str], None] = lambda name: None,
+    ) -> None:
         self._ask = ask
+        self._on_read = on_read
         self._next = dict(pairwise(ask))
         self._begun: dict[str, BegunList[Part]] = {}
         self._is_closed = False
@@ -68,6 +74,7 @@ class BegunLists(Generic[Part]):
 
     def parts(self, name: str) -> Generator[Part, None, None]:
         """All parts of the list, as `BegunList.parts`."""
+        self._on_read(name)
         self.begin(name)
         return self._begun.pop(name).parts()
 
