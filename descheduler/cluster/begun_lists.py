@@ -51,8 +51,8 @@ def message_lists(
 ) -> BegunLists[Batch]:
     """The lists that are read in protobuf, by the keys of their kinds; none is asked for yet.
 
-    `git_version` is the server's, "" where it hides that: it tells how a list is best asked for. `tell` is told which of
-    them is read from now on, such as `reading pods`: what the client tells of last may be another one.
+    `git_version` is the server's, "" where it hides that: it tells how a list is best asked for. `tell` is told which
+    of them is read from now on, such as `reading pods`: what the client tells of last may be another one.
     """
     limit = 0 if encodes_as_stream(git_version) else _PAGE_SIZE
     ask: dict[str, Callable[[], Generator[Batch, None, None]]] = {
