@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from descheduler.model.text.counted import counted
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.types import Policy
+from descheduler.report.document import PodReference
 from descheduler.report.plan.document import Move
 from descheduler.report.plan.file import ClusterIdentity, MoveBasis, NodeFootprint, PlanFile, basis_of
 
@@ -139,11 +140,12 @@ def _chosen(move: Move, bundle: int) -> ChosenMove:
 def _changes(moves: Collection[Move], bases: Mapping[str, MoveBasis], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """The UID of each pod whose move is not what it was, and the sentence that says why."""
     by_uid = {pod.uid: pod for pod in snapshot.pods}
+    moved, held = {each.pod.uid for each in moves}, {room.pod.uid for each in moves for room in each.room_for}
     for move in moves:
         pod, basis = by_uid.get(move.pod.uid), bases[move.pod.uid]
         name = f"pod {move.pod.namespace}/{move.pod.name}"
         causes = list(_changed(pod, move, basis, snapshot)) if pod is not None else ["is gone"]
-        causes += _in_vain(move, basis, {each.pod.uid for each in moves}, by_uid)
+        causes += _in_vain(_served(move, basis, moved, held), by_uid)
         if causes:
             yield move.pod.uid, f"{name}: {', '.join(causes)}"
 
@@ -163,15 +165,20 @@ def _changed(pod: Pod, move: Move, old: MoveBasis, snapshot: Snapshot) -> Iterat
     yield from _changed_node(old.target, new.target)
 
 
-def _in_vain(move: Move, basis: MoveBasis, moved: Collection[str], by_uid: Mapping[str, Pod]) -> Iterator[str]:
-    """Why none of the pending pods that the move makes room for waits any more; nothing where one does.
+def _served(move: Move, basis: MoveBasis, moved: Collection[str], held: Collection[str]) -> Sequence[PodReference]:
+    """The pending pods that the move makes room for.
 
-    Where room is held by name when the pod has left, these are the pods that it is held for: all but those among
-    `moved`, which leave later. Else they are those that the move serves.
+    Where room is held by name when the pod has left, these are the pods that it is held for, but not those among
+    `moved`, which leave later, and those that no move has room `held` for. Else they are all that the move serves.
     """
-    held = [room.pod for room in move.room_for if room.pod.uid not in moved]
+    named = [room.pod for room in move.room_for if room.pod.uid not in moved]
+    return [*named, *(pod for pod in basis.serves if pod.uid not in held)] or basis.serves
+
+
+def _in_vain(served: Iterable[PodReference], by_uid: Mapping[str, Pod]) -> Iterator[str]:
+    """Why none of the pending pods that a move makes room for waits any more; nothing where one does."""
     became: dict[str, list[str]] = {}
-    for pod in held or basis.serves:
+    for pod in served:
         became.setdefault(_not_pending(pod.uid, by_uid), []).append(f"{pod.namespace}/{pod.name}")
     for what, names in () if "" in became else became.items():
         noun, verb = ("pod", "is") if len(names) == 1 else ("pods", "are")

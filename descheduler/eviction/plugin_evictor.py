@@ -103,6 +103,12 @@ class PluginEvictor:
         """How many pods the plugin has evicted in earlier rounds of the run, or was granted in this one."""
         return self._evictor.num_leaving(profile=self._profile, plugin=self._plugin)
 
+    def num_leaving_with(self, candidates: Sequence[Candidate]) -> int:
+        """The same once all of `candidates` are granted, with the pods that have to leave with them."""
+        pods = {pod.uid: pod for pod in (each.pod for each in candidates)}
+        pods |= {pod.uid: pod for pod in self._evictor.mates_of(self._bundle(candidates))}
+        return self.num_leaving + sum(not self.has_booked(pod) for pod in pods.values())
+
     def keep(self, candidate: Pod, verdict: Verdict, reason: str = "") -> None:
         """Notes why the plugin itself keeps a candidate that it selects for `reason`."""
         self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict, reason=reason)
@@ -113,12 +119,15 @@ class PluginEvictor:
 
     def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
         """Asks for all of `candidates` or none, with the pods that have to leave with them; see `Evictor.request`."""
-        bundle = Bundle(self._profile, self._plugin, tuple(candidates), self._profile_index)
+        bundle = self._bundle(candidates)
         mates = self._evictor.mates_of(bundle)
         if not mates:
             return self._evictor.request(bundle)
         whole = bundle.with_mates(mates, f"has to leave together with {_names(bundle)}, which is of the same gang")
         return self._evictor.request_whole(whole, self._first_refusal(mates))
+
+    def _bundle(self, candidates: Iterable[Candidate]) -> Bundle:
+        return Bundle(self._profile, self._plugin, tuple(candidates), self._profile_index)
 
     def allowances(self) -> Sequence[Allowance]:
         """How many pods may still go, as far as that is counted."""

@@ -38,6 +38,15 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.num_taken_before(node_name)
 
+    @property
+    def num_leaving(self) -> int:
+        """As `inner`."""
+        return self._inner.num_leaving
+
+    def num_leaving_with(self, candidates: Sequence[Candidate]) -> int:
+        """As `inner`."""
+        return self._inner.num_leaving_with(candidates)
+
     def keep(self, candidate: Pod, verdict: Verdict, reason: str = "") -> None:
         """As `inner`."""
         self._inner.keep(candidate, verdict, reason)

@@ -286,7 +286,8 @@ class MigrationPlannerArgs(Args, frozen=True):
     seed: UInt = 0
     """Another seed searches in another order."""
     max_evictions: UInt | None = None
-    """Evictions in the name of the plugin at most, for all objectives and in all rounds of a run."""
+    """Evictions in the name of the plugin at most, for all objectives and in all rounds of a run; those of pods that
+    leave with their gang included."""
     disruption_cost: DisruptionCost = msgspec.field(default_factory=DisruptionCost)
     """What makes the eviction of one pod dearer than that of another."""
     min_gain_per_disruption: Weight = 0.0

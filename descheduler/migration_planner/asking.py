@@ -54,12 +54,18 @@ class Group:
 
 
 class Asking:
-    """Asks for groups of moves over `cluster`, as far as replacements land where they do no harm to the objective."""
+    """Asks for groups of moves over `cluster`, as far as replacements land where they do no harm to the objective.
 
-    def __init__(self, objective: ClusterObjective, evictor: PluginEvictor, cluster: ClusterProblem) -> None:
+    No more than `most` pods leave, those included that have to leave with others of their gang; None: any number.
+    """
+
+    def __init__(
+        self, objective: ClusterObjective, evictor: PluginEvictor, cluster: ClusterProblem, most: int | None
+    ) -> None:
         self._objective = objective
         self._evictor = evictor
         self._cluster = cluster
+        self._most = most
 
     def ask_whole(self, group: Group, waves: MoveWaves) -> Sequence[Pod]:
         """Those of `group` that were granted: all or none."""
@@ -117,16 +123,22 @@ class Asking:
         if not verdict.is_accepted:
             return None, verdict
         asked = zip(group.leaving, nodes, strict=True)
-        return None, self._evictor.request_all([self._candidate(each, node, waves) for each, node in asked])
+        return None, self._request([self._candidate(each, node, waves) for each, node in asked])
 
     def _ask(self, leaving: Leaving, waves: MoveWaves | None = None) -> Verdict:
         """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
         landing = self._evictor.predicted(*leaving)
         harm = self._harm(leaving.pod, landing)
         if harm.is_accepted:
-            return self._evictor.request_all((self._candidate(leaving, landing.node, waves),))
+            return self._request((self._candidate(leaving, landing.node, waves),))
         self._evictor.keep(leaving.pod, harm, self._objective.reason(leaving.pod))
         return harm
+
+    def _request(self, candidates: Sequence[Candidate]) -> Verdict:
+        """Asks for all of `candidates` or none, within the limit of the planner."""
+        if self._most is not None and self._evictor.num_leaving_with(candidates) > self._most:
+            return refuse(Reason.LIMIT_REACHED, f"maxEvictions ({self._most:,}) reached")
+        return self._evictor.request_all(candidates)
 
     def _candidate(self, leaving: Leaving, node: str | None, waves: MoveWaves | None) -> Candidate:
         """The pod, whose replacement is expected on `node`."""

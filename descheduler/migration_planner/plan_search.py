@@ -116,6 +116,7 @@ class PlanSearch:
             self._handle.evictor,
             cluster,
             chooses_nodes=self._args.choose_nodes,
+            most=self._args.max_evictions,
             plan_further=self._plan_further,
         )
 

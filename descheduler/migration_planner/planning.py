@@ -79,9 +79,10 @@ class Planning:
         good = self._chosen(search.best, trials)
         self._asked = {identity_of(pod) for group in good for pod in group.pods}
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
+        num_before = self._evictor.num_leaving
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
-        self.goal = self._reached(search, granted)
+        self.goal = self._reached(search, granted, self._evictor.num_leaving - num_before)
 
     def _refused_in(self, search: PlanSearch) -> dict[PodIdentity, str]:
         """What was said against pods of plans; where more might be reached, also of plans that were bettered since."""
@@ -114,7 +115,8 @@ class Planning:
         """Why the plan makes no room for `pod`, which is pending; empty where it is not for such pods."""
         if identity_of(pod) in map(identity_of, self._waiting):
             (level,) = self.goal.levels
-            return f"stays pending ({self._objective.text_of(level.before)} → {level.after:,}; {self._why_left})"
+            change = f"{self._objective.text_of(level.before)} → {level.after:,}"
+            return f"makes no room for the pod ({change}; {self._why_left})"
         return self._objective.why_no_room(pod)
 
     def why_unselected(self, pod: Pod) -> str:
@@ -150,12 +152,12 @@ class Planning:
     def _level(self, after: int, bound: int) -> Level:
         return Level(self._objective.counts, self._before, after, bound, self._objective.scale)
 
-    def _reached(self, search: PlanSearch, granted: Sequence[Pod]) -> Goal:
-        """What came of it, beside the bounds."""
+    def _reached(self, search: PlanSearch, granted: Sequence[Pod], num_evictions: int) -> Goal:
+        """What came of it, beside the bounds; `num_evictions` are those of `granted` and of pods that come along."""
         after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
         figure_bound, cost_bound = bound = search.bound
         evictions_bound = self._least_evictions
-        sentence = f"{self._objective.change(self._before, after)}, {counted(len(granted), 'eviction')}"
+        sentence = f"{self._objective.change(self._before, after)}, {counted(num_evictions, 'eviction')}"
         if after:
             self._why_left = self._left_text(is_proven=after <= figure_bound)
             sentence += f"; {self._why_left}"
@@ -165,7 +167,7 @@ class Planning:
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),
-            len(granted),
+            num_evictions,
             evictions_bound,
             cost,
             cost_bound,
@@ -189,6 +191,9 @@ class Planning:
             return self._none_can_leave
         if is_proven:
             return "no plan within the limits leaves fewer"
+        most = self._args.max_evictions
+        if most is not None and self._evictor.num_leaving >= most:
+            return f"maxEvictions ({most:,}) reached"
         if not self._best_left_gain:
             hint = self._objective.hint
             is_of_use = self._objective.leaves_out_returning or any(hint in text for text in self._against.values())

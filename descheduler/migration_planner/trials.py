@@ -51,7 +51,8 @@ class Trial(NamedTuple):
 class Trials:
     """Tries plans over `cluster` out.
 
-    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan. `plan_further` has one more plan
+    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan. No more than `most` pods leave in
+    the name of the plugin. `plan_further` has one more plan
     for what is left as things are booked on trial, if there is any.
     """
 
@@ -62,6 +63,7 @@ class Trials:
         cluster: ClusterProblem,
         *,
         chooses_nodes: bool,
+        most: int | None = None,
         plan_further: Callable[[PlannedTargets], PlanOver | None] = lambda targets: None,
     ) -> None:
         self._objective = objective
@@ -69,7 +71,7 @@ class Trials:
         self._cluster = cluster
         self._chooses_nodes = chooses_nodes
         self._plan_further = plan_further
-        self.asking = Asking(objective, evictor, cluster)
+        self.asking = Asking(objective, evictor, cluster, most)
 
     def groups(self, plan: Plan) -> list[Group]:
         """What of `plan` is asked for together, in its order; moves of pending pods alone ask for nothing."""

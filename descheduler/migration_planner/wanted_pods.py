@@ -82,7 +82,9 @@ def _pods_of(document: object) -> Iterator[Object]:
         for item in items:
             yield from _pods_of(item)
     elif kind == "Pod":
-        yield _pending({"namespace": _NAMESPACE, **_mapping(document, "metadata")}, _mapping(document, "spec"))
+        metadata = _mapping(document, "metadata")
+        namespace = metadata.get("namespace") or _NAMESPACE
+        yield _pending({**metadata, "namespace": namespace}, _mapping(document, "spec"))
     elif kind == "CronJob":
         yield from _pods_of({**document, "kind": "Job", "spec": _mapping(document, "spec", "jobTemplate", "spec")})
     elif template := _mapping(document, "spec", "template"):
@@ -91,7 +93,7 @@ def _pods_of(document: object) -> Iterator[Object]:
 
 def _replicas(workload: Object, template: Object) -> Iterator[Object]:
     kind, metadata = str(workload.get("kind")), _mapping(workload, "metadata")
-    name, namespace = metadata.get("name", "wanted"), metadata.get("namespace", _NAMESPACE)
+    name, namespace = metadata.get("name", "wanted"), metadata.get("namespace") or _NAMESPACE
     if kind == "DaemonSet":
         raise WantedPodsError(f"DaemonSet {name} has one pod on each node; name a pod, or a workload with replicas")
     replicas = _mapping(workload, "spec").get(_REPLICAS.get(kind, "replicas"), 1)
@@ -112,7 +114,7 @@ def _pending(metadata: Object, spec: Object) -> Object:
     """The pod as it is when nothing but its creation has happened."""
     name = metadata.get("name") or f"{metadata.get('generateName', '')}wanted"
     kept = {key: metadata[key] for key in ("labels", "annotations", "ownerReferences") if key in metadata}
-    namespace = metadata.get("namespace", _NAMESPACE)
+    namespace = metadata.get("namespace") or _NAMESPACE
     return {
         "apiVersion": "v1",
         "kind": "Pod",

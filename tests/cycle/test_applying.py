@@ -11,10 +11,11 @@ import pytest
 
 from descheduler.cycle.applying import PlanRefusedError, still_valid
 from descheduler.cycle.options import PlanToApply
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.report.plan.file import ClusterIdentity, make_plan_file
-from descheduler.report.plan.reading import read_plan_file
+from descheduler.report.plan.reading import PlanFileError, read_plan_file
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.migration_planner.runs import run_objective
 from tests.strategies.runs import evicted
@@ -78,6 +79,27 @@ def test_plan_for_pending_pods_none_of_which_waits_is_refused(
         apply(plan, tmp_path, [*RUNNING, *now])
 
     assert f"\n  pod default/p: {told}\n" in str(refused.value)
+
+
+def test_move_for_a_pod_with_held_room_and_a_gang_holds_as_long_as_the_gang_waits(
+    plan: Decisions, tmp_path: Path
+) -> None:
+    single = make_pod("single", cpu="1", node=None, phase="Pending")
+    (move,) = plan.moves
+    both = msgspec.structs.replace(move, rooms=(HeldRoom(single, "a"),), serves=(single, *move.serves))
+    plan = msgspec.structs.replace(plan, moves=(both,))
+
+    assert apply(plan, tmp_path, [*RUNNING, *GANG]) == ["p"]
+    with pytest.raises(PlanRefusedError, match="and 3 more, for which it makes room, are gone"):
+        apply(plan, tmp_path, RUNNING)
+
+
+def test_file_that_names_a_pending_pod_of_a_move_twice_is_none(plan: Decisions, tmp_path: Path) -> None:
+    (move,) = plan.moves
+    changed = msgspec.structs.replace(move, serves=move.serves * 2)
+
+    with pytest.raises(PlanFileError, match="a pod is named twice in serves; the file was changed"):
+        apply(msgspec.structs.replace(plan, moves=(changed,)), tmp_path, RUNNING)
 
 
 def test_pending_pod_of_a_dump_without_uids_is_taken_to_wait(tmp_path: Path) -> None:

@@ -319,7 +319,7 @@ def test_second_plan_says_that_the_first_one_was_enough() -> None:
 
     first, second = decisions.facts["p", "MigrationPlanner"].goals
     assert first.sentence == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
-    assert second.sentence == "all pending pods can be scheduled after the evictions that are planned before"
+    assert second.sentence == "all pending pods can be scheduled without further evictions"
 
 
 def test_second_goal_says_that_pods_beside_it_have_room_by_evictions_that_are_planned_before() -> None:
@@ -331,7 +331,7 @@ def test_second_goal_says_that_pods_beside_it_have_room_by_evictions_that_are_pl
     _, second = decisions.facts["p", "MigrationPlanner"].goals
     assert second.sentence == (
         "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer;"
-        " 1 more pod can be scheduled after the evictions that are planned before (default/p onto a)"
+        " 1 more pod can be scheduled without further evictions (default/p onto a)"
     )
 
 
@@ -342,7 +342,7 @@ def test_second_goal_without_pods_to_place_says_by_which_evictions_they_have_roo
 
     _, second = decisions.facts["p", "MigrationPlanner"].goals
     assert second.sentence == (
-        "2 pods pending: 1 can be scheduled after the evictions that are planned before (default/p onto a),"
+        "2 pods pending: 1 can be scheduled without further evictions (default/p onto a),"
         " 1 unknown (scheduler other is not modelled)"
     )
 

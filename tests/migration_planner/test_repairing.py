@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
@@ -25,6 +27,8 @@ from tests.builders import (
     required_anti_affinity,
     required_node_affinity,
 )
+from tests.eviction.drained_gangs import policy_of, snapshot_of, train
+from tests.placement.plugins.coscheduling.worlds import group_of
 from tests.strategies.runs import evicted, refused, run_plugin
 
 TAINTS = "RemovePodsViolatingNodeTaints"
@@ -285,6 +289,22 @@ def test_a_profile_of_a_descheduler_configuration_needs_no_arguments_for_strateg
 
     assert evicted(decisions) == ["web"]
     assert goal_of(decisions).levels[0].after == 0
+
+
+@pytest.mark.parametrize(("most", "leaving"), [(1, []), (2, []), (3, ["m0", "m1", "m2"])])
+def test_pods_that_leave_with_their_gang_count_against_the_limit_of_the_planner(most: int, leaving: list[str]) -> None:
+    """Two of the gang are on the tainted node, and the third leaves because they do."""
+    document = policy_of("evictGang")
+    (profile,) = document["profiles"]
+    planner = {"objectives": [{"repairViolations": {"strategies": [TAINTS]}}], "timeLimit": "20s", "workLimit": 2}
+    profile["pluginConfig"].append({"name": "MigrationPlanner", "args": {**planner, "maxEvictions": most}})
+    profile["plugins"]["deschedule"] = {"disabled": [{"name": "*"}]}
+    profile["plugins"]["balance"]["enabled"] = [{"name": "MigrationPlanner"}]
+
+    decisions = decide(load_policy(document, REGISTRY), snapshot_of(train(), group_of("train", 3)), now=NOW)
+
+    assert evicted(decisions) == leaving
+    assert goal_of(decisions).evictions == len(leaving)
 
 
 def test_what_a_strategy_remembers_is_kept_for_the_next_run() -> None:

@@ -63,24 +63,26 @@ class BegunLists(Generic[Part]):
         self._next = dict(pairwise(ask))
         self._begun: dict[str, BegunList[Part]] = {}
         self._is_closed = False
+        self._generation = 0
+        """How often all was given up."""
         self._lock = threading.Lock()
         """A list is begun on the thread of the one before, while all may be given up on another."""
 
     def begin(self, name: str) -> None:
         """Asks for the list, if that is not done."""
         with self._lock:
-            if name not in self._begun and not self._is_closed:
-                self._begun[name] = BegunList(self._ask[name](), lambda: self._begin_next(name))
+            self._begin(name)
 
     def parts(self, name: str) -> Generator[Part, None, None]:
         """All parts of the list, as `BegunList.parts`."""
         self._on_read(name)
         self.begin(name)
-        return self._begun.pop(name).parts()
+        yield from self._begun.pop(name).parts()
 
     def give_up(self) -> None:
         """Gives up what was asked for and is not read: it is asked for again when it is to be read."""
         with self._lock:
+            self._generation += 1
             while self._begun:
                 self._begun.popitem()[1].close()
 
@@ -89,6 +91,13 @@ class BegunLists(Generic[Part]):
         self._is_closed = True
         self.give_up()
 
-    def _begin_next(self, name: str) -> None:
-        if name in self._next:
-            self.begin(self._next[name])
+    def _begin(self, name: str) -> None:
+        if name not in self._begun and not self._is_closed:
+            generation = self._generation
+            self._begun[name] = BegunList(self._ask[name](), lambda: self._begin_next(name, generation))
+
+    def _begin_next(self, name: str, generation: int) -> None:
+        """Goes on behind a list, if that was not given up meanwhile."""
+        with self._lock:
+            if name in self._next and generation == self._generation:
+                self._begin(self._next[name])

@@ -55,8 +55,8 @@ class RoomForPods(ClusterObjective):
         fitting = self._nodes_of_pending()
         self._fitting = {key: fitting[key] for key in self._selected if key in fitting}
         """The selected pods that some node takes as things are booked before the plan, each with that node."""
-        doubt, left = self._evictor.prover().pending_doubt, self._selected.keys() - self._fitting.keys()
-        self._waiting = [pod for key, pod in self._selected.items() if key in left and not doubt(pod)]
+        left = set(map(identity_of, self.pending()))
+        self._waiting = [pod for key, pod in self._selected.items() if key in left]
         """The selected pods that no node takes then."""
         self._cluster: ClusterProblem
         self._is_choosing = False
@@ -231,8 +231,8 @@ class RoomForPods(ClusterObjective):
         """That its eviction is not needed, or does not help."""
         if pod.node_name not in self._nodes:
             return f"node {pod.node_name} is not one of the nodes that the policy selects"
-        if nothing := self.nothing_to_do():
-            return nothing if not self._served_by else "other pods make room for the pending pods"
+        if not self.pending():
+            return "other pods make room for the pending pods" if self._waiting else self.nothing_to_do()
         if self._returning.get(identity_of(pod)):
             text = f"the replacement pod would be scheduled onto {pod.node_name} again"
             return f"{text}; {self.hint}" if self.hint else text
@@ -261,8 +261,7 @@ class RoomForPods(ClusterObjective):
     @property
     def _can_be_scheduled(self) -> str:
         """What is said of pods that need no room; what is planned before may have made it."""
-        how = "without evictions" if self._is_first else "after the evictions that are planned before"
-        return f"can be scheduled {how}"
+        return f"can be scheduled without {'evictions' if self._is_first else 'further evictions'}"
 
     def _nodes_of_pending(self) -> Mapping[PodIdentity, str]:
         """The pending pods that some node takes as things are booked, each with that node."""

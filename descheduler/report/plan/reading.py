@@ -72,3 +72,7 @@ def _check_moves(path: Path, file: PlanFile) -> None:
     waiting = [room.pod.uid for move in file.plan.moves for room in move.room_for]
     if len(set(waiting)) < len(waiting) or not all(waiting):
         raise PlanFileError(f"{path}: a pod in roomFor has no UID or is named twice; the file was changed")
+    for basis in file.bases:
+        served = [pod.uid for pod in basis.serves if pod.uid]
+        if len(set(served)) < len(served):
+            raise PlanFileError(f"{path}: a pod is named twice in serves; the file was changed")

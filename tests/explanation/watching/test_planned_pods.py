@@ -92,6 +92,16 @@ def test_a_replacement_that_the_scheduler_places_there_again_keeps_its_node_in_u
     assert objective_miss("consolidateNodes", IN_USE).startswith("the replacement pod would be scheduled onto a again")
 
 
+def test_a_pod_stays_where_the_limit_of_the_planner_is_reached() -> None:
+    """Explaining looks on at an evictor that counts."""
+    planned: Object = {"objectives": [{"makeRoom": {}}], "timeLimit": "1s", "maxEvictions": 0}
+    others = [pod_object("large", cpu="3500m", node="", phase="Pending"), daemon("d", "b")]
+
+    (miss,) = Question("MigrationPlanner", pod_object("p", cpu="1"), planned, others=others).miss()
+
+    assert miss.message == "no plan that was found within the limits makes room for a pending pod by its eviction"
+
+
 def test_no_room_is_made_where_nothing_is_pending() -> None:
     assert objective_miss("makeRoom") == "no pod is pending"
 
@@ -137,11 +147,32 @@ def test_a_pending_pod_stays_for_what_the_goal_says() -> None:
     full = [pod_object(name, cpu="3500m", node=name, owners=[]) for name in "ab"]
     web = pod_object("web", cpu="100m", node="a")
 
-    assert pending_miss(*full, web) == "stays pending (1 pod pending → 1; no plan within the limits leaves fewer)"
-    assert pending_miss(*full) == (
-        "stays pending (1 pod pending → 1; 0 of 2 pods can be evicted (2 like pod default/a: the pod has no owner that"
-        " recreates it))"
+    assert pending_miss(*full, web) == (
+        "makes no room for the pod (1 pod pending → 1; no plan within the limits leaves fewer)"
     )
+    assert pending_miss(*full) == (
+        "makes no room for the pod (1 pod pending → 1; 0 of 2 pods can be evicted (2 like pod default/a: the pod has"
+        " no owner that recreates it))"
+    )
+
+
+def test_other_evictions_make_the_room_for_which_a_profile_has_found_none() -> None:
+    """Profile main may not evict the pod whose room it takes, profile other may."""
+    nodes = [node_object(name, cpu="10") for name in "abc"]
+    bare = [pod_object(f"{name}-bare", cpu="7", node=name, owners=[]) for name in "bc"]
+    others = [*bare, pod_object("a-bare", cpu="5", node="a", owners=[])]
+    others += [pod_object("q", cpu="3", node="a"), pod_object("waits", cpu="5", node="", phase="Pending")]
+    first, second = (verified({**PLANNED, "objectives": [{"makeRoom": {}}]})["profiles"][0] for _ in range(2))
+    first["pluginConfig"][0]["args"] = {"labelSelector": {"matchLabels": {"may": "leave"}}}
+    policy = {"profiles": [{**first, "name": "main"}, {**second, "name": "other"}]}
+    pod = pod_object("p", cpu="100m", node="b", labels={"may": "leave"})
+
+    misses = Question("MigrationPlanner", pod, nodes=nodes, others=others, policy=policy).miss()
+
+    assert {miss.profile: miss.message for miss in misses} == {
+        "main": "other pods make room for the pending pods",
+        "other": "other pods make room for the pending pods",
+    }
 
 
 @pytest.mark.parametrize("names", [["p", "q"], ["q", "p"]])

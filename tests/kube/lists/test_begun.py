@@ -143,6 +143,31 @@ class TestSeveralLists:
         assert list(lists.parts("nodes")) == ["first", "second"]
         assert [each.closed.wait(10) for each in asked] == [True, True]
 
+    def test_list_that_was_given_up_does_not_begin_the_next_one(self) -> None:
+        """It would be older than the one that is asked for again."""
+        nodes, pods = SlowList(), SlowList()
+        lists = BegunLists({"nodes": nodes.parts, "pods": pods.parts})
+        lists.begin("nodes")
+        assert nodes.asked.wait(10)
+
+        lists.give_up()
+        nodes.may_answer.set()
+
+        assert nodes.closed.wait(10)
+        assert not pods.asked.is_set()
+
+    def test_list_that_nobody_goes_on_to_read_is_given_up_with_all(self) -> None:
+        nodes = SlowList()
+        nodes.may_answer.set()
+        lists = BegunLists({"nodes": nodes.parts})
+        lists.begin("nodes")
+        assert nodes.asked.wait(10)
+        lists.parts("nodes").close()
+
+        lists.close()
+
+        assert nodes.closed.wait(10)
+
     def test_nothing_is_asked_for_once_all_is_closed(self) -> None:
         nodes, pods = SlowList(), SlowList()
         lists = BegunLists({"nodes": nodes.parts, "pods": pods.parts})
