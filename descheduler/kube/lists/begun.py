@@ -65,8 +65,9 @@ class BegunLists(Generic[Part]):
         self._is_closed = False
         self._generation = 0
         """How often all was given up."""
-        self._lock = threading.Lock()
-        """A list is begun on the thread of the one before, while all may be given up on another."""
+        self._lock = threading.RLock()
+        """A list is begun on the thread of the one before, while all may be given up on another; or on the same thread,
+        where calls are made at once."""
 
     def begin(self, name: str) -> None:
         """Asks for the list, if that is not done."""

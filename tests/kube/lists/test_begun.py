@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
 
 import pytest
 
+from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import AnswerBroken, KindForbidden
 from descheduler.kube.lists.begun import BegunList, BegunLists
 
@@ -105,6 +107,19 @@ class TestSeveralLists:
         nodes.may_answer.set()
         assert pods.asked.wait(10)
         pods.may_answer.set()
+        assert [*lists.parts("nodes"), *lists.parts("pods")] == ["first", "second"] * 2
+
+    def test_next_list_is_asked_for_where_calls_are_made_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def at_once(_: BackgroundCalls[object], call: Callable[[], object]) -> Future[object]:
+            future: Future[object] = Future()
+            future.set_result(call())
+            return future
+
+        monkeypatch.setattr(BackgroundCalls, "submit", at_once)
+        lists = BegunLists({name: lambda: (part for part in ("first", "second")) for name in ("nodes", "pods")})
+
+        lists.begin("nodes")
+
         assert [*lists.parts("nodes"), *lists.parts("pods")] == ["first", "second"] * 2
 
     def test_list_that_nobody_began_is_asked_for_when_it_is_read(self) -> None:
