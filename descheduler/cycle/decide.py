@@ -36,6 +36,7 @@ from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin_faults import collected_faults, contained
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 
@@ -107,7 +108,7 @@ def decide(
             skipped = _too_few(policy, len(processed_nodes))
             decisions = decisions_of(evictor, policy, snapshot, now)
             return replace(decisions, skipped=skipped, memory=memory, notes=notes)
-    with settled_gc():
+    with settled_gc(), contained(), collected_faults() as faults:
         if chosen is None:
             run = run_profiles(
                 policy, registry, handle, evictor, processed_nodes, observer=observer, memory=memory, search=search
@@ -116,6 +117,7 @@ def decide(
             run = request_chosen(policy, registry, handle, evictor, chosen)
         evictor.landings.assess(most_assessed)
         together = judge_together(evictor.landings, most_proved)
+    run.note_faults(policy.profiles[0].name if policy.profiles else "", faults)
     decisions = decisions_of(evictor, policy, snapshot, now)
     return replace(
         decisions,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from descheduler.cycle.foreign.specs import admit_spec
 from descheduler.eviction.default_evictor import default_evictor
 from descheduler.eviction.migration_controller import args as migration_args
 from descheduler.eviction.migration_controller.args_checks import validate_args as validate_migration_args
@@ -219,5 +220,5 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
     ),
 )
 
-REGISTRY: Registry = WithPackages({spec.name: spec for spec in _SPECS}, PLUGIN_GROUP, PluginSpec)
+REGISTRY: Registry = WithPackages({spec.name: spec for spec in _SPECS}, PLUGIN_GROUP, PluginSpec, admit_spec)
 """Every plugin this version runs, and those of other packages that a policy names."""

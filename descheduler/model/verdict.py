@@ -97,6 +97,10 @@ class Reason(Enum):
     )
     TOO_LARGE = "TooLarge", "the requests of the pod exceed what any other node can allocate (refuseTooLarge)"
     MIGRATING_LIMIT = "MigratingLimit", "the limit on pods that migrate at the same time is reached"
+    PLUGIN_FAILED = (
+        "PluginFailed",
+        "a filter of another package failed, so it is unknown whether the pod can be evicted",
+    )
 
 
 class Verdict(msgspec.Struct, frozen=True, gc=False):
