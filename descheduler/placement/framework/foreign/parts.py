@@ -7,10 +7,20 @@ from typing import Any, Literal
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import CAUTIOUS, EndingInteractions, Interactions
+from descheduler.placement.framework.koordinator.allocation import Allocation, TellingLedger
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
-from descheduler.policy.plugin_faults import Origin, PluginFault, fault_of, is_of, is_own_code, note_fault
+from descheduler.policy.plugin_faults import (
+    Origin,
+    PluginFault,
+    at_most,
+    fault_of,
+    is_of,
+    is_own_code,
+    note_fault,
+    text_of,
+)
 
-__all__ = ["ForeignLedger", "Trouble", "guarded_interactions"]
+__all__ = ["ForeignLedger", "Trouble", "guarded_interactions", "guarded_ledger"]
 
 _Question = Literal["can_be_helped", "is_local", "is_felt_widely", "interact", "hinders_while_ending"]
 
@@ -70,6 +80,36 @@ class ForeignLedger:
             return repr(self.inner.fingerprint())
         except BaseException as error:
             return str(self._trouble.note(error))
+
+
+class _TellingLedger(ForeignLedger):
+    """One that tells what it took by name."""
+
+    def allocations(self, taken: Any) -> tuple[Allocation, ...]:
+        """As `inner`; nothing where that fails."""
+        if self._trouble.fault is None and isinstance(self.inner, TellingLedger):
+            try:
+                return tuple(
+                    [_checked_allocation(each) for each in at_most(self.inner.allocations(taken), 1_000, _TOLD)]
+                )
+            except BaseException as error:
+                self._trouble.note(error)
+        return ()
+
+
+_TOLD = "allocations()"
+
+
+def _checked_allocation(given: object) -> Allocation:
+    told = is_of(given, Allocation, "an allocation")
+    resources = {text_of(name, _TOLD): is_of(number, int, _TOLD) for name, number in told.resources.items()}
+    return Allocation(text_of(told.plugin, _TOLD), text_of(told.kind, _TOLD), text_of(told.name, _TOLD), resources)
+
+
+def guarded_ledger(given: Ledger[Any], trouble: Trouble) -> ForeignLedger:
+    """The ledger of a plugin behind its guard."""
+    kind = _TellingLedger if isinstance(given, TellingLedger) else ForeignLedger
+    return kind(given, trouble)
 
 
 def guarded_interactions(given: object, trouble: Trouble) -> Interactions:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, Scores
 from descheduler.placement.framework.foreign import answers
-from descheduler.placement.framework.foreign.parts import ForeignLedger, Trouble, guarded_interactions
+from descheduler.placement.framework.foreign.parts import ForeignLedger, Trouble, guarded_interactions, guarded_ledger
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Takings
 from descheduler.policy.plugin_faults import WrongAnswer, at_most, is_of, text_of
 
-__all__ = ["ForeignPlugin", "guarded_plugin"]
+__all__ = ["ForeignPlugin", "failed_plugin", "guarded_plugin"]
 
 Method = Callable[..., object]
 
@@ -38,7 +38,7 @@ class ForeignPlugin:
         if hasattr(plugin, "filter") or hasattr(plugin, "pre_filter"):
             self.is_static = getattr(plugin, "is_static", False) is True
         if hasattr(plugin, "ledger"):
-            self.ledger = ForeignLedger(plugin.ledger, trouble)
+            self.ledger = guarded_ledger(plugin.ledger, trouble)
         if hasattr(plugin, "interactions"):
             self.interactions = guarded_interactions(plugin.interactions, trouble)
         for name, guard in _GUARDS.items():
@@ -86,6 +86,18 @@ def guarded_plugin(plugin: object, trouble: Trouble) -> ForeignPlugin:
     if hasattr(plugin, "score"):
         return _ForeignScorer(plugin, trouble)
     return _CountingPlugin(plugin, trouble) if hasattr(plugin, "num_changes") else ForeignPlugin(plugin, trouble)
+
+
+class _Unbuilt:
+    """Stands for a plugin that cannot be built."""
+
+    def score(self, cycle: Cycle, feasible: BoolMask) -> None:
+        """Is never asked."""
+
+
+def failed_plugin(trouble: Trouble) -> ForeignPlugin:
+    """A plugin that cannot be built, which `trouble` has noted."""
+    return _ForeignScorer(_Unbuilt(), trouble)
 
 
 def _tried(guard: ForeignPlugin, ask: Callable[[], object], check: Method, otherwise: object) -> object:

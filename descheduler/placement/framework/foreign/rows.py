@@ -15,7 +15,7 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import P
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.foreign.parts import Trouble, guarded_interactions
-from descheduler.placement.framework.foreign.plugin import ForeignPlugin, guarded_plugin
+from descheduler.placement.framework.foreign.plugin import failed_plugin, guarded_plugin
 from descheduler.placement.framework.interactions import CAUTIOUS, Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
@@ -99,7 +99,7 @@ class _Builder:
             return guarded_plugin(self._build(cluster, profile), trouble)
         except BaseException as error:
             trouble.note(error)
-            return ForeignPlugin(None, trouble)
+            return failed_plugin(trouble)
 
 
 class _RowGuard:
