@@ -91,9 +91,7 @@ def _ended_by_others(end: SystemExit) -> CommandError | None:
     from descheduler.policy.plugin_faults import place_in_foreign_code
 
     place = place_in_foreign_code(end)
-    if not place or place.startswith("click/"):
-        return None
-    return CommandError(f"code of another package failed: SystemExit at {place}", ExitCode.FAILED)
+    return CommandError(f"code of another package failed: SystemExit at {place}", ExitCode.FAILED) if place else None
 
 
 def _explain(error: Exception, watch: Watch) -> int:

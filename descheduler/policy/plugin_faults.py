@@ -42,6 +42,11 @@ __all__ = [
 MOST_TEXT = 1_000
 """Characters of a text of a plugin that are kept."""
 _OWN = "descheduler"
+_LIBRARIES = frozenset(
+    {"click", "google", "jinja2", "kubernetes", "msgspec", "numba", "numpy", "opentelemetry", "ortools"}
+    | {"prometheus_client", "tenacity", "urllib3", "yaml"}
+)
+"""Packages that this program uses, whose code runs on its behalf."""
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -113,7 +118,7 @@ def fault_of(origin: Origin, error: BaseException) -> PluginFault:
 def place_in_foreign_code(error: BaseException, root: str = "") -> str:
     """`package/module.py:line` of the innermost frame of modules below `root`; "" where there is none.
 
-    Without a frame there, or without a `root`, it is the innermost frame that is neither of this program nor Python's.
+    Without a frame there, or without a `root`, it is the innermost frame that is neither of this program, its libraries nor Python's.
     """
     own, others = "", ""
     for trace in _traces(error):
@@ -121,7 +126,7 @@ def place_in_foreign_code(error: BaseException, root: str = "") -> str:
         at = name.partition(".")[0]
         if root and at == root:
             own = _place(trace, name)
-        elif at != _OWN and at not in sys.stdlib_module_names:
+        elif at != _OWN and at not in _LIBRARIES and at not in sys.stdlib_module_names:
             others = _place(trace, name)
     return own or others
 

@@ -59,7 +59,9 @@ def _converted(answer: Kind, kind: type[Kind]) -> Kind:
     try:
         return msgspec.convert(_clean(msgspec.to_builtins(answer)), kind)
     except (msgspec.ValidationError, TypeError) as error:
-        raise WrongAnswer(f"facts() is no {kind.__name__}: {text_of(str(error), 'the text of an error')}") from None
+        raise WrongAnswer(
+            f"facts() is not a valid {kind.__name__}: {text_of(str(error), 'the text of an error')}"
+        ) from None
 
 
 def _clean(value: object) -> object:
@@ -83,5 +85,5 @@ def checked_note(answer: object) -> bytes:
     try:
         msgspec.json.decode(note or b"null")
     except (msgspec.DecodeError, RecursionError):
-        raise WrongAnswer("note() is no JSON") from None
+        raise WrongAnswer("note() is not JSON") from None
     return note

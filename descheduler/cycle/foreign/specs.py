@@ -66,7 +66,7 @@ def admit_spec(spec: Spec, origin: Origin) -> Spec:
 
 def _check_row(spec: Spec) -> None:
     if not (isinstance(spec.args_type, type) and issubclass(spec.args_type, msgspec.Struct)):
-        raise WrongAnswer("args_type of its row is no class of arguments")
+        raise WrongAnswer("args_type of its row is not a class of arguments")
     points = at_most(spec.extension_points, len(_POINTS), "extension_points of its row")
     unknown = [text_of(point, "an extension point") for point in points if point not in _POINTS]
     if unknown or not points:
@@ -77,7 +77,7 @@ def _check_row(spec: Spec) -> None:
         text_of(warning, "a warning of beside")
     for name in ("validate", "defaults", "construction_problems", "file_problems", "warnings", "profile_problems"):
         if not callable(getattr(spec, name)):
-            raise WrongAnswer(f"{name} of its row is no function")
+            raise WrongAnswer(f"{name} of its row is not a function")
 
 
 def _check_methods(spec: Spec) -> None:

@@ -61,7 +61,7 @@ def guarded_row(name: str, row: SchedulingPlugin) -> SchedulingPlugin:
 
 def admit_row(row: SchedulingPlugin, origin: Origin) -> SchedulingPlugin:
     """The row of a package. Raises WrongAnswer for one that makes no sense, PluginFault where its code fails."""
-    guarded(origin, lambda: _check(row))()
+    _check(row)
     guard = _RowGuard(row, origin)
     return replace(
         _with_guards(row, origin),
@@ -187,7 +187,7 @@ def _check(row: SchedulingPlugin) -> None:
     unknown = [text_of(point, "a point of its row") for point in points if point not in POINTS]
     if unknown or not points:
         named = f"names {', '.join(sorted(unknown))}" if unknown else "names no extension point"
-        raise WrongAnswer(f"its row {named}; known are {', '.join(POINTS)}")
+        raise WrongAnswer(f"its row {named}; known are {', '.join(map(field_of, POINTS))}")
     for key in (*at_most(row.reads_annotations, 1_000, "reads_annotations"), *at_most(row.reads_kinds, 1_000, "kinds")):
         text_of(key, "an annotation or a kind that its row reads")
     asked = [point for point in POINTS if point in row.points and point in _NEEDED]
