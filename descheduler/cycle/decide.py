@@ -19,6 +19,7 @@ from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.default_evictor.staying_pods import staying_pod_notes
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limit_notes import limit_notes
@@ -130,6 +131,7 @@ def decide(
             *surge_notes(policy, decisions.leaving, snapshot),
             *missed_room_notes(policy, decisions.leaving, len(snapshot.nodes)),
             *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
+            *staying_pod_notes(policy, decisions.leaving, decisions.refusals),
         ),
     )
 

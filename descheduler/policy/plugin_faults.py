@@ -118,7 +118,8 @@ def fault_of(origin: Origin, error: BaseException) -> PluginFault:
 def place_in_foreign_code(error: BaseException, root: str = "") -> str:
     """`package/module.py:line` of the innermost frame of modules below `root`; "" where there is none.
 
-    Without a frame there, or without a `root`, it is the innermost frame that is neither of this program, its libraries nor Python's.
+    Without a frame there, or without a `root`, it is the innermost frame that is neither of this program nor of what it
+    uses.
     """
     own, others = "", ""
     for trace in _traces(error):

@@ -206,7 +206,7 @@ def test_plugin_of_the_program_has_no_guard() -> None:
         pytest.param(
             {"filter"},
             {"filter": leave, "pre_filter": leave},
-            "its row names filter (pre_filter, filter, obstacle, is_static or before_filter); class Misspelt has filter,",
+            "its row names filter (pre_filter, filter, obstacle, is_static or before_filter); class Misspelt has",
             id="a filter without words",
         ),
     ],
