@@ -11,72 +11,8 @@ import pytest
 import yaml
 
 from tests.builders import node_object, pod_object
-from tests.packages import SCHEDULING, STRATEGIES, descheduler, install
+from tests.packages import SCHEDULING, descheduler, install, install_spot, spot_policy
 
-SPOT = '''"""RemoveSpot: evicts what it finds."""
-import sys
-from descheduler.model.verdict import ACCEPTED
-from descheduler.plan.facts import PluginFacts
-from descheduler.policy.plugin import Needs, PluginSpec
-from descheduler.policy.shared_args import Args
-
-
-class RemoveSpotArgs(Args, frozen=True):
-    """Arguments of RemoveSpot."""
-
-
-def fail():
-    {fault}
-
-
-def give(hook, answer):
-    return fail() if hook == "{hook}" else answer
-
-
-class RemoveSpot:
-    def __init__(self, args, handle):
-        self._handle = handle
-        give("factory", None)
-
-    def deschedule(self, nodes):
-        give("deschedule", None)
-        for node in nodes:
-            for pod in self._handle.view.pods_on(node.name):
-                self._handle.evictor.request(pod, give("reason", "is on spot"))
-
-    def filter(self, pod):
-        return give("filter", ACCEPTED)
-
-    def pre_eviction_filter(self, pod):
-        return give("pre_eviction_filter", ACCEPTED)
-
-    def why_not(self, pod):
-        return give("why_not", "")
-
-    def facts(self):
-        return give("facts", PluginFacts("", 1, 1))
-
-    def note(self):
-        return give("note", b"")
-
-
-def spec(points):
-    return PluginSpec(
-        name="RemoveSpot",
-        args_type=RemoveSpotArgs,
-        extension_points=points,
-        factory=RemoveSpot,
-        validate=lambda args: give("validate", []),
-        defaults=lambda args: give("defaults", args),
-        construction_problems=lambda args: give("construction_problems", []),
-        warnings=lambda args: give("warnings", []),
-        needs=lambda args: give("needs", Needs()),
-    )
-
-
-REMOVE_SPOT = spec(frozenset({{"deschedule", "filter", "preEvictionFilter"}}))
-give("import", None)
-'''
 LICENSE = '''"""AcmeLicense: says what it is told to."""
 import sys
 import numpy as np
@@ -137,24 +73,8 @@ def run(folder: Path, policy: dict[str, Any], *arguments: str) -> CompletedProce
     return descheduler(folder, "run", *files, "--now", "2027-01-02T00:00:00Z", *arguments)
 
 
-def spot_policy() -> dict[str, Any]:
-    """RemoveSpot beside a plugin of the program that evicts the same pod."""
-    config = [
-        {"name": "DefaultEvictor"},
-        {"name": "RemoveSpot"},
-        {"name": "PodLifeTime", "args": {"maxPodLifeTimeSeconds": 1}},
-    ]
-    plugins = {"deschedule": {"enabled": ["RemoveSpot", "PodLifeTime"]}}
-    profile = {"name": "p", "pluginConfig": config, "plugins": plugins}
-    return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
-
-
 def run_spot(folder: Path, hook: str, fault: str, *arguments: str) -> CompletedProcess[str]:
-    install(
-        folder,
-        {"spot": SPOT.format(fault=fault, hook=hook)},
-        {f"{STRATEGIES}/RemoveSpot": "acme_plugins.spot:REMOVE_SPOT"},
-    )
+    install_spot(folder, hook, fault)
     return run(folder, spot_policy(), *arguments)
 
 
