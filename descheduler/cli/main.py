@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import click
 
 from descheduler.cli.commands import commands
+from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.ending.known_errors import is_policy_error, known_error
 from descheduler.cli.ending.leaving import leave
@@ -72,8 +73,10 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
     threading.excepthook = _explain_thread
     try:
         code = commands.main(args=list(arguments), prog_name=_PROGRAM, standalone_mode=False, obj=watch)
-    except SystemExit as end:  # click ends so for shell completion, and when the reader of its help has gone away
-        code = end.code
+    except SystemExit as end:
+        # Click ends so for shell completion, and when the reader of its help has gone away.
+        fault = _ended_by_others(end)
+        code = end.code if fault is None else _explain(fault, watch)
     except click.exceptions.Abort:
         return _fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
     except click.UsageError as error:
@@ -81,6 +84,14 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
     except Exception as error:
         return _explain(error, watch)
     return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _ended_by_others(end: SystemExit) -> CommandError | None:
+    """The error that code of another package has tried to end the program; None where click ends it."""
+    from descheduler.policy.plugin_faults import place_in_foreign_code
+
+    place = place_in_foreign_code(end)
+    return CommandError(f"code of another package failed: SystemExit at {place}", ExitCode.FAILED) if place else None
 
 
 def _explain(error: Exception, watch: Watch) -> int:

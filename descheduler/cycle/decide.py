@@ -19,6 +19,7 @@ from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.default_evictor.staying_pods import staying_pod_notes
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limit_notes import limit_notes
@@ -36,6 +37,7 @@ from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin_faults import collected_faults, contained
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 
@@ -107,7 +109,7 @@ def decide(
             skipped = _too_few(policy, len(processed_nodes))
             decisions = decisions_of(evictor, policy, snapshot, now)
             return replace(decisions, skipped=skipped, memory=memory, notes=notes)
-    with settled_gc():
+    with settled_gc(), contained(), collected_faults() as faults:
         if chosen is None:
             run = run_profiles(
                 policy, registry, handle, evictor, processed_nodes, observer=observer, memory=memory, search=search
@@ -116,6 +118,7 @@ def decide(
             run = request_chosen(policy, registry, handle, evictor, chosen)
         evictor.landings.assess(most_assessed)
         together = judge_together(evictor.landings, most_proved)
+    run.note_faults(policy.profiles[0].name if policy.profiles else "", faults)
     decisions = decisions_of(evictor, policy, snapshot, now)
     return replace(
         decisions,
@@ -128,6 +131,7 @@ def decide(
             *surge_notes(policy, decisions.leaving, snapshot),
             *missed_room_notes(policy, decisions.leaving, len(snapshot.nodes)),
             *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
+            *staying_pod_notes(policy, decisions.leaving, decisions.refusals),
         ),
     )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import groupby
 from typing import cast
 
 import msgspec
 
+from descheduler.cycle.foreign.specs import guarded_spec
 from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
@@ -28,6 +30,7 @@ from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.memory_key import memory_key
 from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin_faults import PluginFault, collected_faults, note_fault
 from descheduler.policy.types import Policy
 from descheduler.strategies.framework import (
     BalancePlugin,
@@ -49,6 +52,14 @@ class ProfilesRun(msgspec.Struct):
     failures: list[PluginFailure] = msgspec.field(default_factory=list)
     facts: dict[tuple[str, str], PluginFacts] = msgspec.field(default_factory=dict)
     notes: dict[str, bytes] = msgspec.field(default_factory=dict)
+    ends_round: bool = False
+    """Whether a plugin could not work in a way that ends a round of koord-descheduler."""
+
+    def note_faults(self, profile: str, faults: Iterable[PluginFault]) -> None:
+        """Notes the faults of plugins of other packages, each once, in the name of a profile."""
+        known = {failure.message for failure in self.failures}
+        new = {str(fault): fault.plugin for fault in faults if str(fault) not in known}
+        self.failures.extend(PluginFailure(profile, plugin, message) for message, plugin in new.items())
 
 
 def run_profiles(
@@ -66,17 +77,15 @@ def run_profiles(
 
     `memory` is what those that remember left in the run before, `search` looks on at those that search.
 
-    A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
-    profile, as koord-descheduler 1.8 has it.
+    A failing plugin does not stop the others of its profile; under Koordinator's kind one that cannot work ends the
+    round after its profile, as koord-descheduler 1.8 has it.
     """
-    profiles = [
-        _RunningProfile(policy, index, registry, handle, evictor, nodes, observer, memory, search)
-        for index in range(len(policy.profiles))
-    ]
     outcome = ProfilesRun()
+    make = partial(_RunningProfile, policy, registry, handle, evictor, nodes, observer, memory, search)
+    profiles = _made(policy, make, outcome)
     for run in _running_order(profiles, dry_profiles(policy)):
         run(outcome)
-        if outcome.failures and policy.kind == "DeschedulerConfiguration":
+        if outcome.ends_round and policy.kind == "DeschedulerConfiguration":
             break
     return outcome
 
@@ -88,10 +97,9 @@ def request_chosen(
 
     What has no pod in the cluster, or no such plugin in the policy, is not asked for.
     """
-    profiles = [
-        _RunningProfile(policy, index, registry, handle, evictor, (), UNOBSERVED, NO_MEMORY)
-        for index in range(len(policy.profiles))
-    ]
+    outcome = ProfilesRun()
+    make = partial(_RunningProfile, policy, registry, handle, evictor, (), UNOBSERVED, NO_MEMORY, UNWATCHED)
+    profiles = _made(policy, make, outcome)
     pods = {pod.uid: pod for pod in handle.view.snapshot.pods}
     leaving = {move.uid for move in chosen}
     awaited = {uid: pod for uid, pod in pods.items() if uid in leaving or not pod.node_name}
@@ -102,12 +110,24 @@ def request_chosen(
         if profile is not None:
             asked = profile.evictor_of(plugin)
             known = [(move, pods[move.uid]) for move in moves if move.uid in pods]
-            going = [_candidate(move, pod, awaited) for move, pod in known if asked.lets_go(pod, move.reason)]
-            if going:
-                asked.request_all(going)
+            with collected_faults() as faults:
+                going = [_candidate(move, pod, awaited) for move, pod in known if asked.lets_go(pod, move.reason)]
+                if going:
+                    asked.request_all(going)
+            outcome.note_faults(name, faults)
     for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
         evictor.end_turn(profile=name, plugin=plugin)
-    return ProfilesRun()
+    return outcome
+
+
+def _made(policy: Policy, make: Callable[[int], _RunningProfile], outcome: ProfilesRun) -> list[_RunningProfile]:
+    """All profiles, with what failed when their filters were built."""
+    made = []
+    for index, profile in enumerate(policy.profiles):
+        with collected_faults() as faults:
+            made.append(make(index))
+        outcome.note_faults(profile.name, faults)
+    return made
 
 
 def _candidate(move: ChosenMove, pod: Pod, awaited: Mapping[str, Pod]) -> Candidate:
@@ -144,14 +164,14 @@ class _RunningProfile:
     def __init__(
         self,
         policy: Policy,
-        index: int,
         registry: Registry,
         handle: Handle,
         evictor: Evictor,
         nodes: Sequence[Node],
         observer: PluginObserver,
         memory: RunMemory,
-        search: SearchWatch = UNWATCHED,
+        search: SearchWatch,
+        index: int,
     ) -> None:
         self._index = index
         self._profile = profile = policy.profiles[index]
@@ -186,19 +206,27 @@ class _RunningProfile:
             self._run("balance", name, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes), outcome)
 
     def _run(self, operation: Operation, name: str, call: Callable[[object], None], outcome: ProfilesRun) -> None:
-        try:
-            with self._observer.plugin_run(self._profile.name, name, operation):
-                strategy = self._strategy(name)
-                call(strategy)
-        except StrategyError as error:
-            outcome.failures.append(PluginFailure(self._profile.name, name, str(error)))
-        else:
-            if isinstance(strategy, ReportingPlugin):
-                outcome.facts[self._profile.name, name] = strategy.facts()
-            if isinstance(strategy, RememberingPlugin):
-                outcome.notes[self._memory_key(name)] = strategy.note()
-        self._note_used(outcome)
+        with collected_faults() as faults:
+            try:
+                with self._observer.plugin_run(self._profile.name, name, operation):
+                    strategy = self._strategy(name)
+                    call(strategy)
+                self._ask_for_more(name, strategy, outcome)
+            except StrategyError as error:
+                outcome.failures.append(PluginFailure(self._profile.name, name, str(error)))
+                outcome.ends_round = True
+            except PluginFault as fault:
+                faults.append(fault)
+            self._note_used(outcome)
+        outcome.note_faults(self._profile.name, faults)
         self._evictor.end_turn(profile=self._profile.name, plugin=name)
+
+    def _ask_for_more(self, name: str, strategy: object, outcome: ProfilesRun) -> None:
+        """What a strategy tells that has run."""
+        if isinstance(strategy, ReportingPlugin):
+            outcome.facts[self._profile.name, name] = strategy.facts()
+        if isinstance(strategy, RememberingPlugin):
+            outcome.notes[self._memory_key(name)] = strategy.note()
 
     def _strategy(self, name: str) -> object:
         if name not in self._strategies:
@@ -226,7 +254,10 @@ class _RunningProfile:
     def _note_used(self, outcome: ProfilesRun) -> None:
         for name, strategy in self._used.items():
             if isinstance(strategy, RememberingPlugin):
-                outcome.notes.setdefault(self._memory_key(name), strategy.note())
+                try:
+                    outcome.notes.setdefault(self._memory_key(name), strategy.note())
+                except PluginFault as fault:
+                    note_fault(fault)
 
     def evictor_of(self, plugin: str) -> PluginEvictor:
         """The evictor that speaks in the name of `plugin`."""
@@ -247,4 +278,4 @@ class _RunningProfile:
         return memory_key(self._handle.policy, self._profile, name)
 
     def _build(self, name: str, handle: Handle) -> object:
-        return self._registry[name].factory(self._args[name], handle)
+        return guarded_spec(self._registry[name]).factory(self._args[name], handle)

@@ -40,6 +40,10 @@ class Reason(Enum):
     DAEMON_SET = "DaemonSet", "the pod belongs to a DaemonSet"
     PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim", "the pod mounts a PersistentVolumeClaim that the policy protects"
     NO_DISRUPTION_BUDGET = "NoDisruptionBudget", "no PodDisruptionBudget covers the pod, and the policy requires one"
+    DO_NOT_DISRUPT = (
+        "DoNotDisrupt",
+        "an annotation of the pod asks autoscalers not to evict it, and the policy protects such pods",
+    )
     RESOURCE_CLAIMS = "ResourceClaims", "the pod uses resource claims, and the policy protects such pods"
     LABEL_SELECTOR = "LabelSelector", "the pod's labels do not match the labelSelector of the evictor plugin"
     NAMESPACE = "Namespace", "the policy excludes the pod's namespace"
@@ -97,6 +101,10 @@ class Reason(Enum):
     )
     TOO_LARGE = "TooLarge", "the requests of the pod exceed what any other node can allocate (refuseTooLarge)"
     MIGRATING_LIMIT = "MigratingLimit", "the limit on pods that migrate at the same time is reached"
+    PLUGIN_FAILED = (
+        "PluginFailed",
+        "a filter of another package failed, so it is unknown whether the pod can be evicted",
+    )
 
 
 class Verdict(msgspec.Struct, frozen=True, gc=False):
