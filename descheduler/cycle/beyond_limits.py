@@ -2,6 +2,8 @@
 
 It is for the report alone. The same plugins decide over the same snapshot once more, with the limit of the run lifted
 and then, where it matters, those of nodes as well, so that each pod has the limit that stands against its eviction.
+Plugins that search ask for what they have planned: another search would take longer than the run, and what it would
+find beyond the limits is not counted.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from descheduler.cycle.deciding_again import (
     limits_reached,
     without_limits,
 )
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
 from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
@@ -32,6 +35,7 @@ from descheduler.plan.chosen import earlier_plan
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
+from descheduler.policy.plugin import Registry
 from descheduler.supervision import RunStopped, Watch
 
 __all__ = ["MOST_JUDGED", "with_beyond", "with_beyond_in_time"]
@@ -40,21 +44,34 @@ MOST_JUDGED = 500
 """Landings that are judged beyond those of the run itself; each takes about a millisecond."""
 
 
-def with_beyond(decisions: Decisions, decide_again: DecideAgain, *, most_judged: int | None = MOST_JUDGED) -> Decisions:
+def with_beyond(
+    decisions: Decisions,
+    decide_again: DecideAgain,
+    *,
+    most_judged: int | None = MOST_JUDGED,
+    registry: Registry = REGISTRY,
+) -> Decisions:
     """`decisions` with the pods that match beyond the limits that stopped a plugin.
 
     Judges at most `most_judged` landings beyond those of the run, any number with None.
     """
     passes = list(_passes(decisions, decide_again, most_judged))
-    return replace(decisions, beyond=_compared(passes), facts=_whole_facts(passes)) if len(passes) > 1 else decisions
+    if len(passes) == 1:
+        return decisions
+    beyond = _compared(passes)
+    is_whole = beyond.is_whole and not _may_search_on(decisions, registry)
+    return replace(decisions, beyond=replace(beyond, is_whole=is_whole), facts=_whole_facts(passes))
 
 
-def with_beyond_in_time(decisions: Decisions, decide_again: DecideAgain, watch: Watch) -> Decisions:
+def with_beyond_in_time(
+    decisions: Decisions, decide_again: DecideAgain, watch: Watch, registry: Registry = REGISTRY
+) -> Decisions:
     """The same as long as there is time; when it is over, the report has what the run itself met."""
     if not is_stopped(decisions, LIFTED_STAGES[-1]):
         return decisions
     try:
-        return watch.call("planning beyond the limits", partial(with_beyond, decisions, decide_again))
+        plan_on = partial(with_beyond, decisions, decide_again, registry=registry)
+        return watch.call("planning beyond the limits", plan_on)
     except RunStopped:
         return replace(decisions, beyond=replace(NOTHING_BEYOND, is_whole=False))
 
@@ -68,6 +85,20 @@ def _passes(decisions: Decisions, decide_again: DecideAgain, most_judged: int | 
         if is_stopped(latest, lifted):
             policy = without_limits(decisions.policy, lifted)
             yield (latest := decide_again(policy, checks=checks, most_assessed=0, most_proved=0, earlier=earlier))
+
+
+def _may_search_on(decisions: Decisions, registry: Registry) -> bool:
+    """Whether a plugin that searches has left something undone, for which it may evict more pods beyond the limits."""
+    return any(
+        registry[name].searches and not _is_done(decisions.facts.get((profile.name, name)))
+        for profile in decisions.policy.profiles
+        for name in (*profile.deschedule, *profile.balance)
+    )
+
+
+def _is_done(facts: PluginFacts | None) -> bool:
+    goals = () if facts is None else facts.goals
+    return bool(goals) and not any(level.after for goal in goals for level in goal.levels)
 
 
 def _bound(decisions: Decisions, most_judged: int) -> MakeCheck:

@@ -271,6 +271,7 @@ class _Rounds:
 
         self._run = run
         self._snapshot = snapshot
+        self.registry = run.registry
         options = run.options
         self._decide = partial(
             decide,
@@ -320,7 +321,7 @@ class _Rounds:
 def _with_beyond(decisions: Decisions, rounds: _Rounds, watch: Watch) -> Decisions:
     """`decisions` with what matches beyond the limits; pods may be evicted, which is reported whatever happens here."""
     try:
-        return with_beyond_in_time(decisions, rounds.decide_again, watch)
+        return with_beyond_in_time(decisions, rounds.decide_again, watch, rounds.registry)
     except Exception as error:
         note = f"could not plan beyond the limits: internal error ({type(error).__name__})"
         beyond = replace(decisions.beyond, is_whole=False)
