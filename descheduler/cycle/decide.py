@@ -31,7 +31,7 @@ from descheduler.eviction.placement_verification.placement_verification import v
 from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.node import Node
 from descheduler.model.selection.labels import EVERYTHING
-from descheduler.plan.chosen import ChosenMove
+from descheduler.plan.chosen import ChosenMove, EarlierPlan
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
@@ -68,6 +68,7 @@ def decide(
     chosen: Sequence[ChosenMove] | None = None,
     evicted_before: Sequence[PriorMove] = (),
     search: SearchWatch = UNWATCHED,
+    earlier: EarlierPlan | None = None,
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
@@ -79,8 +80,8 @@ def decide(
     verifies are looked up for the report, and up to `most_proved` evictions are judged together, which changes no
     decision. `chosen` are asked for in place of what the plugins select, which do not run then. `evicted_before`
     is what this run has evicted before `snapshot` was taken, which counts against limits. `search` looks on at planners
-    that search, and may end that. Raises PolicyError when a
-    PriorityClass that the policy names does not exist.
+    that search, and may end that; with `earlier` they ask for their moves of that plan in place of a search. Raises
+    PolicyError when a PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
@@ -112,7 +113,15 @@ def decide(
     with settled_gc(), contained(), collected_faults() as faults:
         if chosen is None:
             run = run_profiles(
-                policy, registry, handle, evictor, processed_nodes, observer=observer, memory=memory, search=search
+                policy,
+                registry,
+                handle,
+                evictor,
+                processed_nodes,
+                observer=observer,
+                memory=memory,
+                search=search,
+                earlier=earlier,
             )
         else:
             run = request_chosen(policy, registry, handle, evictor, chosen)

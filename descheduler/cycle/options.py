@@ -35,11 +35,15 @@ class ConnectionOptions(msgspec.Struct, frozen=True):
 
 
 class PlanToApply(msgspec.Struct, frozen=True):
-    """A plan file, how old its snapshot may be, and whether moves that changed are left out instead of refusing all."""
+    """A plan file, how old its snapshot may be, and whether moves that changed are left out instead of refusing all.
+
+    With `reselects` the plugins of the policy have to select the pods still, and these to have the same labels.
+    """
 
     file: PlanFile
     max_age: timedelta
     allows_partial: bool = False
+    reselects: bool = True
 
 
 class RunOptions(msgspec.Struct, frozen=True):

@@ -190,6 +190,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         profile_problems=migration_planner_args.profile_problems,
         needs=migration_planner_args.needs,
         remembers=True,
+        searches=True,
     ),
     PluginSpec(
         name="CustomPriority",

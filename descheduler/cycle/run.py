@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cluster.wanted_pods import with_wanted_pods
-from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
+from descheduler.cycle.beyond_limits import with_beyond_in_time
+from descheduler.cycle.deciding_again import DecideAgain
 from descheduler.cycle.guards import decide_in_time, find_guard, take_lease
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
@@ -26,6 +27,7 @@ from descheduler.eviction.answers import Answers
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Refusal
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
@@ -112,7 +114,8 @@ def run_with(
     guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     is_chosen = options.apply is not None
     decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
-    decisions = replace(decisions, notes=(*decisions.notes, *notes))
+    refusals = (*decisions.refusals, *rounds.unselected)
+    decisions = replace(decisions, notes=(*decisions.notes, *notes), refusals=refusals)
     result = replace(result, cluster_uid=uid, is_partial=bool(left_out), decisions=decisions)
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
@@ -268,6 +271,7 @@ class _Rounds:
 
         self._run = run
         self._snapshot = snapshot
+        self.registry = run.registry
         options = run.options
         self._decide = partial(
             decide,
@@ -283,6 +287,8 @@ class _Rounds:
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""
         self._chosen: tuple[ChosenMove, ...] | None = None
+        self.unselected: tuple[Refusal, ...] = ()
+        """Of the plan that is applied, the pods that are left out because no plugin selects them any more."""
 
     def choose(self) -> tuple[str, ...]:
         """Has the rounds ask for the moves of the plan that is applied; a sentence for each that is left out.
@@ -292,13 +298,15 @@ class _Rounds:
         run, plan = self._run, self._run.options.apply
         if plan is None:
             return ()
-        from descheduler.cycle.applying import still_valid
+        from descheduler.cycle.applying import Selection, still_valid
 
         def decide_on(chosen: Sequence[ChosenMove]) -> Decisions:
             return self._decide(run.policy, chosen=chosen, most_assessed=run.most_assessed)
 
-        judge = partial(still_valid, plan, self._snapshot, decide_on)
+        selection = Selection(run.policy, run.registry, self._decide) if plan.reselects else None
+        judge = partial(still_valid, plan, self._snapshot, decide_on, selection)
         self._chosen, left_out = run.watch.call("judging the plan again", judge)
+        self.unselected = () if selection is None else selection.refusals
         return left_out
 
     def decide(self, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
@@ -313,7 +321,7 @@ class _Rounds:
 def _with_beyond(decisions: Decisions, rounds: _Rounds, watch: Watch) -> Decisions:
     """`decisions` with what matches beyond the limits; pods may be evicted, which is reported whatever happens here."""
     try:
-        return with_beyond_in_time(decisions, rounds.decide_again, watch)
+        return with_beyond_in_time(decisions, rounds.decide_again, watch, rounds.registry)
     except Exception as error:
         note = f"could not plan beyond the limits: internal error ({type(error).__name__})"
         beyond = replace(decisions.beyond, is_whole=False)

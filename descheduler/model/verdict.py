@@ -81,6 +81,7 @@ class Reason(Enum):
     WORKLOAD_UNKNOWN = "WorkloadUnknown", "the controller of the pod was not found"
     WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has too few replicas for its limits"
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
+    NOT_SELECTED = "NotSelected", "the plugin that a plan names for the pod does not select it any more (apply)"
     OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels (-n, -l)"
     NO_LANDING = "NoLanding", "the replacement pod cannot be scheduled onto any node"
     ELASTIC_QUOTA = "ElasticQuota", "the elastic quota of the replacement pod has no room for it"

@@ -26,6 +26,7 @@ class Cli:
         self.policy = folder / "policy.yaml"
         self.policy.write_text(taint_policy())
         self.kubeconfig = kubeconfig
+        self.environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(
@@ -38,7 +39,7 @@ class Cli:
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
-            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+            env=self.environment,
         )
         self._processes.append(process)
         return process
