@@ -101,6 +101,8 @@ class Watch:
         """Whether a search is under way that the first Ctrl-C ends alone."""
         self.is_search_over = False
         """Whether it did."""
+        self.exit_code: int | None = None
+        """How the program ends, once that is certain: no signal changes it any more."""
         self.deadline_text = ""
         """The deadline as it was typed; "" where nobody typed it."""
         self._started = clock() if started is None else started

@@ -16,6 +16,7 @@ from descheduler.cli.commands import commands
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.ending.known_errors import is_policy_error, known_error
 from descheduler.cli.ending.leaving import leave
+from descheduler.cli.ending.program_signals import ProgramSignals
 from descheduler.cli.flags.logging import TRACEBACK_VERBOSITY
 from descheduler.cli.garbage import collect_no_more, collect_rarely
 from descheduler.model.text.printable import printable
@@ -39,20 +40,21 @@ did before it became this program."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that `arguments` name, by default those of the process, and returns the exit code.
 
-    With the arguments of the process it is the whole program, which ends here and now if work was given up that still
-    runs.
+    With the arguments of the process it is the whole program, which handles signals until its process is gone, and
+    ends here and now if work was given up that still runs.
     """
-    is_program = arguments is None
-    if is_program:
-        collect_rarely()
-        os.environ.setdefault(_ALGEBRA_THREADS, "1")
-    watch = Watch(started=_STARTED if is_program else None)
-    code = _run(sys.argv[1:] if arguments is None else arguments, watch)
-    if is_program and (watch.has_given_up or watch.is_over):
+    if arguments is not None:
+        return _run(arguments, Watch())
+    watch = Watch(started=_STARTED)
+    signals = ProgramSignals(watch)
+    signals.install()
+    collect_rarely()
+    os.environ.setdefault(_ALGEBRA_THREADS, "1")
+    code = watch.exit_code = signals.guard(lambda: _run(sys.argv[1:], watch), _interrupted)
+    if watch.has_given_up or watch.is_over or code == ExitCode.INTERRUPTED:
         leave(code)
-    if is_program:
-        _drop_what_nobody_reads()
-        collect_no_more()
+    _drop_what_nobody_reads()
+    collect_no_more()
     return code
 
 
@@ -75,12 +77,16 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
     except SystemExit as end:  # click ends so for shell completion, and when the reader of its help has gone away
         code = end.code
     except click.exceptions.Abort:
-        return _fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
+        return _interrupted()
     except click.UsageError as error:
         return _fail(_usage_message(error), ExitCode.INVALID)
     except Exception as error:
         return _explain(error, watch)
     return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _interrupted() -> int:
+    return _fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
 
 
 def _explain(error: Exception, watch: Watch) -> int:

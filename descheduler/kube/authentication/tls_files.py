@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import base64
 import os
 import ssl
@@ -11,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+
+from descheduler.process_end import bind_to_process
 
 __all__ = ["MissingFileError", "TlsFiles", "load_tls_files"]
 
@@ -65,16 +66,15 @@ def _temporary(content: bytes) -> str:
     """A file that only this user can read, and that goes with the process."""
     import tempfile
 
-    handle, name = tempfile.mkstemp(prefix="descheduler-")
-    atexit.register(_remove, name)
+    handle, name = bind_to_process(lambda: tempfile.mkstemp(prefix="descheduler-"), _remove)
     with os.fdopen(handle, "wb") as file:
         file.write(content)
     return name
 
 
-def _remove(name: str) -> None:
+def _remove(made: tuple[int, str]) -> None:
     with suppress(OSError):
-        Path(name).unlink()
+        Path(made[1]).unlink()
 
 
 def _try(tls: TlsFiles) -> None:
