@@ -16,7 +16,7 @@ from descheduler.cli.commands import commands
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.ending.known_errors import is_policy_error, known_error
 from descheduler.cli.ending.leaving import leave
-from descheduler.cli.ending.program_signals import ProgramSignals
+from descheduler.cli.ending.program_signals import handle_signals
 from descheduler.cli.flags.logging import TRACEBACK_VERBOSITY
 from descheduler.cli.garbage import collect_no_more, collect_rarely
 from descheduler.model.text.printable import printable
@@ -46,12 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return _run(arguments, Watch())
     watch = Watch(started=_STARTED)
-    signals = ProgramSignals(watch)
-    signals.install()
+    handle_signals(watch)
     collect_rarely()
     os.environ.setdefault(_ALGEBRA_THREADS, "1")
-    code = watch.exit_code = signals.guard(lambda: _run(sys.argv[1:], watch), _interrupted)
-    if watch.has_given_up or watch.is_over or code == ExitCode.INTERRUPTED:
+    code = watch.exit_code = _run(sys.argv[1:], watch)
+    if watch.has_given_up or watch.is_over:
         leave(code)
     _drop_what_nobody_reads()
     collect_no_more()
@@ -76,17 +75,13 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
         code = commands.main(args=list(arguments), prog_name=_PROGRAM, standalone_mode=False, obj=watch)
     except SystemExit as end:  # click ends so for shell completion, and when the reader of its help has gone away
         code = end.code
-    except click.exceptions.Abort:
-        return _interrupted()
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return _fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
     except click.UsageError as error:
         return _fail(_usage_message(error), ExitCode.INVALID)
     except Exception as error:
         return _explain(error, watch)
     return code if isinstance(code, int) else ExitCode.DONE
-
-
-def _interrupted() -> int:
-    return _fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
 
 
 def _explain(error: Exception, watch: Watch) -> int:

@@ -6,8 +6,6 @@ import atexit
 import os
 import select
 import signal
-import sys
-from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
@@ -15,66 +13,48 @@ from typing import NoReturn
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.ending.leaving import HANDLED, die_of, leave
 from descheduler.supervision import Watch
+from descheduler.telemetry.console import ERASE_LINE
 
-__all__ = ["ProgramSignals"]
+__all__ = ["handle_signals"]
 
 _STDERR = 2
 
 
-class ProgramSignals:
-    """The handler of signals wherever no run handles them itself, see `stop_on_signals`.
+def handle_signals(watch: Watch) -> None:
+    """Handles the signals from now on, but those that whoever started the program has ignored.
 
-    Once `watch` has an exit code, a signal ends the program with that one. Before, Ctrl-C is raised once as
-    KeyboardInterrupt, so that files are removed that are only half written; any other signal ends the program at once.
+    This counts wherever no run handles them itself, see `stop_on_signals`. Once `watch` has an exit code, any signal
+    ends the program with that one. Before, Ctrl-C is KeyboardInterrupt where the program waits for supervised work;
+    elsewhere, and for the second time, it ends the program at once, as any other signal does.
     """
+    was_interrupted = False
 
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
-        self._may_raise = False
-
-    def install(self) -> None:
-        """Handles the signals from now on, but those that whoever started the program has ignored."""
-        for number in HANDLED:
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._handle)
-        sys.unraisablehook = self._hear_what_is_lost
-        atexit.register(_ignore_signals)
-
-    def guard(self, work: Callable[[], int], interrupted: Callable[[], int]) -> int:
-        """The exit code that `work` returns, or `interrupted` after Ctrl-C."""
-        try:
-            self._may_raise = True
-            code = work()
-            self._may_raise = False
-        except KeyboardInterrupt:
-            code = interrupted()
-        return code
-
-    def _handle(self, number: int, _frame: FrameType | None) -> None:
-        if self._watch.exit_code is not None:
-            leave(self._watch.exit_code)
-        may_raise, self._may_raise = self._may_raise, False
+    def handle(number: int, _frame: FrameType | None) -> None:
+        nonlocal was_interrupted
+        if watch.exit_code is not None:
+            leave(watch.exit_code)
         if number != signal.SIGINT:
             die_of(number)
-        if not may_raise:
+        if was_interrupted or not watch.interrupt():
             _leave_interrupted()
-        raise KeyboardInterrupt
+        was_interrupted = True
 
-    def _hear_what_is_lost(self, lost: sys.UnraisableHookArgs) -> None:
-        """KeyboardInterrupt that was raised where Python lets no exception out, as while an object is removed."""
-        if isinstance(lost.exc_value, KeyboardInterrupt):
-            _leave_interrupted()
-        sys.__unraisablehook__(lost)
+    for number in HANDLED:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handle)
+    atexit.register(_ignore_signals)
 
 
 def _leave_interrupted() -> NoReturn:
-    with suppress(OSError):  # past the stream, which the program may be in the middle of using
+    """Says so past the stream, which the program may be in the middle of using."""
+    start = ERASE_LINE if os.isatty(_STDERR) else ""
+    with suppress(OSError):
         if select.select([], [_STDERR], [], 0)[1]:
-            os.write(_STDERR, b"error: interrupted (Ctrl-C)\n")
+            os.write(_STDERR, f"{start}error: interrupted (Ctrl-C)\n".encode())
     leave(ExitCode.INTERRUPTED)
 
 
 def _ignore_signals() -> None:
-    """For the time in which Python calls no handler any more, and would have the signals kill the process."""
+    """For the time in which Python calls no handler any more, and would have signals kill the process."""
     for number in HANDLED:
         signal.signal(number, signal.SIG_IGN)
