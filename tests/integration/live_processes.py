@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,7 +29,12 @@ class Cli:
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(
-        self, *flags: str, command: str = "run", program: Sequence[str] = PROGRAM, stderr: int = subprocess.PIPE
+        self,
+        *flags: str,
+        command: str = "run",
+        program: Sequence[str] = PROGRAM,
+        stderr: int = subprocess.PIPE,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[str]:
         """A running command, by default `descheduler run`; the streams are pipes, unless `stderr` is a file."""
         policy = () if command == "snapshot" else ("--config", str(self.policy))
@@ -38,7 +43,7 @@ class Cli:
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
-            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(environment or {})},
         )
         self._processes.append(process)
         return process

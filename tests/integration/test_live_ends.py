@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import signal
 import stat
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.certificates import Certificate
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Drip, Silence, failure
 from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
@@ -126,22 +128,30 @@ def test_second_signal_names_the_pods_whose_eviction_is_under_way(fake_api: Fake
     assert fake_api.leases.spec("descheduler-p")["holderIdentity"]
 
 
-@pytest.fixture
-def plugin_pids(cli: Cli, secure_api: FakeApi, tmp_path: Path) -> Path:
-    """The kubeconfig asks a credential plugin that hangs: the file with its process id and that of its child.
+def write_plugin(cli: Cli, api: FakeApi, script: str) -> Path:
+    """Has the kubeconfig ask a credential plugin: the file in which it and its child `$!` leave their process ids.
 
     Over https, since no credentials are looked for where they would travel in clear.
     """
-    secure_api.write_kubeconfig(cli.kubeconfig)
-    pids = tmp_path / "pids"
-    plugin = tmp_path / "plugin"
-    plugin.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! > {pids}.new\nmv {pids}.new {pids}\nwait\n")
+    api.write_kubeconfig(cli.kubeconfig)
+    folder = cli.kubeconfig.parent
+    pids, plugin = folder / "pids", folder / "plugin"
+    credential = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}
+    (folder / "credential").write_text(json.dumps(credential))
+    note = f"echo $$ $! > {pids}.new\nmv {pids}.new {pids}"
+    plugin.write_text(f"#!/bin/sh\ncd {folder}\n{script.replace('NOTE', note)}\n")
     plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
     document = yaml.safe_load(cli.kubeconfig.read_text())
     exec_section = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}
     document["users"][0]["user"] = {"exec": exec_section}
     cli.kubeconfig.write_text(yaml.safe_dump(document))
     return pids
+
+
+@pytest.fixture
+def plugin_pids(cli: Cli, secure_api: FakeApi) -> Path:
+    """The kubeconfig asks a credential plugin that hangs: the file with its process id and that of its child."""
+    return write_plugin(cli, secure_api, "sleep 600 &\nNOTE\nwait")
 
 
 def is_alive(pid: int) -> bool:
@@ -160,14 +170,63 @@ def wait_until(is_so: Callable[[], bool]) -> bool:
     return is_so()
 
 
-def test_signal_ends_a_run_and_its_credential_plugin(cli: Cli, plugin_pids: Path) -> None:
+def are_gone(pids: Path) -> bool:
+    """Whether the processes that a plugin has noted end in time."""
+    return wait_until(lambda: not any(is_alive(int(pid)) for pid in pids.read_text().split()))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("sleep 600 &\nNOTE\nwait", id="waits for its child"),
+        pytest.param("sleep 600 &\nNOTE\ncat credential", id="has ended and left a child that may still print"),
+    ],
+)
+def test_signal_ends_a_run_and_its_credential_plugin_that(cli: Cli, secure_api: FakeApi, script: str) -> None:
+    pids = write_plugin(cli, secure_api, script)
     process = cli.start()
 
-    assert wait_until(plugin_pids.exists)
+    assert wait_until(pids.exists)
     process.send_signal(signal.SIGTERM)
 
     assert ended(process) == stopped(143, "SIGTERM", "loading the kubeconfig and its credentials")
-    assert wait_until(lambda: not any(is_alive(int(pid)) for pid in plugin_pids.read_text().split()))
+    assert are_gone(pids)
+
+
+def test_nothing_that_a_credential_plugin_starts_outlives_the_run(cli: Cli, secure_api: FakeApi) -> None:
+    serve(secure_api, *crowded_cluster("p1"))
+    pids = write_plugin(cli, secure_api, "sleep 600 > /dev/null &\nNOTE\ncat credential")
+
+    code, _, err = cli.run()
+
+    assert (code, secure_api.pods()) == (0, []), err
+    assert are_gone(pids)
+
+
+def test_run_that_is_stopped_leaves_no_file_with_a_key(
+    cli: Cli, secure_api: FakeApi, certificate: Certificate, tmp_path: Path
+) -> None:
+    secure_api.write_kubeconfig(cli.kubeconfig)
+    document = yaml.safe_load(cli.kubeconfig.read_text())
+    document["users"][0]["user"] = {
+        "client-certificate-data": base64.b64encode(certificate.file.read_bytes()).decode(),
+        "client-key-data": base64.b64encode(certificate.key_file.read_bytes()).decode(),
+    }
+    cli.kubeconfig.write_text(yaml.safe_dump(document))
+    secure_api.fail_always("GET", "/api/v1/pods", Silence())
+    serve(secure_api, *crowded_cluster("p1"))
+    is_reading = sees(secure_api, lambda request: request.path == "/api/v1/pods")
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    process = cli.start(environment={"TMPDIR": str(folder)})
+
+    assert is_reading.wait(PATIENCE_SECONDS)
+    has_files = bool(list(folder.iterdir()))
+    process.send_signal(signal.SIGTERM)
+
+    assert ended(process) == stopped(143, "SIGTERM", "reading pods")
+    assert has_files
+    assert list(folder.iterdir()) == []
 
 
 def test_deadline_ends_a_run_whose_credential_plugin_hangs(cli: Cli, plugin_pids: Path) -> None:
@@ -190,6 +249,27 @@ def test_signal_during_the_push_of_metrics_keeps_the_exit_code(fake_api: FakeApi
     assert code == 0
     assert json.loads(out)["counts"]["evicted"] == 1
     assert '"Metrics may be incomplete"' in last
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_second_signal_during_the_push_of_metrics_keeps_the_exit_code(
+    fake_api: FakeApi, cli: Cli, number: signal.Signals
+) -> None:
+    """The outcome is written, and the log does not say otherwise."""
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always("PUT", "/metrics/job/descheduler-p", Silence())
+    is_pushing = sees(fake_api, lambda request: request.path.startswith("/metrics"))
+    process = cli.start("-o", "json", "--metrics-push-url", fake_api.url)
+
+    assert is_pushing.wait(PATIENCE_SECONDS)
+    while process.poll() is None:  # the system makes one of equal signals that come together
+        process.send_signal(number)
+        time.sleep(0.05)
+    out, err = process.communicate(timeout=IN_TIME_SECONDS)
+
+    assert (process.returncode, json.loads(out)["counts"]["evicted"]) == (0, 1), err
+    assert "Traceback" not in err
+    assert "outcome not written" not in err
 
 
 def test_signal_ends_a_run_whose_report_nobody_reads(fake_api: FakeApi, cli: Cli) -> None:
