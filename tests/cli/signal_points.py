@@ -19,9 +19,11 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest import mock
 
-from descheduler.cli import main as program
+from descheduler.cli.commands import commands
 from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.main import main
 from descheduler.process_end import bind_to_process
 from descheduler.supervision import Watch
 
@@ -126,8 +128,8 @@ class Child:
 def _become_program(scene: Scene, tracer: Tracer) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = ["descheduler"]
-    program.commands.main = lambda **named: scene(named["obj"], tracer.begin)  # type: ignore[method-assign]
-    return program.main()
+    mock.patch.object(commands, "main", lambda **named: scene(named["obj"], tracer.begin)).start()
+    return main()
 
 
 def _count_lines(scene: Scene) -> int:

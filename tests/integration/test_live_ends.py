@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import signal
-import stat
 import subprocess
 import threading
 import time
@@ -16,15 +15,13 @@ import pytest
 import yaml
 
 from tests.certificates import Certificate
+from tests.integration.credential_plugins import IN_TIME_SECONDS, are_gone, wait_until, write_plugin
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Drip, Silence, failure
 from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, serve
 
 __all__ = ["cli"]
-
-IN_TIME_SECONDS = 30
-"""Far less than what any of these would hang for, far more than what a busy machine takes."""
 
 
 def sees(fake_api: FakeApi, is_meant: Callable[[Request], bool]) -> threading.Event:
@@ -128,51 +125,10 @@ def test_second_signal_names_the_pods_whose_eviction_is_under_way(fake_api: Fake
     assert fake_api.leases.spec("descheduler-p")["holderIdentity"]
 
 
-def write_plugin(cli: Cli, api: FakeApi, script: str) -> Path:
-    """Has the kubeconfig ask a credential plugin: the file in which it and its child `$!` leave their process ids.
-
-    Over https, since no credentials are looked for where they would travel in clear.
-    """
-    api.write_kubeconfig(cli.kubeconfig)
-    folder = cli.kubeconfig.parent
-    pids, plugin = folder / "pids", folder / "plugin"
-    credential = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}
-    (folder / "credential").write_text(json.dumps(credential))
-    note = f"echo $$ $! > {pids}.new\nmv {pids}.new {pids}"
-    plugin.write_text(f"#!/bin/sh\ncd {folder}\n{script.replace('NOTE', note)}\n")
-    plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
-    document = yaml.safe_load(cli.kubeconfig.read_text())
-    exec_section = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}
-    document["users"][0]["user"] = {"exec": exec_section}
-    cli.kubeconfig.write_text(yaml.safe_dump(document))
-    return pids
-
-
 @pytest.fixture
 def plugin_pids(cli: Cli, secure_api: FakeApi) -> Path:
     """The kubeconfig asks a credential plugin that hangs: the file with its process id and that of its child."""
-    return write_plugin(cli, secure_api, "sleep 600 &\nNOTE\nwait")
-
-
-def is_alive(pid: int) -> bool:
-    """Whether there is such a process that is more than its remains."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def wait_until(is_so: Callable[[], bool]) -> bool:
-    """Whether it comes true in time."""
-    give_up_at = time.monotonic() + IN_TIME_SECONDS
-    while not is_so() and time.monotonic() < give_up_at:
-        time.sleep(0.02)
-    return is_so()
-
-
-def are_gone(pids: Path) -> bool:
-    """Whether the processes that a plugin has noted end in time."""
-    return wait_until(lambda: not any(is_alive(int(pid)) for pid in pids.read_text().split()))
+    return write_plugin(cli.kubeconfig, secure_api, "sleep 600 &\nNOTE\nwait")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +139,7 @@ def are_gone(pids: Path) -> bool:
     ],
 )
 def test_signal_ends_a_run_and_its_credential_plugin_that(cli: Cli, secure_api: FakeApi, script: str) -> None:
-    pids = write_plugin(cli, secure_api, script)
+    pids = write_plugin(cli.kubeconfig, secure_api, script)
     process = cli.start()
 
     assert wait_until(pids.exists)
@@ -195,7 +151,7 @@ def test_signal_ends_a_run_and_its_credential_plugin_that(cli: Cli, secure_api: 
 
 def test_nothing_that_a_credential_plugin_starts_outlives_the_run(cli: Cli, secure_api: FakeApi) -> None:
     serve(secure_api, *crowded_cluster("p1"))
-    pids = write_plugin(cli, secure_api, "sleep 600 > /dev/null &\nNOTE\ncat credential")
+    pids = write_plugin(cli.kubeconfig, secure_api, "sleep 600 > /dev/null &\nNOTE\ncat credential")
 
     code, _, err = cli.run()
 
