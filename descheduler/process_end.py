@@ -18,7 +18,7 @@ __all__ = ["bind_to_process", "bound_to_process", "remove_what_is_bound"]
 
 T = TypeVar("T")
 
-_MAKING_SECONDS = 1.0
+_MAKING_SECONDS = 2.0
 """How long the end of the process waits for something that is just being made."""
 
 _making = threading.RLock()

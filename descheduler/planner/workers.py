@@ -6,7 +6,7 @@ import dataclasses
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import resource_tracker
@@ -140,7 +140,13 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 def _work(pipe: Connection, task: SearchTask) -> None:
-    """A worker's life: rounds until it is told that there are no more. Whatever it is told meanwhile ends a round."""
+    """A worker's life: rounds until it is told that there are no more, or until nobody is there to tell."""
+    with suppress(EOFError, ConnectionError):
+        _search(pipe, task)
+
+
+def _search(pipe: Connection, task: SearchTask) -> None:
+    """Rounds until there are no more. Whatever a worker is told meanwhile ends a round."""
     search = Search(task, is_cancelled=pipe.poll, on_incumbent=pipe.send)
     has_started = False
     while (told := pipe.recv()) is not None:
