@@ -30,7 +30,11 @@ class Cli:
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(
-        self, *flags: str, command: str = "run", program: Sequence[str] = PROGRAM, stderr: int = subprocess.PIPE
+        self,
+        *flags: str,
+        command: str = "run",
+        program: Sequence[str] = PROGRAM,
+        stderr: int = subprocess.PIPE,
     ) -> subprocess.Popen[str]:
         """A running command, by default `descheduler run`; the streams are pipes, unless `stderr` is a file."""
         policy = () if command == "snapshot" else ("--config", str(self.policy))
