@@ -109,7 +109,7 @@ def run_with(
         notes = (*(() if live is None else live.notes), *left_out, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(run, kept, result, lease))
         notes = notes if live is None else (*notes, *_keep_status(run, result, lease, live))
-    guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
+    guard = find_guard(lease, watch, result.all_outcomes, "" if live is None else live.tripped)
     is_chosen = options.apply is not None
     decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
     decisions = replace(decisions, notes=(*decisions.notes, *notes))
@@ -238,11 +238,11 @@ def _keep_status(run: _Run, result: RunResult, lease: HeldLease | None, live: Li
     from descheduler.cycle.live.status_keeping import keep_status, status_store
     from descheduler.report.outcome.status import make_summary
 
-    guard = find_guard(lease, run.watch, result.outcomes)
+    guard = find_guard(lease, run.watch, result.all_outcomes)
     make = partial(
         make_summary,
         result.decisions,
-        result.outcomes,
+        result.all_outcomes,
         stopped_by="" if guard is None else guard.cause,
         taken_up=live.taken_up,
         num_unused=live.num_unused,

@@ -144,7 +144,7 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
     if jobs.num_started:
         let_go = counted(jobs.num_started, "PodMigrationJob")
         notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
-        notes += _not_moved([outcome for outcome in jobs.outcomes if outcome.message])
+    notes += _not_moved([each for each in jobs.outcomes if each.message and each.code is not OutcomeCode.LIMIT])
     if jobs.num_limited:
         waiting = counted(jobs.num_limited, "PodMigrationJob")
         notes.append(f"{waiting} of users left to the next run: {jobs.limit}")
