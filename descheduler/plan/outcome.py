@@ -71,8 +71,8 @@ class OutcomeCode(Enum):
     JOB_DELETED = "job-deleted"
     """Another client deleted the PodMigrationJob; nothing was evicted."""
     JOB_WAITS = "job-waits"
-    """The job of the pod is paused, does not change, or has to wait (`maxMigrating...`, `objectLimiters`, another job of
-    the same pod); nothing was evicted yet, and a later run goes on with it."""
+    """The job of the pod is paused, does not change, or has to wait for others (`check` and `message` say why); nothing
+    was evicted yet, and a later run goes on with it."""
     PROTECTED = "protected"
     """MigrationController does not let the pod of a user's PodMigrationJob be evicted; `check` and `message` say why.
     The job has failed, and nothing was evicted."""

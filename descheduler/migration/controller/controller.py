@@ -14,15 +14,7 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.bundles import Bundles
 from descheduler.migration.controller.chains import hold_ahead, with_time_for_waves
-from descheduler.migration.controller.endings import (
-    deleted,
-    ended,
-    left_out,
-    not_landed,
-    unfinished,
-    unjudged,
-    why_left,
-)
+from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, strange, unfinished, why_left
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import remove
 from descheduler.migration.controller.settings import ControllerSettings
@@ -263,7 +255,7 @@ class JobController:
             task.wait(now)
             if why := why_left(task, self._settings.adopted_seconds, now):
                 self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why, now))
-        elif why := unjudged(task, progress.pod):
+        elif why := strange(task, progress.pod):
             self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why, now))
         elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
             self._give_up(task, task.judgement)

@@ -9,7 +9,7 @@ from descheduler.model.koordinator.migration_job import JobPhase, JobReason
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 
-__all__ = ["deleted", "ended", "left_out", "not_landed", "unfinished", "unjudged", "why_left"]
+__all__ = ["deleted", "ended", "left_out", "not_landed", "strange", "unfinished", "why_left"]
 
 
 _MISSES = {
@@ -75,7 +75,7 @@ def why_left(task: JobTask, patience_seconds: float, now: float) -> str:
     return f"its job has not changed for {patience_seconds:g} s" if is_late else ""
 
 
-def unjudged(task: JobTask, pod: Pod) -> str:
+def strange(task: JobTask, pod: Pod) -> str:
     """Why `pod`, whose turn it is by the job, is not evicted: it is not the one that was judged; "" where it is.
 
     An eviction that has the UID of the job is of whatever pod has the name.

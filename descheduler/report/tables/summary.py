@@ -181,7 +181,9 @@ def _by_plugin(plan: Plan, selected: Iterable[tuple[str, str]]) -> str:
 
 
 def plugin_title(plan: Plan, profile: str, plugin: str) -> str:
-    """The plugin, with its profile where several could be meant."""
+    """The plugin, with its profile where several could be meant; without one users' jobs are meant."""
+    if not plugin:
+        return "PodMigrationJobs of users"
     several = len({figures.profile for figures in plan.plugins}) > 1
     return printable(f"{plugin} (profile {profile})" if several else plugin)
 
