@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.eviction.migration_controller.profiles import migration_controllers
+from descheduler.eviction.migration_controller.profiles import migration_controllers, unheeded_notes
 from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
@@ -145,6 +145,7 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
         let_go = counted(jobs.num_started, "PodMigrationJob")
         notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
     notes += _not_moved([each for each in jobs.outcomes if each.message and each.code is not OutcomeCode.LIMIT])
+    notes += unheeded_notes(jobs.unheeded, "PodMigrationJob")
     if jobs.num_limited:
         waiting = counted(jobs.num_limited, "PodMigrationJob")
         notes.append(f"{waiting} of users left to the next run: {jobs.limit}")

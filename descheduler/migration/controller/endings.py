@@ -36,8 +36,9 @@ def ended(task: JobTask, now: float) -> Judgement:
         return Judgement(OutcomeKind.REFUSED, OutcomeCode.NOT_SURGED, job.message)
     if task.was_evicted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, job.message)
-    is_late = job.reason == JobReason.TIMEOUT and not job.reservation_name
-    return _kept(task, OutcomeCode.TIMED_OUT if is_late else OutcomeCode.NO_ROOM, job.message, now)
+    if job.reason == JobReason.TIMEOUT and not job.reservation_name and not task.num_calls:
+        return left_out(OutcomeCode.TIMED_OUT, job.message)
+    return _kept(task, OutcomeCode.NO_ROOM, job.message, now)
 
 
 def _missed(task: JobTask, miss: Miss, why: str) -> Judgement:

@@ -9,6 +9,8 @@ from functools import partial
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
@@ -127,7 +129,9 @@ class JobExecution:
         going = [(each, task) for each, task in taken if isinstance(task, JobTask)]
         ended = self._controller(keeper).run([task for _, task in going])
         outcomes = [each for _, each in taken if isinstance(each, Outcome)]
-        return users_jobs(judged, zip([each for each, _ in going], ended, strict=True), outcomes, name)
+        made = users_jobs(judged, zip([each for each, _ in going], ended, strict=True), outcomes, name)
+        in_vain = (_unheeded(args, each, task) for each, task in going if each.may_evict)
+        return replace(made, unheeded=tuple(filter(None, in_vain)))
 
     def _take(self, judged: JudgedJob, keeper: JobKeeper, profile: str) -> JobTask | Outcome:
         """What takes the job to its end, as it is kept now; the outcome of one that waits, or is ended at once."""
@@ -201,6 +205,12 @@ def _is_unclaimed(job: MigrationJob) -> bool:
     return CREATED_BY_ANNOTATION not in job.annotations
 
 
+def _unheeded(args: MigrationControllerArgs, judged: JudgedJob, task: JobTask) -> str:
+    """The eviction policy that labels of a job and its pod ask for in vain."""
+    job, pod = task.job, judged.decision.pod
+    return "" if job is None or pod is None else unheeded_policy(args, pod.labels, job.labels)
+
+
 def _is_about(job: MigrationJob, pod: Pod) -> bool:
     """Whether `job` still says that `pod` is to leave."""
     return (job.pod_namespace, job.pod_name) == (pod.namespace, pod.name) and job.pod_uid in ("", pod.uid)
@@ -214,7 +224,10 @@ def _journal_in(storage: JobStorage, objects: ObjectCalls) -> Journal:
 
 
 def _terms(profile: JobProfile) -> JobTerms:
-    return JobTerms(profile.choice.mode, profile.args.eviction_policy, _UNPLACED_PATIENCE)
+    args = profile.args
+    return JobTerms(
+        profile.choice.mode, args.eviction_policy, args.allowed_eviction_policies, unplaced_patience=_UNPLACED_PATIENCE
+    )
 
 
 def _new_job(profile: JobProfile | None, eviction: PlannedEviction) -> NewJob:

@@ -34,8 +34,8 @@ class UsersJobs(msgspec.Struct, frozen=True):
 
     `num_left` wait for koord-descheduler to carry them out, or seem to: its Lease may not be read. `num_limited` wait
     for the next run because of limits on evictions, of which `limit` is the first that was met. `outcomes` are those
-    of all that were judged, but for paused ones; `evicted` are the pods that have left, or may have, and count against
-    limits.
+    of all that were judged, but for paused ones; `unheeded` are eviction policies for which labels asked in vain;
+    `evicted` are the pods that have left, or may have, and count against limits.
     """
 
     num_started: int = 0
@@ -43,6 +43,7 @@ class UsersJobs(msgspec.Struct, frozen=True):
     num_left: int = 0
     num_limited: int = 0
     limit: str = ""
+    unheeded: tuple[str, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     evicted: tuple[PriorMove, ...] = ()
 

@@ -65,8 +65,8 @@ class NotAttempted(Fields, frozen=True):
 
 
 class PluginResults(Fields, frozen=True):
-    """How the evictions of one plugin of one profile ended, in pods. `counts` has every kind. `plugin` is "" for those of
-    PodMigrationJobs of users."""
+    """How the evictions of one plugin of one profile ended, in pods. `counts` has every kind. `plugin` is "" for those
+    of PodMigrationJobs of users."""
 
     profile: str
     plugin: str
