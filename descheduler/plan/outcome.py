@@ -156,8 +156,7 @@ class Outcome(msgspec.Struct, frozen=True):
     """The end of one planned eviction; `status_code` is 0 when no answer came, `num_attempts` counts calls made.
 
     `landed_on` is the node on which the replacement was seen ready, "" while nobody looked or saw it. `check` is the
-    code of the reason for which MigrationController stands against a user's job, and `subject` the object at fault;
-    both are "" where it does not.
+    code of the reason for which a user's job is blocked, and `subject` the object at fault; both are "" otherwise.
     """
 
     eviction: PlannedEviction

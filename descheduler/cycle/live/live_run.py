@@ -57,7 +57,7 @@ class LiveRun:
         at: float,
     ) -> None:
         """`at` is the clock of `watch` when it was `now`."""
-        self._policy = policy
+        self._policy, self._scope = policy, options.scope
         self.taken_up = NOTHING_TAKEN_UP
         self.evicted_for_users: tuple[PriorMove, ...] = ()
         self._users_outcomes: tuple[Outcome, ...] = ()
@@ -121,7 +121,7 @@ class LiveRun:
     def carry_out_users(self, snapshot: Snapshot) -> bool:
         """Carries out what users have asked for; whether the cluster may have changed by that."""
         settings = self._settings_over(snapshot)
-        users = self._carrier.carry_out_users(snapshot, settings, self._open_calls, self._may_call)
+        users = self._carrier.carry_out_users(snapshot, self._scope, settings, self._open_calls, self._may_call)
         self.evicted_for_users, self._users_outcomes = users.evicted, users.outcomes
         self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
         self.notes = (*self.notes, *users_notes(users))

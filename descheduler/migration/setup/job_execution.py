@@ -9,6 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
@@ -114,8 +115,11 @@ class JobExecution:
             outcomes += self._controller(keeper, name).run(tasks)
         return tuple(outcomes)
 
-    def carry_out_users(self, snapshot: Snapshot) -> UsersJobs:
-        """Carries out the jobs that users have created, as far as arbitration lets them go now. Raises KubeError."""
+    def carry_out_users(self, snapshot: Snapshot, scope: Scope = EVERYWHERE) -> UsersJobs:
+        """Carries out the jobs that users have created for pods in `scope`, as far as arbitration lets them go now.
+
+        Raises KubeError.
+        """
         unclaimed = [job for job in jobs_to_judge(snapshot) if _is_unclaimed(job)]
         asked = [job for job in unclaimed if self._is_users(job)]
         if not asked:
@@ -123,7 +127,8 @@ class JobExecution:
         name, profile = next(iter(self._profiles.items()))
         # Users' jobs surge nothing, so that nothing may count on it.
         args = replace(profile.args, single_replicas="")
-        judged = judge_jobs(asked, snapshot, args, self._settings.limits, now=self._around.now())
+        now, limits = self._around.now(), self._settings.limits
+        judged = judge_jobs(asked, snapshot, args, limits, scope=scope, now=now)
         keeper = self._keeper(_terms(profile))
         taken = [(each, self._take(each, keeper, name)) for each in judged]
         going = [(each, task) for each, task in taken if isinstance(task, JobTask)]

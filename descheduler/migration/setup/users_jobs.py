@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.checks.limits import EvictionCounters, EvictionLimits
+from descheduler.eviction.checks.scope import Scope
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome, arbitrate
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
@@ -85,18 +86,19 @@ def judge_jobs(
     args: MigrationControllerArgs,
     limits: EvictionLimits,
     *,
+    scope: Scope,
     now: datetime,
 ) -> tuple[JudgedJob, ...]:
     """All of `jobs`, of users, but those that are paused, in the order in which they were decided about.
 
     Each is asked for as if it waited: limits count what those before it are to evict, and the jobs of others that are
-    under way. Of several jobs for one pod the first goes.
+    under way. Of several jobs for one pod the first goes; those for pods outside of `scope` wait for another run.
     """
     names = {job.name for job in jobs}
     others = [job for job in snapshot.migration_jobs if job.is_under_way and job.name not in names]
     view = ClusterView(snapshot, moves_take_effect=True)
     decisions = arbitrate([*map(_as_waiting, jobs), *others], view, args, now=now)
-    judge = _Judge(limits, others)
+    judge = _Judge(limits, scope, others)
     return tuple(judged for each in decisions if (judged := judge(each)) is not None)
 
 
@@ -148,8 +150,9 @@ def _as_waiting(job: MigrationJob) -> MigrationJob:
 class _Judge:
     """Holds jobs back whose evictions would exceed the limits of the run, if all others before them succeed."""
 
-    def __init__(self, limits: EvictionLimits, others: Iterable[MigrationJob]) -> None:
+    def __init__(self, limits: EvictionLimits, scope: Scope, others: Iterable[MigrationJob]) -> None:
         self._counters = EvictionCounters(limits)
+        self._scope = scope
         self._movers = {job.pod_uid: job.name for job in others if job.pod_uid}
 
     def __call__(self, decision: JobDecision) -> JudgedJob | None:
@@ -166,6 +169,9 @@ class _Judge:
         return JudgedJob(decision)
 
     def _let_go(self, decision: JobDecision, pod: Pod) -> JudgedJob:
+        verdict = self._scope.verdict(pod)
+        if not verdict.is_accepted:
+            return JudgedJob(decision, OutcomeCode.JOB_WAITS, verdict)
         mover = self._movers.setdefault(pod.uid, decision.job.name)
         if mover != decision.job.name:
             return JudgedJob(decision, OutcomeCode.JOB_WAITS, _moved_by(mover))

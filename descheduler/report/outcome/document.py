@@ -25,8 +25,8 @@ class EvictionResult(Fields, frozen=True):
     predicted, and `landed_on` the node on which it was seen ready, "" when it was not. `message` is the cause, "" for a
     pod that was evicted for certain. `status_code` is 0 when no answer came, `num_attempts` counts the calls made.
     `job` is the name of the PodMigrationJob of a user, for which there is no `plugin`; "" for an eviction of the plan.
-    If MigrationController stands against the job, `check` is the reason code, as in `refusals` of a plan, and `subject`
-    the object that blocks the eviction; both are "" otherwise.
+    If a check of the policy blocks the job, `check` is the reason code, as in `refusals` of a plan, and `subject` the
+    object that blocks the eviction; both are "" otherwise.
     """
 
     pod: PodReference

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.options import RunResult
+from descheduler.eviction.checks.scope import Scope
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.living.acting.workloads import reference_to
 from tests.living.api.server import Call
@@ -391,3 +392,18 @@ def test_evictions_for_users_are_charged_to_the_plan_of_the_same_run() -> None:
 
     assert [name.split("-")[0] for name in evicted(cluster)] == ["asked", "tainted"]
     assert codes(result) == [OutcomeCode.DONE] * 2
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_run_that_is_limited_to_a_namespace_leaves_jobs_for_other_pods(phase: str) -> None:
+    cluster = living_cluster(
+        3, [deployment("web", 3, on=["n2"] * 3), deployment("api", 3, on=["n2"] * 3, namespace="other")]
+    )
+    for app in ("web", "api"):
+        cluster.add(job_for(cluster.pods(app)[0], phase, name=f"job-{app}"))
+
+    result = live_run(cluster, with_limits(""), scope=Scope(frozenset({"other"})))
+
+    assert evicted(cluster) == ["api"]
+    assert codes(result) == [OutcomeCode.DONE, OutcomeCode.JOB_WAITS]
+    assert result.all_outcomes[1].message == "the run is limited to pods of namespace other"
