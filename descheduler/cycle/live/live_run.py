@@ -26,6 +26,7 @@ from descheduler.migration.paces import Paces
 from descheduler.migration.policy_settings import PaceFlags, executor_settings
 from descheduler.migration.rounds import Decide
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.decisions import Decisions
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.types import Policy
@@ -135,6 +136,10 @@ class LiveRun:
         self.num_unused += num_unused(result.outcomes)
         self.notes = (*self.notes, *unused_notes(self.num_unused))
         return replace(result, for_users=self._users_outcomes, evicted_for_users=self.evicted_for_users)
+
+    def without_plan(self, decisions: Decisions) -> RunResult:
+        """What was done for users alone."""
+        return RunResult(decisions, for_users=self._users_outcomes, evicted_for_users=self.evicted_for_users)
 
     def _settings_over(self, snapshot: Snapshot) -> ExecutorSettings:
         """With the limits, of which some may be percentages of what is in the cluster."""

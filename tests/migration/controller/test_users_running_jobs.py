@@ -12,13 +12,15 @@ import pytest
 from descheduler.cycle.options import RunResult
 from descheduler.eviction.checks.scope import Scope
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from descheduler.report.outcome.status_document import Status
+from tests.faults.faults import Act, Fault
 from tests.living.acting.workloads import reference_to
 from tests.living.api.server import Call
 from tests.living.builders import budget, deployment, living_cluster, node, pod, priority_class
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed
 from tests.migration.controller.test_users_limits import evicted, user_job, with_limits
-from tests.migration.controller.whole_runs import LEASE_SECONDS, WAYS, live_run, policy_of
+from tests.migration.controller.whole_runs import LEASE_SECONDS, WAYS, live_run, policy_of, watch_of
 
 Object = dict[str, Any]
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
@@ -407,3 +409,36 @@ def test_run_that_is_limited_to_a_namespace_leaves_jobs_for_other_pods(phase: st
     assert evicted(cluster) == ["api"]
     assert codes(result) == [OutcomeCode.DONE, OutcomeCode.JOB_WAITS]
     assert result.all_outcomes[1].message == "the run is limited to pods of namespace other"
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_run_that_ends_after_the_jobs_of_users_reports_them(phase: str) -> None:
+    cluster = crowd(2, phase)
+    watch = watch_of(cluster, 600.0)
+
+    def stop_once_they_have_ended(_call: Call) -> None:
+        if all(job["status"]["phase"] == "Succeeded" for job in cluster.all(JOBS)):
+            watch.stop.set()
+
+    result = live_run(cluster, with_limits(""), FaultyWay(cluster.api, stop_once_they_have_ended), watch=watch)
+
+    assert len(evicted(cluster)) == 2
+    assert codes(result) == [OutcomeCode.DONE] * 2
+    assert (result.guard, result.decisions.moves) == ("request", ())
+    (status,) = [each for each in cluster.all("configmaps") if each["metadata"]["name"].endswith("-status")]
+    assert Status.decoded(status["data"]["status.json"]).runs[0].counts["evicted"] == 2
+
+
+def test_run_that_cannot_read_the_cluster_again_reports_what_it_did_for_users() -> None:
+    cluster = crowd(2)
+    lists = Counter[str]()
+
+    def second_list_fails(call: Call) -> Fault | None:
+        lists[call.request.path] += call.request.method == "GET"
+        is_second = call.request.path == "/api/v1/nodes" and lists[call.request.path] > 1
+        return Fault(Act.NEVER, code=403) if is_second else None
+
+    result = live_run(cluster, with_limits(""), FaultyWay(cluster.api, second_list_fails))
+
+    assert codes(result) == [OutcomeCode.DONE] * 2
+    assert "nodes" in result.guard
