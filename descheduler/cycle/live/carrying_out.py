@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.live.jobs import JobPlan
 from descheduler.cycle.options import RunResult
+from descheduler.eviction.checks.scope import Scope
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.controller.surroundings import Background
@@ -64,11 +65,16 @@ class Carrier(msgspec.Struct, frozen=True):
         return None if execution is None else execution.take_up()
 
     def carry_out_users(
-        self, snapshot: Snapshot, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
+        self,
+        snapshot: Snapshot,
+        scope: Scope,
+        settings: ExecutorSettings,
+        open_calls: OpenCalls,
+        may_call: Callable[[], str],
     ) -> UsersJobs:
-        """Carries out PodMigrationJobs that users have created. Raises KubeError."""
+        """Carries out PodMigrationJobs that users have created for pods in `scope`. Raises KubeError."""
         execution = self._execution(settings, open_calls, may_call, self._announcer())
-        users = UsersJobs() if execution is None else execution.carry_out_users(snapshot)
+        users = UsersJobs() if execution is None else execution.carry_out_users(snapshot, scope)
         for outcome in users.outcomes:
             self.observer.record_for_user(outcome)
         return users

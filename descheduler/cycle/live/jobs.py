@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.eviction.migration_controller.profiles import migration_controllers
+from descheduler.eviction.migration_controller.profiles import migration_controllers, unheeded_notes
 from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
@@ -144,7 +144,8 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
     if jobs.num_started:
         let_go = counted(jobs.num_started, "PodMigrationJob")
         notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
-        notes += _not_moved([outcome for outcome in jobs.outcomes if outcome.message])
+    notes += _not_moved([each for each in jobs.outcomes if each.message and each.code is not OutcomeCode.LIMIT])
+    notes += unheeded_notes(jobs.unheeded, "PodMigrationJob")
     if jobs.num_limited:
         waiting = counted(jobs.num_limited, "PodMigrationJob")
         notes.append(f"{waiting} of users left to the next run: {jobs.limit}")

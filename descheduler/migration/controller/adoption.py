@@ -16,9 +16,14 @@ from descheduler.migration.jobs.conditions import aborted
 from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import ReservationProvider
-from descheduler.model.koordinator.eviction_annotations import REASON_ANNOTATION, TRIGGER_ANNOTATION
+from descheduler.model.koordinator.eviction_annotations import (
+    CREATED_BY_ANNOTATION,
+    REASON_ANNOTATION,
+    TRIGGER_ANNOTATION,
+)
 from descheduler.model.koordinator.migration_job import JobConditionType, JobPhase, MigrationJob
 from descheduler.model.pod import Pod
+from descheduler.model.text.printable import clipped
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
@@ -27,6 +32,7 @@ __all__ = ["Adopted", "adopt", "adopted_task"]
 KEPT_AFTER_END = timedelta(minutes=5)
 """How long a job stays to be read once its time limit has passed, as with koord-descheduler."""
 _KEPT_WITHOUT_LIMIT = timedelta(minutes=30)
+_LONGEST_REASON = 1_000
 _UNDONE = "the run that began it ended before the pod was evicted; the next run decides again"
 
 
@@ -59,12 +65,12 @@ def adopt(
 
     What is paused is not finished before somebody lets it go on.
     A job whose pod has left, or was asked to, is finished: the room that is held for its replacement is needed. One
-    that `is_users` is never undone once it was begun. Raises KubeError; what was undone by then stays undone, and may
-    be asked for again.
+    that `is_users` and has not come so far is left as it is: nobody knows whether it was judged. Raises KubeError; what
+    was undone by then stays undone, and may be asked for again.
     """
     jobs = journal.jobs()
     own = [job for job in jobs if is_own(job)]
-    unfinished = [job for job in jobs if is_users(job) and job.phase == JobPhase.RUNNING]
+    unfinished = [job for job in jobs if job.phase == JobPhase.RUNNING and is_users(job) and _has_left(objects, job)]
     undone: list[MigrationJob] = []
     for job in own:
         if job.has_ended or job.is_terminating:
@@ -105,11 +111,15 @@ def _take_back_surge(keeper: JobKeeper, job: MigrationJob) -> None:
             raise
 
 
-def adopted_task(job: MigrationJob, pod: Pod | None = None, *, profile: str = "") -> JobTask:
+def adopted_task(
+    job: MigrationJob, pod: Pod | None = None, *, profile: str = "", finishes_only: bool = False
+) -> JobTask:
     """The task of finishing `job`, which is no eviction of a plan, at the pace of `profile`, else of the whole run.
 
-    `pod` is its pod, where that is known.
+    `pod` is its pod, where that is known. For one that `finishes_only` no pod is evicted any more. What a user writes
+    into annotations is no plugin's name.
     """
+    is_own = CREATED_BY_ANNOTATION in job.annotations
     grace_period_seconds = job.delete_options.get("gracePeriodSeconds")
     eviction = PlannedEviction(
         job.pod_namespace,
@@ -117,13 +127,14 @@ def adopted_task(job: MigrationJob, pod: Pod | None = None, *, profile: str = ""
         job.pod_uid or ("" if pod is None else pod.uid) or job.uid,
         node="" if pod is None else pod.node_name,
         profile=profile,
-        plugin=job.annotations.get(TRIGGER_ANNOTATION, ""),
-        reason=job.annotations.get(REASON_ANNOTATION, ""),
+        plugin=job.annotations.get(TRIGGER_ANNOTATION, "") if is_own else "",
+        reason=clipped(job.annotations.get(REASON_ANNOTATION, ""), _LONGEST_REASON),
         grace_period_seconds=grace_period_seconds if isinstance(grace_period_seconds, int) else None,
         controller=None if pod is None else pod.controller,
         labels={} if pod is None else pod.labels,
+        users_job="" if is_own else job.name,
     )
-    return JobTask(eviction, job=job, is_adopted=True)
+    return JobTask(eviction, job=job, is_adopted=True, finishes_only=finishes_only)
 
 
 def _has_left(objects: ObjectCalls, job: MigrationJob) -> bool:

@@ -14,7 +14,7 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.bundles import Bundles
 from descheduler.migration.controller.chains import hold_ahead, with_time_for_waves
-from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished, why_left
+from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, strange, unfinished, why_left
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import remove
 from descheduler.migration.controller.settings import ControllerSettings
@@ -75,7 +75,7 @@ class JobController:
         self._turns = Turns(judge)
         self._bundles = Bundles(())
         self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[JobTask, Outcome] = {}
         self._stopped_by: tuple[OutcomeCode, str] | None = None
 
     def run(self, tasks: Iterable[JobTask]) -> tuple[Outcome, ...]:
@@ -101,7 +101,7 @@ class JobController:
             self._part_bundles()
             if not has_begun:
                 self._pause()
-        return tuple(self._outcomes[task.eviction.uid] for task in all_tasks)
+        return tuple(self._outcomes[task] for task in all_tasks)
 
     def _close(self) -> None:
         """Undoes all whose pod has not left once `why_closed` says so; the others go on to their end."""
@@ -167,8 +167,7 @@ class JobController:
         task.num_calls += 1
         task.is_called = True
         self._around.open_calls.began(task.eviction)
-        # A job that a user created may not state the UID of its pod.
-        eviction = replace(task.eviction, uid=turn.pod.uid)
+        eviction = replace(task.eviction, uid=turn.pod.uid)  # which a user's job need not state
         self._submit(task, partial(self._evict, task.job, eviction, turn.policy), turn.pod)
         return True
 
@@ -256,6 +255,8 @@ class JobController:
             task.wait(now)
             if why := why_left(task, self._settings.adopted_seconds, now):
                 self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why, now))
+        elif why := strange(task, progress.pod):
+            self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why, now))
         elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
             self._give_up(task, task.judgement)
         else:
@@ -390,7 +391,7 @@ class JobController:
         )
         if not outcome.is_unconfirmed:
             self._around.open_calls.ended(task.eviction)
-        self._outcomes[task.eviction.uid] = outcome
+        self._outcomes[task] = outcome
         self._bundles.ended(task, outcome.kind)
         if task in self._active:
             self._active.remove(task)

@@ -31,6 +31,7 @@ class JobTask(msgspec.Struct, eq=False):
     when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has begun
     `is_adopted`: it has no place in the plan. It has not changed since `unchanged_since`. With `waves_ahead` it begins
     so many waves before its own, and only holds room until that comes. Its room was asked for by `room_asked_at`.
+    One that `finishes_only` evicts nothing: an earlier run has, or nobody has judged its pod.
     """
 
     eviction: PlannedEviction
@@ -53,6 +54,7 @@ class JobTask(msgspec.Struct, eq=False):
     ends_at: float | None = None
     waves_ahead: int = 0
     room_asked_at: float | None = None
+    finishes_only: bool = False
 
     def is_next_for_room(self, now: float) -> bool:
         """Whether the scheduler tries its Reservations, for which there is no room yet, as soon as there is some."""

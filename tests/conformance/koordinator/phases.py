@@ -13,7 +13,7 @@ from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.surroundings import Surroundings
@@ -25,6 +25,7 @@ from descheduler.migration.setup.choice import choose
 from descheduler.migration.setup.job_execution import JobExecution
 from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.offer import ClusterOffer
+from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
 from descheduler.model.text.duration import parse_duration
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
@@ -142,11 +143,19 @@ def _execution(script: RecordedScript, args: MigrationControllerArgs, ends_at: f
 
 
 def _args(case: Case) -> MigrationControllerArgs:
-    """The arguments as a policy file has them, with defaults filled in."""
+    """The arguments as a policy file has them, with defaults filled in.
+
+    In koord-descheduler a label always chooses how a pod leaves; here where the policy allows it.
+    """
+    objects = [case["job"], *case["pods"]]
+    is_labelled = any(EVICT_POLICY_LABEL in (each["metadata"].get("labels") or {}) for each in objects)
+    allowed = {"allowedEvictionPolicies": list(EVICTION_POLICIES)} if is_labelled else {}
     policy = {
         "apiVersion": "descheduler/v1alpha2",
         "kind": "DeschedulerConfiguration",
-        "profiles": [{"name": "p", "pluginConfig": [{"name": "MigrationController", "args": case["args"]}]}],
+        "profiles": [
+            {"name": "p", "pluginConfig": [{"name": "MigrationController", "args": {**case["args"], **allowed}}]}
+        ],
     }
     args = load_policy(policy, REGISTRY).profiles[0].args["MigrationController"]
     assert isinstance(args, MigrationControllerArgs)
