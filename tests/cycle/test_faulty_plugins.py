@@ -338,3 +338,12 @@ def test_strategy_without_the_method_of_its_point_is_a_fault() -> None:
             """Is never asked."""
 
     assert failures(decided(Misspelt)) == ["plugin Foreign failed: Misspelt has no method deschedule"]
+
+
+def test_attribute_that_raises_is_a_fault() -> None:
+    class Leaving(strategy(request_all_pods)):  # type: ignore[misc] # made by a function
+        @property
+        def JUDGES_PODS_ALONE(self) -> bool:  # noqa: N802 - the name that is asked for
+            raise SystemExit
+
+    assert failures(decided(Leaving)) == ["plugin Foreign failed: SystemExit"]

@@ -51,7 +51,7 @@ class ForeignFactory:
     def __call__(self, args: object, handle: Handle) -> object:
         """The plugin."""
         try:
-            return _Guarded(guarded(self._origin, self._built)(args, handle), self._origin)
+            return guarded(self._origin, lambda: _Guarded(self._built(args, handle), self._origin))()
         except PluginFault as fault:
             if isinstance(handle, StrategyHandle):
                 raise
@@ -72,7 +72,7 @@ class _Guarded:
 
     def __init__(self, plugin: object, origin: Origin) -> None:
         self.JUDGES_PODS_ALONE = getattr(plugin, "JUDGES_PODS_ALONE", False) is True
-        for name, method in guarded(origin, lambda: dict(_methods(plugin, origin)))().items():
+        for name, method in _methods(plugin, origin):
             setattr(self, name, method)
 
 
