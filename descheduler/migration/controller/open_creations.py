@@ -10,8 +10,8 @@ from descheduler.migration.controller.job_keeper import JobKeeper, RoomUnclear
 from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.conditions import aborted
-from descheduler.migration.journal.creation import CreationUnclear
 from descheduler.migration.journal.journal import Journal
+from descheduler.migration.journal.unclear import CreationUnclear
 from descheduler.migration.settings import ExecutorSettings
 
 __all__ = ["OpenCreations"]

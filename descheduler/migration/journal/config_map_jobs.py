@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.journal.creation import create_surely
 from descheduler.migration.journal.journal import FoundJobs, NewJob
 from descheduler.migration.journal.live_jobs import decode_live_job
 from descheduler.migration.journal.ours import MAP_PREFIX, Head, decode_head, job_differs
+from descheduler.migration.journal.unclear import create_surely, patch_surely
 from descheduler.migration.journal.wire import annotations_patch, new_job_object, spec_of, status_of
 from descheduler.migration.providers.labels import OWNER_LABEL
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -92,11 +92,16 @@ class ConfigMapJobs:
         metadata: dict[str, Any] = {"resourceVersion": old.resource_version, "uid": old.uid}
         metadata |= {"annotations": annotations} if annotations else {}
         body = {"metadata": metadata, "data": {_KEY: text}}
-        return self._objects.patch(f"{self._path}/{old.name}", body, _decode)
+        path = f"{self._path}/{old.name}"
+        return patch_surely(self._objects, path, path, body, _decode, lambda found: _says(found, new))
 
     def delete(self, job: MigrationJob) -> None:
         """Removes the ConfigMap."""
         self._objects.delete(f"{self._path}/{job.name}", uid=job.uid)
+
+
+def _says(found: MigrationJob, wanted: MigrationJob) -> bool:
+    return _text(found) == _text(wanted) and not annotations_patch(found, wanted)
 
 
 def _text(job: MigrationJob) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.journal.creation import create_surely
 from descheduler.migration.journal.journal import FoundJobs, NewJob
 from descheduler.migration.journal.live_jobs import decode_live_job
 from descheduler.migration.journal.ours import Head, decode_head, job_differs
+from descheduler.migration.journal.unclear import create_surely, patch_surely
 from descheduler.migration.journal.wire import annotations_patch, new_job_object, spec_patch, status_of
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -70,22 +70,33 @@ class JobObjects:
         kept: MigrationJob | None = old
         spec, annotations = spec_patch(old, new), annotations_patch(old, new)
         if spec or annotations:
-            kept = self._patch(old, "", {"spec": spec}, annotations)
+            kept = self._patch(old, "", {"spec": spec}, lambda found: not _changes(found, new), annotations)
         status = status_of(new)
         if kept is None or status == status_of(old):
             return kept
-        return self._patch(replace(new, resource_version=kept.resource_version), "/status", {"status": status})
+        wanted = replace(new, resource_version=kept.resource_version)
+        return self._patch(wanted, "/status", {"status": status}, lambda found: status_of(found) == status)
 
     def delete(self, job: MigrationJob) -> None:
         """Removes the PodMigrationJob."""
         self._objects.delete(_path(job.name), uid=job.uid)
 
     def _patch(
-        self, job: MigrationJob, subresource: str, patch: dict[str, Any], annotations: dict[str, str] | None = None
+        self,
+        job: MigrationJob,
+        subresource: str,
+        patch: dict[str, Any],
+        is_done: Callable[[MigrationJob], bool],
+        annotations: dict[str, str] | None = None,
     ) -> MigrationJob | None:
         metadata: dict[str, Any] = {"resourceVersion": job.resource_version, "uid": job.uid}
         body = {"metadata": metadata | ({"annotations": annotations} if annotations else {}), **patch}
-        return self._objects.patch(_path(job.name) + subresource, body, decode_live_job)
+        path = _path(job.name)
+        return patch_surely(self._objects, path + subresource, path, body, decode_live_job, is_done)
+
+
+def _changes(old: MigrationJob, new: MigrationJob) -> bool:
+    return bool(spec_patch(old, new) or annotations_patch(old, new))
 
 
 def _decode_if_job(block: bytes) -> MigrationJob | Head:

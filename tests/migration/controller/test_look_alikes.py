@@ -119,9 +119,10 @@ def edit(path: str, value: Any) -> Callable[[Object], None]:
 
     def change(found: Object) -> None:
         *way, last = path.split(".")
+        part: Any = found
         for step in way:
-            found = found[int(step)] if step.isdecimal() else found.setdefault(step, {})
-        found[last] = value
+            part = part[int(step)] if step.isdecimal() else part.setdefault(step, {})
+        part[last] = value
 
     return change
 

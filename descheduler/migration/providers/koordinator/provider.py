@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from descheduler.kube.errors import ApiError
+from descheduler.kube.errors import ApiError, KubeError, may_have_acted
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
@@ -70,17 +70,19 @@ class ReservationRooms:
 
     def _create(self, wanted: Mapping[str, Any], job: MigrationJob) -> None:
         """Raises CannotHold."""
+        name = wanted["metadata"]["name"]
         try:
             created = self._objects.create(_LIST_PATH, wanted, self._decode)
-        except ApiError as error:
-            if error.status_code in _REFUSALS:
+        except KubeError as error:
+            if isinstance(error, ApiError) and error.status_code in _REFUSALS:
                 raise CannotHold(f"the Reservation cannot be created: {error}") from error
+            if may_have_acted(error) and self._find(name, job) is not None:
+                return
             raise
-        name = wanted["metadata"]["name"]
         if created is not None and created.differs:
             self._delete(created.reservation)
             raise CannotHold(f"the Reservation was not created as asked for: {created.differs}")
-        if created is None and ((found := self._read_found(name)) is None or not found.is_of(job)):
+        if created is None and self._find(name, job) is None:
             raise CannotHold(f"a Reservation {name} exists, which is not of this job")
 
     def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
@@ -131,9 +133,14 @@ class ReservationRooms:
                 self._delete_of(job, name, if_unused=True)
 
     def _delete_of(self, job: MigrationJob, name: str, *, if_unused: bool = False) -> None:
+        found = self._find(name, job)
+        if found is not None and not ((if_unused or job.has_ended) and found.current_owners):
+            self._delete(found)
+
+    def _find(self, name: str, job: MigrationJob) -> Reservation | None:
+        """The Reservation of this name, if it is ours and of `job`."""
         found = self._read_found(name)
-        if found is not None and found.is_of(job) and not (if_unused and found.reservation.current_owners):
-            self._delete(found.reservation)
+        return found.reservation if found is not None and found.is_of(job) else None
 
     def _delete(self, reservation: Reservation) -> bool:
         return self._objects.delete(f"{_LIST_PATH}/{reservation.name}", uid=reservation.uid)

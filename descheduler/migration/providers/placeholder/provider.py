@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from descheduler.kube.errors import ApiError
+from descheduler.kube.errors import ApiError, KubeError, may_have_acted
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
@@ -59,12 +59,12 @@ class PlaceholderRooms:
         for terms in reachable_terms(self._objects, pod):
             narrow(wanted["spec"], terms)
         try:
-            created = self._objects.create(pods_path(job.pod_namespace), wanted, self._decode)
-        except ApiError as error:
-            if error.status_code in _REFUSALS:
+            self._check(job, self._objects.create(pods_path(job.pod_namespace), wanted, self._decode))
+        except KubeError as error:
+            if isinstance(error, ApiError) and error.status_code in _REFUSALS:
                 raise CannotHold(f"the placeholder cannot be created: {error}") from error
-            raise
-        self._check(job, created)
+            if not may_have_acted(error) or self._find(job) is None:
+                raise
         return placeholder_name(job)
 
     def _check(self, job: MigrationJob, created: FoundPlaceholder | None) -> None:

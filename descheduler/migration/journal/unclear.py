@@ -1,4 +1,4 @@
-"""The creation of a job, whatever is answered: its name is known before, so that it can be looked for."""
+"""Jobs that are created and changed whatever is answered: where that says nothing they are looked at."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from descheduler.kube.errors import KubeError, may_have_acted
 from descheduler.kube.objects import ObjectCalls
 from descheduler.model.koordinator.migration_job import MigrationJob
 
-__all__ = ["CreationUnclear", "create_surely"]
+__all__ = ["CreationUnclear", "create_surely", "patch_surely"]
 
 
 class CreationUnclear(KubeError):  # noqa: N818 - a state callers act on, named after what it says
@@ -31,6 +31,31 @@ def create_surely(
             raise
         return _found(objects, list_path, name, decode, error)
     return created or _found(objects, list_path, name, decode, None)
+
+
+def patch_surely(
+    objects: ObjectCalls,
+    path: str,
+    object_path: str,
+    body: Mapping[str, Any],
+    decode: Callable[[bytes], MigrationJob],
+    is_done: Callable[[MigrationJob], bool],
+) -> MigrationJob | None:
+    """The job after the patch `body` at `path`; None when it is gone, or has another resource version.
+
+    Where that had no clear answer the job at `object_path` tells whether it `is_done`, or cannot be done any more as
+    its resource version is another one. Raises KubeError where it may yet be done.
+    """
+    try:
+        return objects.patch(path, body, decode)
+    except KubeError as error:
+        if may_have_acted(error):
+            found = objects.read(object_path, decode)
+            if found is None or is_done(found):
+                return found
+            if found.resource_version != body["metadata"]["resourceVersion"]:
+                return None
+        raise
 
 
 def _found(
