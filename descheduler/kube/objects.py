@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import ApiError, KubeError, TransportError, may_have_acted
+from descheduler.kube.errors import ApiError, KindForbidden, KubeError, TransportError, may_have_acted
 from descheduler.kube.http.bounded_body import OBJECT_BYTES
 from descheduler.kube.http.found import describe_body
 from descheduler.kube.http.status import RawResponse, decode_status
@@ -67,7 +67,7 @@ class ObjectCalls:
         return self._client
 
     def read(self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None) -> T | None:
-        """What `decode` makes of the object at `path`, None when there is none."""
+        """What `decode` makes of the object at `path`, None when there is none. Raises KindForbidden."""
 
         def decode_or_fail(body: bytes) -> T:
             try:
@@ -80,7 +80,10 @@ class ObjectCalls:
         except ApiError as error:
             if error.status_code == 404 and error.reason == "NotFound":
                 return None
-            raise _explained(error, "GET", path) from error
+            told = _explained(error, "GET", path)
+            if error.status_code == 403 and error.reason == "Forbidden":
+                raise KindForbidden(str(told), status_code=403, reason=error.reason) from error
+            raise told from error
 
     def list(
         self,

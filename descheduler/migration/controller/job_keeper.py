@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.kube.errors import KubeError, may_have_acted
+from descheduler.kube.errors import KindForbidden, KubeError, may_have_acted
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.conditions import failed, with_condition
@@ -195,8 +195,13 @@ class JobKeeper:
 
     def release_room(self, job: MigrationJob) -> None:
         """Gives back the room of `job`, if any can have been asked for. Names follow from its UID."""
-        if may_hold_room(job, self._terms.default_mode):
+        if not may_hold_room(job, self._terms.default_mode):
+            return
+        try:
             self._provider_of(job).release(job)
+        except KindForbidden:
+            if job.reservation_name:  # else none was created: a role that may create rooms may read them too
+                raise
 
     def _provider_of(self, job: MigrationJob) -> ReservationProvider:
         first = next(iter(self._providers.values()))

@@ -51,8 +51,11 @@ class FoundJobs(msgspec.Struct, frozen=True):
 class Journal(Protocol):
     """The jobs of this program, and those that it carries out for others. All raise KubeError."""
 
+    def jobs(self) -> tuple[MigrationJob, ...]:
+        """All jobs that there are, those that have ended included."""
+
     def found(self) -> FoundJobs:
-        """All jobs that there are."""
+        """The same, with what only looks like a job of this program."""
 
     def new_name(self) -> str:
         """A name for a new job, which nobody else has."""

@@ -11,6 +11,7 @@ from descheduler.cluster.snapshot import SnapshotError
 from descheduler.plan.outcome import OutcomeCode
 from tests.living.builders import deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
+from tests.migration.controller.test_missing_rights import Forbidding
 from tests.migration.controller.test_users_limits import user_job
 from tests.migration.controller.whole_runs import WAYS, live_run, policy_of
 
@@ -77,6 +78,16 @@ def test_damaged_surge_of_an_earlier_run_is_none() -> None:
     surge = '{"uid": "u", "kind": "Pod", "name": "a"}'
     reference = {"podRef": {"namespace": "shop", "name": "a", "uid": "u"}}
     run(asked(reference, annotations={**OURS, SURGE: surge}, phase="Failed", name=OUR_NAME))
+
+
+def test_job_that_held_no_room_ends_where_rooms_may_not_be_read() -> None:
+    cluster = asked({"ttl": "1s"})
+    cluster.clock.sleep(5)
+
+    live_run(cluster, policy_of(WAYS["directly"]), Forbidding("GET", "/reservations/[^/]+"))
+
+    status = job_of(cluster)["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "Timeout")
 
 
 def test_job_of_an_earlier_run_without_a_pod_is_undone() -> None:
