@@ -54,7 +54,7 @@ class ConfigMapJobs:
         differs = [job_differs(job, self._owner, MAP_PREFIX) for job in read]
         jobs = tuple(job for job, why in zip(read, differs, strict=True) if not why)
         notes = [self._note(job.name, why) for job, why in zip(read, differs, strict=True) if why]
-        notes += [self._note(each.metadata.name, f"{_KEY} is no job") for each in unread]
+        notes += [self._note(each.metadata.name, f"{_KEY} does not hold a job") for each in unread]
         return FoundJobs(jobs, frozenset(each.metadata.uid for each in unread), tuple(notes))
 
     def _note(self, name: str, why: str) -> str:

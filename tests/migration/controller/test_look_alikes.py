@@ -244,7 +244,7 @@ MAPS = {
         f"its annotation koordinator.sh/job-created-by is not {OWNER}",
     ),
     "an owner": (job_map(f"descheduler-job-{UUID}", metadata__ownerReferences=OWNED), "ReplicaSet web owns it"),
-    "no job": (job_map(f"descheduler-job-{UUID}", data={"a": "b"}), "job.json is no job"),
+    "no job": (job_map(f"descheduler-job-{UUID}", data={"a": "b"}), "job.json does not hold a job"),
 }
 
 
