@@ -45,7 +45,7 @@ class Carrier(msgspec.Struct, frozen=True):
 
     Jobs make their calls through `calls`; `events` is flushed once the plan is carried out. `policy_version` is that of
     the eviction API. With `announces_failures` refused evictions get an Event too. All evictions share `paces`. Where
-    there is a `watchman`, its guards may end the run.
+    there is a `watchman`, its guards may end the run. `tell` takes what the report is to say beside outcomes.
     """
 
     client: KubeClient
@@ -58,6 +58,7 @@ class Carrier(msgspec.Struct, frozen=True):
     events: EventRecorder
     paces: Paces
     watchman: Watchman | None = None
+    tell: Callable[[str], None] = lambda note: None
 
     def take_up(self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]) -> Adopted | None:
         """Finishes or undoes what earlier runs left; None where no profile uses jobs. Raises KubeError."""
@@ -129,6 +130,7 @@ class Carrier(msgspec.Struct, frozen=True):
             sink=sink,
             listener=EveryListener(self.observer.jobs, *self._job_announcers()),
             snapshot=snapshot,
+            tell=self.tell,
         )
 
     def _announcer(self) -> EvictionAnnouncer:

@@ -11,7 +11,15 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.guards import guard_open_calls
 from descheduler.cycle.live.carrying_out import Carrier
-from descheduler.cycle.live.jobs import num_unused, plan_jobs, take_up_notes, taken_up, unused_notes, users_notes
+from descheduler.cycle.live.jobs import (
+    left_notes,
+    num_unused,
+    plan_jobs,
+    take_up_notes,
+    taken_up,
+    unused_notes,
+    users_notes,
+)
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, RunOptions, RunResult
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.kube.background import BackgroundCalls
@@ -64,6 +72,8 @@ class LiveRun:
         self._users_outcomes: tuple[Outcome, ...] = ()
         self.notes: tuple[str, ...] = ()
         """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
+        self._told: list[str] = []
+        """What may be left in the cluster; a sentence each."""
         self.num_unused = 0
         """Reservations beside which replacements came to run."""
         self._settings = executor_settings(
@@ -97,6 +107,7 @@ class LiveRun:
             self._events,
             Paces(self._settings, now=watch.clock),
             self._watchman,
+            self._told.append,
         )
 
     def close(self) -> None:
@@ -134,7 +145,7 @@ class LiveRun:
         settings = self._settings_over(snapshot)
         result = self._carrier.carry_out(decide_with, snapshot, settings, self._open_calls, self._may_call)
         self.num_unused += num_unused(result.outcomes)
-        self.notes = (*self.notes, *unused_notes(self.num_unused))
+        self.notes = (*self.notes, *unused_notes(self.num_unused), *left_notes(self._told))
         return replace(result, for_users=self._users_outcomes, evicted_for_users=self.evicted_for_users)
 
     def without_plan(self, decisions: Decisions) -> RunResult:

@@ -26,6 +26,7 @@ from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
+from descheduler.migration.journal.ours import MAP_PREFIX, job_differs
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.providers.koordinator.provider import ReservationRooms
 from descheduler.migration.providers.none import NoRooms
@@ -202,7 +203,8 @@ class JobExecution:
         return self._settings.why_closed(name, self._around.clock())
 
     def _is_own(self, job: MigrationJob) -> bool:
-        return job.annotations.get(CREATED_BY_ANNOTATION) == self._storage.owner
+        prefix = "" if self._storage.in_objects else MAP_PREFIX
+        return not job_differs(job, self._storage.owner, prefix)
 
 
 def _is_unclaimed(job: MigrationJob) -> bool:
