@@ -78,7 +78,7 @@ def read_live(
     `git_version` is the server's, "" where it hides that: it tells how a list is best asked for. `begun` are its lists
     in protobuf, where some are asked for already; none is left open.
     """
-    builder = SnapshotBuilder(source, request)
+    builder = SnapshotBuilder(source, request, is_live=True)
     in_one_go = encodes_as_stream(git_version)
     lists = message_lists(client, request, git_version) if begun is None else begun
     messages = _MessageReader(lists, MessageAdder(builder))

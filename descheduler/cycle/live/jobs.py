@@ -127,6 +127,9 @@ def take_up_notes(adopted: Adopted) -> tuple[str, ...]:
         notes.append(f"undid {counted(len(adopted.undone), 'migration')} of which an earlier run had evicted no pod")
     if adopted.swept:
         notes.append(f"removed {counted(len(adopted.swept), 'reservation')} that an earlier run had left behind")
+    notes += [f"PodMigrationJob {each}; it has failed by that" for each in adopted.broken[:_MOST_TOLD]]
+    if (more := len(adopted.broken) - _MOST_TOLD) > 0:
+        notes.append(f"{counted(more, 'more PodMigrationJob')} of users failed as invalid")
     return tuple(notes)
 
 

@@ -35,6 +35,7 @@ class Adopted(msgspec.Struct, frozen=True):
     come so far. `outcomes` are those of the unfinished ones.
 
     `swept` names what held room for jobs that are no more, and was removed; `removed` counts jobs that ended long ago.
+    `broken` are jobs of users that cannot be decoded and have failed by that, a sentence each.
     """
 
     unfinished: tuple[MigrationJob, ...] = ()
@@ -43,6 +44,7 @@ class Adopted(msgspec.Struct, frozen=True):
     num_removed: int = 0
     num_finished: int = 0
     outcomes: tuple[Outcome, ...] = ()
+    broken: tuple[str, ...] = ()
 
 
 def adopt(

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.journal.broken_jobs import BrokenJob, decode_any_job, failed_status
 from descheduler.migration.journal.journal import NewJob
 from descheduler.migration.journal.live_jobs import decode_live_job
 from descheduler.migration.journal.wire import annotations_patch, new_job_object, spec_patch, status_of
@@ -18,6 +19,8 @@ from descheduler.model.koordinator.migration_job import MigrationJob
 __all__ = ["LIST_PATH", "JobObjects"]
 
 LIST_PATH = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
+_MOST_FAILED = 100
+"""Jobs that one run ends because they cannot be decoded, a call each."""
 
 
 class JobObjects:
@@ -29,11 +32,34 @@ class JobObjects:
         self._objects = objects
         self._created_by = created_by
         self._make_name = make_name
+        self._broken: tuple[BrokenJob, ...] = ()
 
     def jobs(self) -> tuple[MigrationJob, ...]:
-        """All of the cluster, whoever created them; what cannot be read was written by others, and is left alone."""
-        found = self._objects.list(LIST_PATH, _decode_if_job)
-        return tuple(job for job in found if job is not None)
+        """All of the cluster, whoever created them, but for those that cannot be decoded."""
+        found = self._objects.list_readable(LIST_PATH, decode_any_job)
+        self._broken = tuple(job for job in found if isinstance(job, BrokenJob))
+        return tuple(job for job in found if isinstance(job, MigrationJob))
+
+    def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
+        """Ends jobs of users that cannot be decoded, of those that `jobs` has found, if this program looks after them.
+
+        Each that has failed by that is named with what is wrong. One that cannot be changed is passed over: the run can
+        do without.
+        """
+        waiting = [job for job in self._broken if not (job.is_claimed or job.has_ended)]
+        if not (waiting and are_ours()):
+            return ()
+        return tuple(f"{job.name}: {job.fault}" for job in waiting[:_MOST_FAILED] if self._fail(job))
+
+    def _fail(self, job: BrokenJob) -> bool:
+        patch = {
+            "metadata": {"resourceVersion": job.resource_version, "uid": job.uid},
+            "status": failed_status(job.fault),
+        }
+        try:
+            return self._objects.patch(f"{_path(job.name)}/status", patch, bytes) is not None
+        except KubeError:
+            return False
 
     def create(self, wanted: NewJob) -> MigrationJob:
         """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
@@ -43,14 +69,14 @@ class JobObjects:
             created = self._objects.create(LIST_PATH, body, decode_live_job)
         except TransportError:
             created = None
-        found = created or self._objects.read(_path(name), decode_live_job)
+        found = created or self._read(name)
         if found is None:
             raise KubeError(f"PodMigrationJob {name} could not be created: no answer came, and it does not exist")
         return found
 
     def read(self, job: MigrationJob) -> MigrationJob | None:
-        """`job` as the API server has it."""
-        return self._objects.read(_path(job.name), decode_live_job)
+        """`job` as the API server has it; one that cannot be decoded any more is gone as far as a run is concerned."""
+        return self._read(job.name)
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """Spec with annotations, and status, each where it has changed; a status that says the same is not written."""
@@ -67,19 +93,16 @@ class JobObjects:
         """Removes the PodMigrationJob."""
         self._objects.delete(_path(job.name), uid=job.uid)
 
+    def _read(self, name: str) -> MigrationJob | None:
+        found = self._objects.read(_path(name), decode_any_job)
+        return found if isinstance(found, MigrationJob) else None
+
     def _patch(
         self, job: MigrationJob, subresource: str, patch: dict[str, Any], annotations: dict[str, str] | None = None
     ) -> MigrationJob | None:
         metadata: dict[str, Any] = {"resourceVersion": job.resource_version, "uid": job.uid}
         body = {"metadata": metadata | ({"annotations": annotations} if annotations else {}), **patch}
         return self._objects.patch(_path(job.name) + subresource, body, decode_live_job)
-
-
-def _decode_if_job(block: bytes) -> MigrationJob | None:
-    try:
-        return decode_live_job(block)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _path(name: str) -> str:

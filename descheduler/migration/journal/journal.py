@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -40,7 +41,13 @@ class Journal(Protocol):
     """The jobs of this program, and those that it carries out for others. All raise KubeError."""
 
     def jobs(self) -> tuple[MigrationJob, ...]:
-        """All jobs that there are, those that have ended included."""
+        """All jobs that can be decoded, those that have ended included."""
+
+    def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
+        """Ends those jobs of users found by `jobs` that cannot be decoded; what is wrong with each, by its name.
+
+        `are_ours` tells whether this program looks after users' jobs.
+        """
 
     def create(self, wanted: NewJob) -> MigrationJob:
         """A new job; a name that is taken is none of this program's."""

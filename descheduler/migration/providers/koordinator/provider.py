@@ -15,7 +15,11 @@ from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import read_pod, read_whole_pod
-from descheduler.migration.providers.koordinator.live_reservations import decode_live_reservation
+from descheduler.migration.providers.koordinator.live_reservations import (
+    decode_any_reservation,
+    decode_live_reservation,
+    fault_of_reservation,
+)
 from descheduler.migration.providers.koordinator.pending_rooms import awaits_its_pod, pending_reservations, room_names
 from descheduler.migration.providers.koordinator.template import reservation_of
 from descheduler.migration.providers.koordinator.usage import missed, reservation_used, used
@@ -57,7 +61,7 @@ class ReservationRooms:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
         try:
             wanted = reservation_of(job, pod, self._owner, now)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise CannotHold("reservationOptions.template of the job is not that of a Reservation") from error
         name: str = wanted["metadata"]["name"]
         try:
@@ -69,7 +73,8 @@ class ReservationRooms:
         return name
 
     def _create(self, wanted: Mapping[str, Any], job: MigrationJob) -> None:
-        """Raises CannotHold."""
+        """Raises CannotHold, with nothing sent for what could not be read afterwards."""
+        _require_readable(wanted)
         try:
             created = self._objects.create(_LIST_PATH, wanted, _json)
         except ApiError as error:
@@ -133,7 +138,8 @@ class ReservationRooms:
 
     def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
         """Deletes the Reservations of jobs that are no more, but for the room of pending pods that still wait."""
-        found = self._objects.list(_LIST_PATH, decode_live_reservation, label_selector=f"{OWNER_LABEL}={self._owner}")
+        selector = f"{OWNER_LABEL}={self._owner}"
+        found = self._objects.list_readable(_LIST_PATH, decode_live_reservation, label_selector=selector)
         orphans = [each for each in found if each.labels.get(JOB_LABEL) not in live and not each.current_owners]
         unused = [each for each in orphans if not awaits_its_pod(each, each.labels.get(JOB_LABEL, ""), self._objects)]
         gone = [each.name for each in unused if self._objects.delete(f"{_LIST_PATH}/{each.name}", uid=each.uid)]
@@ -155,7 +161,7 @@ class ReservationRooms:
 
     def _read(self, name: str) -> Reservation | None:
         """The Reservation of this name; None where there is none, or can be none."""
-        return self._objects.read(f"{_LIST_PATH}/{name}", decode_live_reservation) if is_object_name(name) else None
+        return self._objects.read(f"{_LIST_PATH}/{name}", decode_any_reservation) if is_object_name(name) else None
 
     def _pod(self, reference: ObjectReference) -> Pod | None:
         pod = read_pod(self._objects, reference.namespace, reference.name)
@@ -205,6 +211,16 @@ def _room(found: Reservation) -> Room:
     if scheduled is not None and scheduled.reason == _UNSCHEDULABLE:
         return Room(RoomState.UNSCHEDULABLE, message=scheduled.message, is_for_the_pod=for_the_pod)
     return Room(RoomState.PENDING, is_for_the_pod=for_the_pod)
+
+
+def _require_readable(wanted: Mapping[str, Any]) -> None:
+    """Raises CannotHold for a Reservation that no run could read: whoever asked for it hears what is wrong."""
+    try:
+        fault = fault_of_reservation(msgspec.json.encode(wanted))
+    except (ValueError, RecursionError):
+        fault = "the Reservation is invalid: it is nested too deeply or holds text that is none"
+    if fault:
+        raise CannotHold(fault)
 
 
 def _json(body: bytes) -> Any:

@@ -88,7 +88,8 @@ class PlaceholderRooms:
 
     def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
         """Deletes the placeholders of jobs that are no more, in all namespaces."""
-        found = self._objects.list("/api/v1/pods", decode_pod, label_selector=f"{OWNER_LABEL}={self._owner}")
+        selector = f"{OWNER_LABEL}={self._owner}"
+        found = self._objects.list_readable("/api/v1/pods", decode_pod, label_selector=selector)
         orphans = [pod for pod in found if pod.labels.get(JOB_LABEL) not in live]
         return tuple(pod.key for pod in orphans if self._delete(pod))
 
