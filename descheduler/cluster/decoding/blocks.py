@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.cluster.decoding.wire import ABSENT
+from descheduler.cluster.decoding.wire import ABSENT, Int64
 from descheduler.model.pod import Owner
 from descheduler.model.quantity import parse_quantity
 from descheduler.model.requests import ContainerResources, ResourceList
@@ -32,7 +32,7 @@ class _Toleration(msgspec.Struct, rename="camel"):
     operator: str | None = None
     value: str | None = None
     effect: str | None = None
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class _Owner(msgspec.Struct, rename="camel"):
@@ -50,7 +50,7 @@ class _Resources(msgspec.Struct):
 
 class _Image(msgspec.Struct, gc=False, rename="camel"):
     names: list[str] | None = None
-    size_bytes: int | None = None
+    size_bytes: Int64 | None = None
 
 
 _decode_strings = msgspec.json.Decoder(dict[str, str | None] | None).decode

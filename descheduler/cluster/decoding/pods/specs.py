@@ -10,7 +10,7 @@ from descheduler.cluster.decoding.affinity_blocks import decode_affinity, decode
 from descheduler.cluster.decoding.block_cache import BlockCache, BlockNumbers
 from descheduler.cluster.decoding.blocks import decode_quantities, decode_resources, decode_tolerations
 from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES, PodVolumes
-from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, PodSpecWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, Int32, PodSpecWire, Wire
 from descheduler.model.pod import HostPort, PodSpec
 from descheduler.model.qos import qos_class
 from descheduler.model.requests import (
@@ -29,7 +29,7 @@ _EMPTY = (b"null", b"[]", b"{}")
 
 
 class _PortWire(Wire):
-    host_port: int | None = None
+    host_port: Int32 | None = None
     host_ip: str | None = msgspec.field(default=None, name="hostIP")
     protocol: str | None = None
 
