@@ -47,6 +47,9 @@ _Malformed = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _HEAD_BYTES = 200
 MAX_LIST_DEPTH = 4
 """Lists in lists come from joining dumps, mostly with jq; more of them come from nobody."""
+_MOST_OF_A_KIND = 500_000
+"""Three times the pods that Kubernetes supports in a cluster. Half a million of the smallest are 350 MiB."""
+_MOST_OBJECTS = 1_000_000
 _MOST_SKIPPED = 10_000
 _MOST_EXPLAINED = 100
 _LONGEST_SHOWN = 200
@@ -195,6 +198,15 @@ class SnapshotBuilder:
             del self.objects[key][num_objects:]
         del self.skipped[mark.num_skipped :]
         self._num_unlisted = mark.num_unlisted
+
+    def require_few(self, kind: AnyKind) -> None:
+        """Raises SnapshotError when there are more objects of `kind` than a cluster holds, or more than that of all."""
+        num_of_kind, num_objects = len(self.objects[kind.key]), sum(map(len, self.objects.values()))
+        if num_of_kind > _MOST_OF_A_KIND or num_objects > _MOST_OBJECTS:
+            raise SnapshotError(
+                f"{self.source}: {kind.path}: more than {_MOST_OF_A_KIND:,} objects of a kind, or {_MOST_OBJECTS:,} "
+                "objects, which no cluster holds; check the server and the proxies in front of it"
+            )
 
     def require_once(self, kind: AnyKind, mark: Mark) -> None:
         """Has each object of `kind`, all read since `mark`, once: one list holds no object twice.

@@ -24,6 +24,8 @@ from descheduler.kube.http.header_values import bearer
 __all__ = ["ExecPlugin", "ExecStatus"]
 
 _EXPIRY_LEEWAY_SECONDS = 10.0
+_MOST_BYTES = 1 << 20
+"""Of output: a token and a certificate with its key are some KB."""
 
 
 class ExecStatus(msgspec.Struct, rename="camel", frozen=True):
@@ -71,19 +73,20 @@ class ExecPlugin:
             program = str(self.folder / program)
         try:
             # The program's own messages go to people only: a log could keep what they hold.
-            ended = subprocess.run(  # noqa: S603 - a program that the kubeconfig names; no shell is involved
+            process = subprocess.Popen(  # noqa: S603 - a program that the kubeconfig names; no shell is involved
                 [program, *self.arguments],
                 stdin=None if self._is_interactive() else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=None if _is_terminal(sys.stderr) else subprocess.DEVNULL,
                 env={**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": self._info()},
-                check=False,
             )
         except (OSError, ValueError, RecursionError) as error:
             raise self._fault(str(getattr(error, "strerror", None) or "it cannot be started").lower()) from None
-        if ended.returncode != 0:
-            raise self._fault(f"exit code {ended.returncode}")
-        return self._decode(ended.stdout)
+        with process:
+            printed = self._printed(process)
+        if process.returncode != 0:
+            raise self._fault(f"exit code {process.returncode}")
+        return self._decode(printed)
 
     def issue(self) -> Issued:
         """The bearer token of a new run, until shortly before it expires. Raises KubeConfigError."""
@@ -97,6 +100,19 @@ class ExecPlugin:
             zoned = expires_at if expires_at.tzinfo else expires_at.replace(tzinfo=UTC)
             seconds = max(0.0, (zoned - datetime.now(UTC)).total_seconds() - _EXPIRY_LEEWAY_SECONDS)
         return Issued(bearer(status.token or "", f"the token of {self.owner}"), seconds)
+
+    def _printed(self, process: subprocess.Popen[bytes]) -> bytes:
+        """All that the program prints until it ends; it is killed when that is too much, or when nobody waits for it."""
+        assert process.stdout is not None
+        try:
+            printed = process.stdout.read(_MOST_BYTES + 1)
+            if len(printed) > _MOST_BYTES:
+                raise self._fault(f"it printed more than {_MOST_BYTES >> 20} MiB")
+            process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        return printed
 
     def _decode(self, printed: bytes) -> ExecStatus:
         try:
