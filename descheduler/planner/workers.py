@@ -6,7 +6,7 @@ import dataclasses
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -100,15 +100,16 @@ def _started(task: SearchTask, num_workers: int) -> Iterator[list[Connection]]:
     pipes: list[Connection] = []
     processes: list[SpawnProcess] = []
     try:
-        for number in range(num_workers):
+        for _ in range(num_workers):
             ours, theirs = context.Pipe()
-            own_task = dataclasses.replace(task, seed=task.seed + number)
-            process = context.Process(target=_work, args=(theirs, own_task), daemon=True)
+            process = context.Process(target=_work, args=(theirs,), daemon=True)
             with _deaf_to_interrupts():
                 process.start()
             theirs.close()
             pipes.append(ours)
             processes.append(process)
+        for number, pipe in enumerate(pipes):
+            pipe.send(dataclasses.replace(task, seed=task.seed + number))
         yield pipes
         for process in processes:
             process.join()
@@ -129,8 +130,18 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(pipe: Connection, task: SearchTask) -> None:
-    """A worker's life: rounds until it is told that there are no more. Whatever it is told meanwhile ends a round."""
+def _work(pipe: Connection) -> None:
+    """A worker's life: its task, and rounds until it is told that there are no more.
+
+    It ends without a word when the other end of the pipe is gone: whoever wanted the result is, too. So the task comes
+    through the pipe; one that was handed over at the start would be cut short with a traceback.
+    """
+    with suppress(EOFError, ConnectionError):
+        _rounds(pipe, pipe.recv())
+
+
+def _rounds(pipe: Connection, task: SearchTask) -> None:
+    """Searches until it is told that there are no more rounds. Whatever it is told meanwhile ends a round."""
     search = Search(task, is_cancelled=pipe.poll, on_incumbent=pipe.send)
     has_started = False
     while (told := pipe.recv()) is not None:

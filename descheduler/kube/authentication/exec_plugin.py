@@ -83,7 +83,7 @@ class ExecPlugin:
         except (OSError, ValueError, RecursionError) as error:
             raise self._fault(str(getattr(error, "strerror", None) or "it cannot be started").lower()) from None
         with process:
-            printed = self._printed(process)
+            printed = self._read(process)
         if process.returncode != 0:
             raise self._fault(f"exit code {process.returncode}")
         return self._decode(printed)
@@ -101,11 +101,10 @@ class ExecPlugin:
             seconds = max(0.0, (zoned - datetime.now(UTC)).total_seconds() - _EXPIRY_LEEWAY_SECONDS)
         return Issued(bearer(status.token or "", f"the token of {self.owner}"), seconds)
 
-    def _printed(self, process: subprocess.Popen[bytes]) -> bytes:
-        """All that the program prints until it ends; it is killed when that is too much, or when nobody waits for it."""
-        assert process.stdout is not None
+    def _read(self, process: subprocess.Popen[bytes]) -> bytes:
+        """All that the program prints until it ends; it is killed when that is too much, or nobody waits any more."""
         try:
-            printed = process.stdout.read(_MOST_BYTES + 1)
+            printed = b"" if process.stdout is None else process.stdout.read(_MOST_BYTES + 1)
             if len(printed) > _MOST_BYTES:
                 raise self._fault(f"it printed more than {_MOST_BYTES >> 20} MiB")
             process.wait()

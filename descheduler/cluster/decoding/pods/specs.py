@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_affinity, decode_topology_spread
 from descheduler.cluster.decoding.block_cache import BlockCache, BlockNumbers
-from descheduler.cluster.decoding.blocks import decode_quantities, decode_resources, decode_tolerations
+from descheduler.cluster.decoding.blocks import decode_amounts, decode_resources, decode_tolerations
 from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES, PodVolumes
 from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, Int32, PodSpecWire, Wire
 from descheduler.model.pod import HostPort, PodSpec
@@ -67,7 +67,7 @@ class SpecDecoder:
     def __init__(self, labels: BlockCache[Mapping[str, str]]) -> None:
         self._labels = labels
         self._resources = BlockCache(decode_resources)
-        self._quantities = BlockCache(decode_quantities)
+        self._quantities = BlockCache(decode_amounts)
         self._ports = BlockCache(decode_host_ports)
         self._numbers = BlockNumbers()
         self._specs: dict[object, PodSpec] = {}
