@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from tests.faults.faults import Answer, Requests, status_body
@@ -64,6 +64,7 @@ class Answers:
         secrets: Mapping[str, str],
         usage: Mapping[str, float],
         has_jobs: bool = False,
+        claimed: Set[str] = frozenset(),
     ) -> None:
         self._state = state
         self._leases = leases
@@ -72,7 +73,7 @@ class Answers:
         self._secrets = secrets
         self._usage = usage
         self._crd_paths = CRD_PATHS if has_jobs else {}
-        self.objects = ObjectApi(state.store, history)
+        self.objects = ObjectApi(state.store, history, claimed)
         self._lock = threading.Lock()
         self._lists: list[list[Object]] = []
 

@@ -32,7 +32,7 @@ def report_is_true(history: History) -> Iterator[str]:
 
 def _owes_report(history: History, run: Run) -> bool:
     has_evicted = any(effect.run == run.index for effect in history.effects)
-    return has_evicted and history.terms.is_json and run.has_output and not run.was_killed
+    return has_evicted and history.terms.is_json and run.has_output and not run.was_ended
 
 
 def _false_results(history: History, run: Run, report: Report) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _false_sums(run: Run, report: Report) -> Iterator[str]:
 def exit_codes_are_documented(history: History) -> Iterator[str]:
     """The exit code is one that the manual names, and says what it means there."""
     for run in history.runs:
-        if not run.was_killed:
+        if not run.was_ended:
             for fault in _false_exit_code(history, run):
                 yield f"run {run.index}: exit code {run.exit_code}, but {fault}"
 

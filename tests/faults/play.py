@@ -85,6 +85,7 @@ class _Play:
             secrets={"prometheus": schedule.credentials.prometheus_secret},
             usage=world.usage,
             has_jobs=world.has_jobs,
+            claimed=world.claimed,
         )
         if world.provider:
             scheduler = RoomScheduler(self._state, self._timers, world.targets, schedule.seed)

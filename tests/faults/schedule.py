@@ -127,7 +127,7 @@ def _draw_terms(
     draw: random.Random, world: World, credentials: Credentials, *, is_paused: bool
 ) -> tuple[Terms, tuple[str, ...]]:
     # What waits for the replacements of pods has no end of its own that a schedule could wait for.
-    deadline_seconds = draw.choice((4.0, 6.0, 9.0) if world.provider else (None, 2.5, 4.0, 6.0, 9.0))
+    deadline_seconds = draw.choice((8.0, 12.0, 16.0) if world.provider else (None, 2.5, 4.0, 6.0, 9.0))
     timeout_seconds = draw.choice((1.0, 1.0, 2.0, 3.0))
     lease_seconds = draw.choice((None, 4, 6, 60))
     qps = draw.choice((2, 5, 20, 100))

@@ -21,7 +21,8 @@ class World:
 
     Where a `provider` holds room, it and replacements may go to the nodes `targets`; `has_jobs` says whether the
     cluster has the kinds of Koordinator, `unasked` are uids of pods whose jobs may not go on, `has_lookalikes` and
-    `has_broken` say whether there are objects that look like ours, and some that cannot be read.
+    `has_broken` say whether there are objects that look like ours, and some that cannot be read. Of
+    these `claimed` are the uids of those that have all marks of ours.
     """
 
     objects: dict[str, list[Object]] = field(default_factory=dict)
@@ -36,6 +37,7 @@ class World:
     unasked: frozenset[str] = frozenset()
     has_lookalikes: bool = False
     has_broken: bool = False
+    claimed: frozenset[str] = frozenset()
 
 
 def draw_world(draw: random.Random) -> World:

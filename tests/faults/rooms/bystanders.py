@@ -21,7 +21,7 @@ from tests.faults.rooms.kinds import (
     RESERVATIONS,
 )
 
-__all__ = ["Found", "broken_objects", "job", "lookalikes"]
+__all__ = ["Found", "broken_objects", "claimed_uid", "job", "lookalikes"]
 
 Found = dict[str, list[Object]]
 """Path of a list → objects to be put into it."""
@@ -154,6 +154,12 @@ def broken_objects(draw: random.Random, *, has_jobs: bool) -> Found:
     if has_jobs:
         found |= {JOBS: [_broken_job(draw) for _ in range(2)], RESERVATIONS: [_broken_reservation(draw)]}
     return found
+
+
+def claimed_uid(item: Object) -> str:
+    """The UID of an object that says that it is a job of ours, "" for others."""
+    metadata = item["metadata"]
+    return metadata["uid"] if (metadata.get("annotations") or {}).get(CREATED_BY) == OWNER else ""
 
 
 def _broken_map(draw: random.Random) -> Object:

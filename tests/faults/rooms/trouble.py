@@ -13,15 +13,17 @@ from tests.faults.rules import Rule
 __all__ = ["draw_room_disturbances", "draw_room_rules"]
 
 _MOST_WRITES = 30
+_KINDS = (*OBJECT_WRITES[:6], Requests.MAP_WRITE, Requests.EVICTION)
+_WEIGHTS = (3, 2, 2, 1, 3, 2, 0.5, 3)
 _MOMENTS = (0.0, 0.0, 0.02, 0.1)
 """A signal comes while the call is under way, or soon after its answer."""
 
 
 def draw_room_rules(draw: random.Random, terms: Terms) -> dict[Requests, Rule]:
     """Faults of one to three kinds of calls; none at all in a third of the schedules."""
-    if draw.random() < 0.35:
+    if draw.random() < 0.3:
         return {}
-    kinds = draw.sample((*OBJECT_WRITES[:6], Requests.MAP_WRITE, Requests.EVICTION), draw.choice((1, 1, 2, 3)))
+    kinds = list({draw.choices(_KINDS, weights=_WEIGHTS)[0]: None for _ in range(draw.choice((1, 1, 2, 3)))})
     kinds += [kind for kind in (Requests.JOB, Requests.ROOM, Requests.POD) if draw.random() < 0.12]
     kinds += [kind for kind in (Requests.LEASE, Requests.EVENT, Requests.LIST) if draw.random() < 0.08]
     return {kind: _rule(draw, kind, terms) for kind in kinds}

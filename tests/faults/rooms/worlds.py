@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.faults.objects import NOW, Object, budget, namespace, node, pod, replica_set
-from tests.faults.rooms.bystanders import Found, broken_objects, job, lookalikes
+from tests.faults.rooms.bystanders import Found, broken_objects, claimed_uid, job, lookalikes
 from tests.faults.rooms.kinds import CREATED_BY, JOBS, PODS, PRIORITY_CLASS, PRIORITY_CLASSES
 from tests.faults.worlds import NAMESPACES, World, draw_limits, draw_pods, owners_of, strategy_config, typed
 
@@ -47,7 +47,9 @@ def draw_room_world(draw: random.Random) -> World:
     if has_jobs and draw.random() < 0.6:
         _add_users_jobs(draw, world, protected, targets)
     if draw.random() < 0.3:
-        _add(world, broken_objects(draw, has_jobs=has_jobs))
+        broken = broken_objects(draw, has_jobs=has_jobs)
+        world.claimed = frozenset(uid for items in broken.values() for uid in map(claimed_uid, items) if uid)
+        _add(world, broken)
         world.has_broken = True
     world.protected = frozenset(guarded)
     for item in world.objects[PODS]:  # MigrationController leaves the pods of other schedulers alone

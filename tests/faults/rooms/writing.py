@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,13 +34,15 @@ class ObjectApi:
     """The calls for pods, ConfigMaps, PodMigrationJobs and Reservations, but for evictions and lists.
 
     `made` tells who created what: UIDs of the objects of the program. `on_created` is called with each of them.
+    `claimed` are UIDs of objects that an earlier run of the program may have created, by all that is to be seen.
     """
 
-    def __init__(self, store: Store, history: History) -> None:
+    def __init__(self, store: Store, history: History, claimed: Set[str] = frozenset()) -> None:
         self.made: dict[str, Made] = {}
         self.on_created: Callable[[str, Object], None] = lambda path, item: None
         self._store = store
         self._history = history
+        self._claimed = claimed
         self._draw = random.Random(f"uids {history.seed}")
 
     def answer(self, request: Request, target: Target, body: Any, *, at: float | None = None) -> Answer:
@@ -96,7 +98,7 @@ class ObjectApi:
         )
 
     def _whose(self, path: str, found: Object) -> str:
-        if found["metadata"]["uid"] in self.made:
+        if found["metadata"]["uid"] in self._claimed or found["metadata"]["uid"] in self.made:
             return "ours"
         is_claimed = CREATED_BY in (found["metadata"].get("annotations") or {})
         return "open" if path == JOBS and not is_claimed and is_open(found) else "others"
