@@ -24,6 +24,7 @@ from tests.faults.rooms.requests import path_of_object
 from tests.faults.rules import FaultPlan
 from tests.faults.timers import Timers
 from tests.faults.wire import json_answer
+from tests.writes.recorder import RECORDER
 
 __all__ = ["FaultyServer"]
 
@@ -93,6 +94,7 @@ class FaultyServer:
         split = urlsplit(target)
         query = {name: texts[-1] for name, texts in parse_qs(split.query).items()}
         request = self._recorded(method, split.path, body)
+        RECORDER.note(method, split.path, body)
         self.on_request(request)
         refusal = self._unauthorized(request, authorization, is_secured=is_secured)
         if refusal is not None:
