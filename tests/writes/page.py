@@ -86,9 +86,8 @@ def _stated(call: WrittenCall) -> frozenset[str]:
     """The preconditions that a call states: in its options where it has some, else in the metadata of the object."""
     body: Mapping[str, Any] = call.body if isinstance(call.body, dict) else {}
     options = body.get("deleteOptions") or (body if call.verb == "delete" else {})
-    places = (options.get("preconditions") or {}, body.get("metadata") or {})
-    if call.verb == "delete":
-        places = places[:1]
+    of_object = {} if call.verb == "delete" else body.get("metadata") or {}
+    places = (options.get("preconditions") or {}, of_object)
     found = {field for field in _PRECONDITIONS for place in places if place.get(field)}
     return frozenset(found | ({"name"} if call.verb == "create" and call.name else set()))
 

@@ -38,6 +38,8 @@ from tests.faults.server import FaultyServer
 from tests.faults.state import ClusterState
 from tests.faults.timers import Timers
 
+pytestmark = pytest.mark.own_calls
+
 SHOP = "/api/v1/namespaces/shop/pods"
 CLASS: Object = {"metadata": {"name": PRIORITY_CLASS}, "value": -1_000_000_000, "preemptionPolicy": "Never"}
 
