@@ -93,7 +93,7 @@ class _Play:
         self._server = FaultyServer(
             answers,
             self._leases,
-            FaultPlan(schedule.seed, schedule.rules),
+            FaultPlan(schedule.seed, schedule.rules, schedule.at_write),
             history,
             self._timers,
             tls=self._certificate.server_context() if self._certificate else None,

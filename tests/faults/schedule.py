@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from tests.faults.disturbances import Disturbance, Event
-from tests.faults.faults import Delivery, Requests
+from tests.faults.faults import Delivery, Fault, Requests
 from tests.faults.history import Terms
 from tests.faults.menus import menu_for
 from tests.faults.objects import PATHS
@@ -61,6 +61,7 @@ class Schedule:
     terms: Terms
     flags: tuple[str, ...]
     rules: Mapping[Requests, Rule] = field(default_factory=dict)
+    at_write: tuple[int, Fault] | None = None
     disturbances: tuple[Disturbance, ...] = ()
     credentials: Credentials = Credentials()
     is_tls: bool = False

@@ -100,7 +100,7 @@ class FaultyServer:
         if refusal is not None:
             return refusal, Fault()
         kind = Requests(request.kind)
-        fault = self._plan.fault_for(kind, split.path, request.run) or Fault()
+        fault = self._plan.fault_for(kind, split.path, request.run, is_write=method != "GET") or Fault()
         if query.get("continue", "").startswith(ENDLESS):
             return self._more(request, query["continue"]), Fault()
         if fault != Fault():

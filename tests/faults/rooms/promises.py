@@ -26,6 +26,8 @@ def jobs_are_judged(history: History) -> Iterator[str]:
     for effect in history.effects:
         if effect.uid in history.terms.unasked:
             yield f"run {effect.run}: {effect.uid} was evicted, and no job asks for it that may go on"
+        if effect.uid in history.terms.protected:
+            yield f"run {effect.run}: {effect.uid} was evicted, which is protected"
 
 
 def evictions_are_counted(history: History) -> Iterator[str]:

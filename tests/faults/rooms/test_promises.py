@@ -70,7 +70,7 @@ BROKEN: list[tuple[str, str, Callable[[], History]]] = [
     ),
     (
         "a protected pod that a user's job names",
-        "no pod is evicted unlisted",
+        JUDGED,
         lambda: one_evicted(terms=Terms(deadline_seconds=10.0, protected=frozenset({"a"}))),
     ),
     (

@@ -11,11 +11,12 @@ from tests.faults.rooms.bystanders import Found, broken_objects, claimed_uid, jo
 from tests.faults.rooms.kinds import CREATED_BY, JOBS, PODS, PRIORITY_CLASS, PRIORITY_CLASSES
 from tests.faults.worlds import NAMESPACES, World, draw_limits, draw_pods, owners_of, strategy_config, typed
 
-__all__ = ["draw_room_world"]
+__all__ = ["draw_room_world", "small_room_world"]
 
 _PLACES = ("placeholder", "placeholder", "koordinator")
-_NUM_FREE = 6
-_PHASES = ("", "", "Pending", "Running", "Running", "Succeed", "Succeeded", "Failed", "Aborted", "Odd")
+_SOURCES, _TARGETS = ["n1", "n2"], ["t1", "t2", "t3"]
+_NUM_FREE = 10
+_PHASES = ("", "", "Pending", "Running", "Running", "Running", "Succeed", "Succeeded", "Failed", "Aborted", "Odd")
 _OPEN = ("", "Pending", "Running")
 
 
@@ -24,28 +25,18 @@ def draw_room_world(draw: random.Random) -> World:
     provider = draw.choice(_PLACES)
     has_jobs = provider == "koordinator" or draw.random() < 0.5
     strategy = draw.choice(("taints", "taints", "restarts", "age"))
-    sources, targets = ["n1", "n2"], ["t1", "t2", "t3"]
-    nodes = [node(name, cpu_milli=16000, is_tainted=strategy == "taints") for name in sources]
-    pods = draw_pods(draw, sources, strategy, 16000, num_pods=draw.choice((2, 3, 5, 8)))
-    world = World(provider=provider, has_jobs=has_jobs, targets=tuple(targets))
-    world.objects = {
-        "/api/v1/nodes": [*nodes, *(node(name, cpu_milli=16000) for name in targets)],
-        "/api/v1/namespaces": [namespace(name) for name in (*NAMESPACES, "kube-system")],
-        PODS: pods,
-        PRIORITY_CLASSES: [_PLACEHOLDER_CLASS],
-        **owners_of(pods),
-        "/apis/policy/v1/poddisruptionbudgets": [],
-    }
-    protected = _protected(sources[0], targets[0])
+    world = _cluster(draw, strategy, provider, has_jobs=has_jobs, num_pods=draw.choice((2, 3, 5, 8)))
+    source, target = _SOURCES[0], _TARGETS[0]
+    protected = _protected(source, target)
     _add(world, {PODS: protected.pods} | protected.others)
     guarded = {item["metadata"]["uid"] for item in protected.pods}
     if draw.random() < 0.5:
-        found = lookalikes(draw, targets[0], has_jobs=has_jobs)
+        found = lookalikes(draw, target, has_jobs=has_jobs)
         guarded |= {item["metadata"]["uid"] for item in found[PODS]}
         _add(world, found)
         world.has_lookalikes = True
     if has_jobs and draw.random() < 0.6:
-        _add_users_jobs(draw, world, protected, targets)
+        _add_users_jobs(draw, world, protected)
     if draw.random() < 0.3:
         broken = broken_objects(draw, has_jobs=has_jobs)
         world.claimed = frozenset(uid for items in broken.values() for uid in map(claimed_uid, items) if uid)
@@ -56,6 +47,31 @@ def draw_room_world(draw: random.Random) -> World:
         item["spec"]["schedulerName"] = "koord-scheduler"
     world.limits = draw_limits(draw)
     world.policy = _policy(strategy, world)
+    return world
+
+
+def _cluster(draw: random.Random, strategy: str, provider: str, *, has_jobs: bool, num_pods: int) -> World:
+    """Nodes that are to be left and others, with pods of a few workloads, and a provider's PriorityClass."""
+    nodes = [node(name, cpu_milli=16000, is_tainted=strategy == "taints") for name in _SOURCES]
+    pods = draw_pods(draw, _SOURCES, strategy, 16000, num_pods=num_pods)
+    world = World(provider=provider, has_jobs=has_jobs, targets=tuple(_TARGETS))
+    world.objects = {
+        "/api/v1/nodes": [*nodes, *(node(name, cpu_milli=16000) for name in _TARGETS)],
+        "/api/v1/namespaces": [namespace(name) for name in (*NAMESPACES, "kube-system")],
+        PODS: pods,
+        PRIORITY_CLASSES: [_PLACEHOLDER_CLASS],
+        **owners_of(pods),
+        "/apis/policy/v1/poddisruptionbudgets": [],
+    }
+    return world
+
+
+def small_room_world(draw: random.Random, provider: str, *, has_jobs: bool) -> World:
+    """A cluster in which the policy wants two pods moved."""
+    world = _cluster(draw, "taints", provider, has_jobs=has_jobs, num_pods=2)
+    for item in world.objects[PODS]:
+        item["spec"]["schedulerName"] = "koord-scheduler"
+    world.policy = _policy("taints", world)
     return world
 
 
@@ -90,10 +106,10 @@ def _protected(source: str, target: str) -> _Protected:
     return _Protected(found, others)
 
 
-def _add_users_jobs(draw: random.Random, world: World, protected: _Protected, targets: list[str]) -> None:
+def _add_users_jobs(draw: random.Random, world: World, protected: _Protected) -> None:
     """Jobs in every phase over all protected pods, and over pods that no plugin selects."""
     free = [
-        pod(f"free-{number}", namespace="shop", node=draw.choice(targets), owner="ReplicaSet/free", app="free")
+        pod(f"free-{number}", namespace="shop", node=draw.choice(_TARGETS), owner="ReplicaSet/free", app="free")
         for number in range(_NUM_FREE)
     ]
     for item in free:
