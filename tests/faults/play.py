@@ -88,7 +88,9 @@ class _Play:
             claimed=world.claimed,
         )
         if world.provider:
-            scheduler = RoomScheduler(self._state, self._timers, world.targets, schedule.seed)
+            scheduler = RoomScheduler(
+                self._state, self._timers, world.targets, schedule.seed, is_lucky=schedule.is_lucky
+            )
             self._state.on_arrival, answers.objects.on_created = scheduler.replace, scheduler.hold
         self._server = FaultyServer(
             answers,

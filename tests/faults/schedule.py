@@ -61,6 +61,7 @@ class Schedule:
     terms: Terms
     flags: tuple[str, ...]
     rules: Mapping[Requests, Rule] = field(default_factory=dict)
+    is_lucky: bool = False
     at_write: tuple[int, Fault] | None = None
     disturbances: tuple[Disturbance, ...] = ()
     credentials: Credentials = Credentials()

@@ -16,22 +16,25 @@ __all__ = ["RoomScheduler"]
 
 _STEP_SECONDS = 0.05
 """From one thing that it does about an object to the next."""
-_PLACED_SHARE = 0.85
-_FOUND_SHARE = 0.85
+_LUCKY_SHARE = 0.85
 
 
 class RoomScheduler:
     """Places pods and Reservations on `nodes`. What becomes of one depends on the seed and its name alone.
 
-    Some rooms get no node; some replacements go elsewhere than to the room that is held for them.
+    Unless it `is_lucky`, some rooms get no node, and some replacements go elsewhere than to the room that is held for
+    them.
     """
 
-    def __init__(self, state: ClusterState, timers: Timers, nodes: Sequence[str], seed: int) -> None:
+    def __init__(
+        self, state: ClusterState, timers: Timers, nodes: Sequence[str], seed: int, *, is_lucky: bool = False
+    ) -> None:
         self._state = state
         self._store = state.store
         self._timers = timers
         self._nodes = nodes
         self._seed = seed
+        self._share = 1.0 if is_lucky else _LUCKY_SHARE
 
     def hold(self, path: str, item: Object) -> None:
         """Somebody has created an object."""
@@ -73,7 +76,7 @@ class RoomScheduler:
         """A node that the required terms allow, "" where luck or the terms find none."""
         draw = random.Random(f"{self._seed}/{name}")
         allowed = [node for node in self._nodes if _allows(spec, node)]
-        return draw.choice(allowed) if allowed and draw.random() < _PLACED_SHARE else ""
+        return draw.choice(allowed) if allowed and draw.random() < self._share else ""
 
     def _bind_replacement(self, uid: str) -> None:
         with self._store.lock:
@@ -81,7 +84,7 @@ class RoomScheduler:
             if pod is None or pod["spec"].get("nodeName"):
                 return
             draw = random.Random(f"{self._seed}/{pod['metadata']['name']}/{uid}")
-            if draw.random() >= _FOUND_SHARE or not (self._use_reservation(pod) or self._preempt(pod)):
+            if draw.random() >= self._share or not (self._use_reservation(pod) or self._preempt(pod)):
                 self._run(pod, draw.choice(list(self._nodes)))
 
     def _use_reservation(self, pod: Object) -> bool:
