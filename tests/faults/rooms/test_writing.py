@@ -113,8 +113,8 @@ def test_a_placeholder_is_ours_from_its_creation_to_its_deletion() -> None:
 def test_a_change_of_what_others_have_made_is_noted_as_such() -> None:
     theirs = job("nightly", random.Random(1), pod_name="p0", annotations={CREATED_BY: OWNER})
     waits = job("user-1", random.Random(2), pod_name="p0")
-    paused = job("user-2", random.Random(3), pod_name="p0", paused=True)
-    with serving({JOBS: [theirs, waits, paused], PODS: [pod("p0", namespace="shop", node="n1")]}) as served:
+    ended = job("user-2", random.Random(3), pod_name="p0", phase="Failed")
+    with serving({JOBS: [theirs, waits, ended], PODS: [pod("p0", namespace="shop", node="n1")]}) as served:
         for name in ("nightly", "user-1", "user-2"):
             served.call("PATCH", f"{JOBS}/{name}/status", {"status": {"phase": "Running"}})
         served.call("DELETE", f"{SHOP}/p0")

@@ -105,9 +105,8 @@ class ObjectApi:
 
 
 def is_open(job: Object) -> bool:
-    """Whether a job, of whoever, waits or is under way, and nobody has paused it."""
-    phase = (job.get("status") or {}).get("phase", "")
-    return phase in _WAITS_OR_RUNS and not (job.get("spec") or {}).get("paused")
+    """Whether a job, of whoever, waits or is under way. One that is paused is judged too, and fails if it is refused."""
+    return (job.get("status") or {}).get("phase", "") in _WAITS_OR_RUNS
 
 
 def _conflict(method: str, found: Object, body: Any) -> Answer | None:
