@@ -105,7 +105,7 @@ class ObjectApi:
 
 
 def is_open(job: Object) -> bool:
-    """Whether a job, of whoever, waits or is under way. One that is paused is judged too, and fails if it is refused."""
+    """Whether a job waits or is under way. One that is paused is judged too, and fails if it is refused."""
     return (job.get("status") or {}).get("phase", "") in _WAITS_OR_RUNS
 
 
