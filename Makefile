@@ -10,9 +10,11 @@ SAMPLE_koordinator-gpu := koordinator
 SAMPLE_node-reservation := koordinator
 SAMPLE_low-node-load := load
 DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
+# The tag of the base image of cronjob/Dockerfile; `make base-image BASE_IMAGE=python:3.12-slim-bookworm` takes another.
+BASE_IMAGE ?= $(shell sed -n 's/^ARG PYTHON_IMAGE=\([^@]*\).*/\1/p' cronjob/Dockerfile)
 NOW ?= $(if $(SAMPLE_$(PROFILE)),2026-06-30T12:00:00Z,2026-01-15T12:00:00Z)
 
-.PHONY: help setup run test e2e e2e-peers image render lint format schema bench bench-peer bench-migrations bench-balance clean
+.PHONY: help setup run test e2e e2e-peers image base-image render lint format schema bench bench-peer bench-migrations bench-balance clean
 
 help: ## Show this list.
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -45,6 +47,12 @@ e2e-peers: setup ## The same with Koordinator, Volcano and the upstream deschedu
 image: setup ## Build the image with docker, podman or buildah, and run it on a real control plane.
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m pytest tests/e2e/image -m image $(PYTEST_ARGS)
+
+base-image: ## Write the digest that the base image has today into the Dockerfile (asks the registry with docker).
+	digest=$$(docker buildx imagetools inspect $(BASE_IMAGE) --format '{{.Manifest.Digest}}') && \
+	    echo "$$digest" | grep -qxE 'sha256:[0-9a-f]{64}' && \
+	    sed -i.old "s|^ARG PYTHON_IMAGE=.*|ARG PYTHON_IMAGE=$(BASE_IMAGE)@$$digest|" cronjob/Dockerfile && \
+	    rm cronjob/Dockerfile.old
 
 render: setup ## Render the deployment with kustomize and Helm, which Go builds once, and check it.
 	$(BIN)/python -m pytest tests/cronjob -m render $(PYTEST_ARGS)

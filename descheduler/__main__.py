@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 
-__all__ = ["main"]
+__all__ = ["complete", "main"]
 
 _INTERRUPTED = 130
 """As shells count SIGINT; `descheduler.cli.ending.exit_code` is not loaded yet."""
@@ -15,20 +16,35 @@ _INTERRUPTED = 130
 
 def main() -> int:
     """Runs the command that the arguments of the process name, and returns the exit code."""
-    # Whoever starts a program in the background has SIGINT ignored, which is left so.
-    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if is_default:
-        signal.signal(signal.SIGINT, _end)
-    from descheduler.cli.main import main as run
+    _handle_signals()
+    from descheduler.cli.main import main as run  # which handles signals from then on
 
-    if is_default:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     return run()
 
 
-def _end(_number: int, _frame: FrameType | None) -> None:
-    os.write(2, b"error: interrupted (Ctrl-C)\n")
-    os._exit(_INTERRUPTED)
+def complete() -> int:
+    """Prints the choices that kubectl asks for, and returns the exit code."""
+    _handle_signals()
+    from descheduler.cli.kubectl_completion import main as run
+
+    return run()
+
+
+def _handle_signals() -> None:
+    # Whoever starts a program in the background has SIGINT ignored, which is left so.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    if number == signal.SIGINT:
+        with suppress(OSError):  # standard error is closed
+            os.write(2, b"error: interrupted (Ctrl-C)\n")
+        os._exit(_INTERRUPTED)
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+    os._exit(128 + number)  # the first process of a container does not die of signals
 
 
 if __name__ == "__main__":

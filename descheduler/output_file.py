@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from descheduler.process_end import bound_to_process
+
 __all__ = ["written_file"]
 
 _STDOUT = 1
@@ -82,14 +84,18 @@ def _own_stream(path: Path) -> int | None:
 def _replaced(path: Path, mode: int) -> Iterator[BinaryIO]:
     """A new file that takes the place of `path` when all went well."""
     name = path.parent / f".descheduler-{secrets.token_hex(8)}"
-    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(name, path)
-    except BaseException:
+
+    def remove(_handle: int) -> None:
         with suppress(OSError):
             os.unlink(name)
-        raise
+
+    with bound_to_process(lambda: os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), remove) as handle:
+        try:
+            with os.fdopen(handle, "wb") as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(name, path)
+        except BaseException:
+            remove(handle)
+            raise

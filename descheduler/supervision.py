@@ -101,12 +101,16 @@ class Watch:
         """Whether a search is under way that the first Ctrl-C ends alone."""
         self.is_search_over = False
         """Whether it did."""
+        self.exit_code: int | None = None
+        """How the program ends, once that is certain: no signal changes it any more."""
         self.deadline_text = ""
         """The deadline as it was typed; "" where nobody typed it."""
         self._started = clock() if started is None else started
         self._deadline_seconds = deadline_seconds
         self._doing = "starting"
         self._stopped_at: float | None = None
+        self._is_waiting = False
+        self._is_interrupted = False
 
     @property
     def deadline(self) -> float | None:
@@ -139,6 +143,14 @@ class Watch:
             return False
         self.is_search_over = True
         return True
+
+    def interrupt(self) -> bool:
+        """Has KeyboardInterrupt raised where the main thread waits for work; False where it does not. For a handler.
+
+        Raised by a handler itself, it could turn up anywhere, and be lost in the middle of another thread's start.
+        """
+        self._is_interrupted = self._is_waiting
+        return self._is_waiting
 
     def limit(self, deadline_seconds: float | None) -> None:
         """Sets the deadline, in seconds from the start; None for none."""
@@ -208,16 +220,22 @@ class Watch:
         self, job: _Job[T], is_enough: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None
     ) -> bool:
         """Whether the job ended before `is_enough`; looks at both in turns, after `meanwhile`."""
-        job.start()
+        self._is_waiting = True
         try:
+            job.start()
             meanwhile()
-            while not job.ended.wait(_SLICE_SECONDS):
-                if is_enough():
-                    return False
+            while not (is_ended := job.ended.wait(_SLICE_SECONDS)) and not self._is_interrupted and not is_enough():
+                continue
         except BaseException:  # a second signal: the job is left behind as well
             self.has_given_up = True
             raise
-        return True
+        finally:
+            self._is_waiting = False
+        if self._is_interrupted:
+            self._is_interrupted = False
+            self.has_given_up |= not is_ended
+            raise KeyboardInterrupt
+        return is_ended
 
     def _give_up_at(self, began: float) -> float:
         """When a step of the end is given up: it gets half of what is left, so that later steps have something too."""

@@ -9,9 +9,11 @@ import pytest
 from descheduler.supervision import RunStopped, Watch, sleep_unless
 from tests.migration.stand_ins import Clock
 
+PATIENCE_SECONDS = 60.0
+
 
 def hang(let_go: threading.Event) -> None:
-    let_go.wait(30)
+    let_go.wait(PATIENCE_SECONDS)
 
 
 def test_work_that_ends_in_time_gives_its_result() -> None:
@@ -21,7 +23,7 @@ def test_work_that_ends_in_time_gives_its_result() -> None:
 def test_what_is_done_meanwhile_is_done_beside_the_work() -> None:
     is_done = threading.Event()
 
-    assert Watch().call("reading pods", lambda: is_done.wait(10), meanwhile=is_done.set)
+    assert Watch().call("reading pods", lambda: is_done.wait(PATIENCE_SECONDS), meanwhile=is_done.set)
 
 
 def test_work_that_fails_raises_what_it_raised() -> None:
@@ -33,23 +35,31 @@ def test_work_that_fails_raises_what_it_raised() -> None:
 
 
 def test_work_that_hangs_is_given_up_at_the_deadline() -> None:
-    watch, let_go = Watch(deadline_seconds=0.05, promise="nothing was evicted"), threading.Event()
+    clock, let_go = Clock(), threading.Event()
+    watch = Watch(deadline_seconds=5, promise="nothing was evicted", clock=clock.now)
+
+    def hang_beyond_the_deadline() -> None:
+        clock.sleep(5)
+        hang(let_go)
 
     with pytest.raises(RunStopped) as raised:
-        watch.call("reading pods", lambda: hang(let_go))
+        watch.call("reading pods", hang_beyond_the_deadline)
     let_go.set()
 
-    assert str(raised.value) == "stopped by --deadline 0.05s while reading pods; nothing was evicted"
+    assert str(raised.value) == "stopped by --deadline 5s while reading pods; nothing was evicted"
     assert raised.value.signal_number is None
     assert watch.has_given_up
 
 
 def test_work_that_hangs_is_given_up_on_a_signal() -> None:
     watch, let_go = Watch(), threading.Event()
-    threading.Timer(0.05, watch.request_stop, [signal.SIGTERM]).start()
+
+    def hang_after_the_signal() -> None:
+        watch.request_stop(signal.SIGTERM)
+        hang(let_go)
 
     with pytest.raises(RunStopped, match=r"^stopped by SIGTERM while reading pods$") as raised:
-        watch.call("reading pods", lambda: hang(let_go))
+        watch.call("reading pods", hang_after_the_signal)
     let_go.set()
 
     assert raised.value.signal_number == signal.SIGTERM
@@ -79,35 +89,41 @@ def test_no_work_begins_when_the_time_is_over() -> None:
 
 
 def test_work_that_was_given_up_ends_at_its_next_step() -> None:
-    watch, ends = Watch(), []
+    watch, given_up, has_ended = Watch(), threading.Event(), threading.Event()
+    ends: list[str] = []
 
     def read_pages() -> None:
+        watch.tell("reading pods")
+        watch.stop.set()
+        given_up.wait(PATIENCE_SECONDS)
         try:
-            while True:
-                watch.tell("reading pods")
-                time.sleep(0.001)
+            watch.tell("reading more pods")
         except RunStopped as stopped:
             ends.append(str(stopped))
-            raise
-
-    threading.Timer(0.05, watch.stop.set).start()
+        has_ended.set()
 
     with pytest.raises(RunStopped):
         watch.call("reading", read_pages)
+    given_up.set()
 
-    for _ in range(1000):
-        if ends:
-            break
-        time.sleep(0.01)
+    assert has_ended.wait(PATIENCE_SECONDS)
     assert ends == ["stopped by request while reading pods"]
 
 
 def test_what_work_comes_to_after_it_was_given_up_is_undone() -> None:
-    watch = Watch(deadline_seconds=0.1)
+    given_up = threading.Event()
     undone: list[str] = []
 
+    class Patient(Watch):
+        def patience_seconds(self, most_seconds: float) -> float:
+            given_up.set()
+            return PATIENCE_SECONDS
+
+    watch = Patient()
+
     def take_late() -> str:
-        time.sleep(0.3)
+        watch.stop.set()
+        given_up.wait(PATIENCE_SECONDS)
         return "lease"
 
     with pytest.raises(RunStopped):
@@ -178,6 +194,37 @@ def test_sleep_ends_at_once_when_the_run_is_stopped() -> None:
 
     nap = threading.Thread(target=sleep_unless(stop), args=(3600.0,), daemon=True)
     nap.start()
-    nap.join(timeout=10)
+    nap.join(PATIENCE_SECONDS)
 
     assert not nap.is_alive()
+
+
+def test_ctrl_c_interrupts_where_the_main_thread_waits_for_work() -> None:
+    watch, let_go = Watch(), threading.Event()
+    heard: list[bool] = []
+
+    def hang_interrupted() -> None:
+        heard.append(watch.interrupt())
+        hang(let_go)
+
+    with pytest.raises(KeyboardInterrupt):
+        watch.call("reading pods", hang_interrupted)
+    let_go.set()
+
+    assert heard == [True]
+    assert watch.has_given_up
+
+
+def test_ctrl_c_interrupts_nothing_where_nothing_is_waited_for() -> None:
+    watch = Watch()
+
+    assert not watch.interrupt()
+    assert watch.call("counting", lambda: 3) == 3
+
+
+def test_work_of_the_end_is_done_after_an_interrupt() -> None:
+    watch = Watch()
+    with pytest.raises(KeyboardInterrupt):
+        watch.call("reading pods", watch.interrupt)
+
+    assert watch.finish("exporting metrics", lambda: "written") == "written"

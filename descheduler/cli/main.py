@@ -13,9 +13,11 @@ from collections.abc import Sequence
 import click
 
 from descheduler.cli.commands import commands
+from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.ending.known_errors import is_policy_error, known_error
 from descheduler.cli.ending.leaving import leave
+from descheduler.cli.ending.program_signals import handle_signals
 from descheduler.cli.flags.logging import TRACEBACK_VERBOSITY
 from descheduler.cli.garbage import collect_no_more, collect_rarely
 from descheduler.model.text.printable import printable
@@ -39,20 +41,20 @@ did before it became this program."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that `arguments` name, by default those of the process, and returns the exit code.
 
-    With the arguments of the process it is the whole program, which ends here and now if work was given up that still
-    runs.
+    With the arguments of the process it is the whole program, which handles signals until its process is gone, and
+    ends here and now if work was given up that still runs.
     """
-    is_program = arguments is None
-    if is_program:
-        collect_rarely()
-        os.environ.setdefault(_ALGEBRA_THREADS, "1")
-    watch = Watch(started=_STARTED if is_program else None)
-    code = _run(sys.argv[1:] if arguments is None else arguments, watch)
-    if is_program and (watch.has_given_up or watch.is_over):
+    if arguments is not None:
+        return _run(arguments, Watch())
+    watch = Watch(started=_STARTED)
+    handle_signals(watch)
+    collect_rarely()
+    os.environ.setdefault(_ALGEBRA_THREADS, "1")
+    code = watch.exit_code = _run(sys.argv[1:], watch)
+    if watch.has_given_up or watch.is_over:
         leave(code)
-    if is_program:
-        _drop_what_nobody_reads()
-        collect_no_more()
+    _drop_what_nobody_reads()
+    collect_no_more()
     return code
 
 
@@ -72,15 +74,25 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
     threading.excepthook = _explain_thread
     try:
         code = commands.main(args=list(arguments), prog_name=_PROGRAM, standalone_mode=False, obj=watch)
-    except SystemExit as end:  # click ends so for shell completion, and when the reader of its help has gone away
-        code = end.code
-    except click.exceptions.Abort:
+    except SystemExit as end:
+        # Click ends so for shell completion, and when the reader of its help has gone away.
+        fault = _ended_by_others(end)
+        code = end.code if fault is None else _explain(fault, watch)
+    except (click.exceptions.Abort, KeyboardInterrupt):
         return _fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
     except click.UsageError as error:
         return _fail(_usage_message(error), ExitCode.INVALID)
     except Exception as error:
         return _explain(error, watch)
     return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _ended_by_others(end: SystemExit) -> CommandError | None:
+    """The error that code of another package has tried to end the program; None where click ends it."""
+    from descheduler.policy.plugin_faults import place_in_foreign_code
+
+    place = place_in_foreign_code(end)
+    return CommandError(f"code of another package failed: SystemExit at {place}", ExitCode.FAILED) if place else None
 
 
 def _explain(error: Exception, watch: Watch) -> int:

@@ -73,9 +73,10 @@ def run_policy(
     policy = watch.call("reading the policy", partial(_policy_of, flags))
     with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
         if flags.snapshot:
-            record.exit_code = _run_on_dump(policy, flags, record, watch)
+            record.exit_code = watch.exit_code = _run_on_dump(policy, flags, record, watch)
         else:
-            record.exit_code = _run_on_cluster(policy, flags, connection(), lease(), record, watch)
+            code = _run_on_cluster(policy, flags, connection(), lease(), record, watch)
+            record.exit_code = watch.exit_code = code
     return record.exit_code
 
 
@@ -224,7 +225,7 @@ def _show_outcome(result: RunResult, flags: RunFlags, record: RunRecord, watch: 
     from descheduler.telemetry.log_lines import log_outcome
 
     plan = record.plan = make_plan(result.decisions)
-    outcome = record.outcome = make_outcome(plan, result.decisions, result.outcomes, stopped_by=result.guard)
+    outcome = record.outcome = make_outcome(plan, result.decisions, result.all_outcomes, stopped_by=result.guard)
     log_outcome(outcome)
     if result.guard:
         code = stopped_exit_code(result.signal_number)

@@ -2,70 +2,76 @@
 
 It is for the report alone. The same plugins decide over the same snapshot once more, with the limit of the run lifted
 and then, where it matters, those of nodes as well, so that each pod has the limit that stands against its eviction.
+Plugins that search ask for what they have planned: another search would take longer than the run, and what it would
+find beyond the limits is not counted.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import pairwise
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.cycle.deciding_again import (
+    LIFTED_STAGES,
+    DecideAgain,
+    is_stopped,
+    limits_reached,
+    without_limits,
+)
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
 from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict, limit_reached
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
+from descheduler.plan.chosen import earlier_plan
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
-from descheduler.policy.types import Policy, Profile
-from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs
+from descheduler.policy.plugin import Registry
 from descheduler.supervision import RunStopped, Watch
 
-__all__ = ["MOST_JUDGED", "DecideAgain", "with_beyond", "with_beyond_in_time"]
+__all__ = ["MOST_JUDGED", "with_beyond", "with_beyond_in_time"]
 
 MOST_JUDGED = 500
 """Landings that are judged beyond those of the run itself; each takes about a millisecond."""
 
-_STAGES = (
-    frozenset({EvictionLimit.TOTAL}),
-    frozenset({EvictionLimit.TOTAL, EvictionLimit.NODE, EvictionLimit.PLUGIN_NODE}),
-)
-"""Limits that are lifted together. One of a namespace stops no plugin: all pods above it have been asked for."""
 
-
-class DecideAgain(Protocol):
-    """`decide` over the snapshot of a run, with everything that was known to the run."""
-
-    def __call__(
-        self, policy: Policy, *, checks: Sequence[MakeCheck], most_assessed: int, most_proved: int
-    ) -> Decisions:
-        """The decisions by `policy`; the other arguments as `decide` takes them."""
-
-
-def with_beyond(decisions: Decisions, decide_again: DecideAgain, *, most_judged: int | None = MOST_JUDGED) -> Decisions:
+def with_beyond(
+    decisions: Decisions,
+    decide_again: DecideAgain,
+    *,
+    most_judged: int | None = MOST_JUDGED,
+    registry: Registry = REGISTRY,
+) -> Decisions:
     """`decisions` with the pods that match beyond the limits that stopped a plugin.
 
     Judges at most `most_judged` landings beyond those of the run, any number with None.
     """
     passes = list(_passes(decisions, decide_again, most_judged))
-    return replace(decisions, beyond=_compared(passes), facts=_whole_facts(passes)) if len(passes) > 1 else decisions
+    if len(passes) == 1:
+        return decisions
+    beyond = _compared(passes)
+    is_whole = beyond.is_whole and not _may_search_on(decisions, registry)
+    return replace(decisions, beyond=replace(beyond, is_whole=is_whole), facts=_whole_facts(passes))
 
 
-def with_beyond_in_time(decisions: Decisions, decide_again: DecideAgain, watch: Watch) -> Decisions:
+def with_beyond_in_time(
+    decisions: Decisions, decide_again: DecideAgain, watch: Watch, registry: Registry = REGISTRY
+) -> Decisions:
     """The same as long as there is time; when it is over, the report has what the run itself met."""
-    if not _is_stopped(decisions, _STAGES[-1]):
+    if not is_stopped(decisions, LIFTED_STAGES[-1]):
         return decisions
     try:
-        return watch.call("planning beyond the limits", partial(with_beyond, decisions, decide_again))
+        plan_on = partial(with_beyond, decisions, decide_again, registry=registry)
+        return watch.call("planning beyond the limits", plan_on)
     except RunStopped:
         return replace(decisions, beyond=replace(NOTHING_BEYOND, is_whole=False))
 
@@ -73,50 +79,32 @@ def with_beyond_in_time(decisions: Decisions, decide_again: DecideAgain, watch: 
 def _passes(decisions: Decisions, decide_again: DecideAgain, most_judged: int | None) -> Iterator[Decisions]:
     """The decisions of the run, then those of each stage that lifts a limit which the one before met."""
     checks = REQUEST_CHECKS if most_judged is None else (_bound(decisions, most_judged), *REQUEST_CHECKS)
+    earlier = earlier_plan(decisions.leaving)
     yield (latest := decisions)
-    for lifted in _STAGES:
-        if _is_stopped(latest, lifted):
-            policy = _without(decisions.policy, lifted)
-            yield (latest := decide_again(policy, checks=checks, most_assessed=0, most_proved=0))
+    for lifted in LIFTED_STAGES:
+        if is_stopped(latest, lifted):
+            policy = without_limits(decisions.policy, lifted)
+            yield (latest := decide_again(policy, checks=checks, most_assessed=0, most_proved=0, earlier=earlier))
 
 
-def _is_stopped(decisions: Decisions, limits: AbstractSet[EvictionLimit]) -> bool:
-    return any(limit.limit in limits for limit in _reached(decisions.refusals))
+def _may_search_on(decisions: Decisions, registry: Registry) -> bool:
+    """Whether a plugin that searches has left something undone, for which it may evict more pods beyond the limits."""
+    return any(
+        registry[name].searches and not _is_done(decisions.facts.get((profile.name, name)))
+        for profile in decisions.policy.profiles
+        for name in (*profile.deschedule, *profile.balance)
+    )
 
 
-def _reached(refusals: Iterable[Refusal]) -> Iterator[ReachedLimit]:
-    """The limits that stood against requests."""
-    for refusal in refusals:
-        if refusal.verdict.reached is not None and not is_out_of_work(refusal.verdict):
-            yield refusal.verdict.reached
+def _is_done(facts: PluginFacts | None) -> bool:
+    goals = () if facts is None else facts.goals
+    return bool(goals) and not any(level.after for goal in goals for level in goal.levels)
 
 
 def _bound(decisions: Decisions, most_judged: int) -> MakeCheck:
     """A bound on top of what the run has judged, which is judged once more."""
     num_requests = len(decisions.moves) + sum(refusal.is_attempt for refusal in decisions.refusals)
     return lambda run: WorkBound(run.landings, num_requests + most_judged)
-
-
-def _without(policy: Policy, limits: AbstractSet[EvictionLimit]) -> Policy:
-    """`policy` without these of its limits."""
-    if EvictionLimit.TOTAL in limits:
-        policy = replace(policy, max_evictions_total=None)
-    if EvictionLimit.NODE in limits:
-        policy = replace(policy, max_evictions_per_node=None)
-    if EvictionLimit.PLUGIN_NODE in limits:
-        policy = replace(policy, profiles=tuple(map(_without_plugin_limits, policy.profiles)))
-    return policy
-
-
-def _without_plugin_limits(profile: Profile) -> Profile:
-    configs = (dataclasses.replace(config, args=_without_limit(config.args)) for config in profile.plugin_configs)
-    return replace(profile, plugin_configs=tuple(configs))
-
-
-def _without_limit(args: msgspec.Struct) -> msgspec.Struct:
-    if isinstance(args, LowNodeUtilizationArgs):
-        return msgspec.structs.replace(args, eviction_limits=None)
-    return args
 
 
 def _compared(passes: Sequence[Decisions]) -> BeyondLimits:
@@ -189,7 +177,7 @@ class _StoppingLimits:
     """
 
     def __init__(self, decisions: Decisions) -> None:
-        limits = [limit for limit in _reached(decisions.refusals) if limit.limit in _STAGES[-1]]
+        limits = [limit for limit in limits_reached(decisions.refusals) if limit.limit in LIFTED_STAGES[-1]]
         self._total = next((limit for limit in limits if limit.limit is EvictionLimit.TOTAL), None)
         self._by_node = {limit.scope: limit for limit in reversed(limits)}
 
@@ -203,7 +191,7 @@ class _RunLimits:
 
     def __init__(self, run: Decisions) -> None:
         self._stopping = _StoppingLimits(run)
-        self._reached = set(_reached(run.refusals))
+        self._reached = set(limits_reached(run.refusals))
         granted = [move.pod for move in (*run.moves, *run.background)]
         self._granted = {
             EvictionLimit.NODE: Counter(pod.node_name for pod in granted),

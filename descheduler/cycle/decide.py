@@ -19,6 +19,7 @@ from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.default_evictor.staying_pods import staying_pod_notes
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limit_notes import limit_notes
@@ -30,12 +31,13 @@ from descheduler.eviction.placement_verification.placement_verification import v
 from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.node import Node
 from descheduler.model.selection.labels import EVERYTHING
-from descheduler.plan.chosen import ChosenMove
+from descheduler.plan.chosen import ChosenMove, EarlierPlan
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin_faults import collected_faults, contained
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 
@@ -66,6 +68,7 @@ def decide(
     chosen: Sequence[ChosenMove] | None = None,
     evicted_before: Sequence[PriorMove] = (),
     search: SearchWatch = UNWATCHED,
+    earlier: EarlierPlan | None = None,
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
@@ -77,8 +80,8 @@ def decide(
     verifies are looked up for the report, and up to `most_proved` evictions are judged together, which changes no
     decision. `chosen` are asked for in place of what the plugins select, which do not run then. `evicted_before`
     is what this run has evicted before `snapshot` was taken, which counts against limits. `search` looks on at planners
-    that search, and may end that. Raises PolicyError when a
-    PriorityClass that the policy names does not exist.
+    that search, and may end that; with `earlier` they ask for their moves of that plan in place of a search. Raises
+    PolicyError when a PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
@@ -107,15 +110,24 @@ def decide(
             skipped = _too_few(policy, len(processed_nodes))
             decisions = decisions_of(evictor, policy, snapshot, now)
             return replace(decisions, skipped=skipped, memory=memory, notes=notes)
-    with settled_gc():
+    with settled_gc(), contained(), collected_faults() as faults:
         if chosen is None:
             run = run_profiles(
-                policy, registry, handle, evictor, processed_nodes, observer=observer, memory=memory, search=search
+                policy,
+                registry,
+                handle,
+                evictor,
+                processed_nodes,
+                observer=observer,
+                memory=memory,
+                search=search,
+                earlier=earlier,
             )
         else:
             run = request_chosen(policy, registry, handle, evictor, chosen)
         evictor.landings.assess(most_assessed)
         together = judge_together(evictor.landings, most_proved)
+    run.note_faults(policy.profiles[0].name if policy.profiles else "", faults)
     decisions = decisions_of(evictor, policy, snapshot, now)
     return replace(
         decisions,
@@ -128,6 +140,7 @@ def decide(
             *surge_notes(policy, decisions.leaving, snapshot),
             *missed_room_notes(policy, decisions.leaving, len(snapshot.nodes)),
             *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
+            *staying_pod_notes(policy, decisions.leaving, decisions.refusals),
         ),
     )
 

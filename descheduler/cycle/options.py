@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 
 if TYPE_CHECKING:
@@ -35,11 +36,15 @@ class ConnectionOptions(msgspec.Struct, frozen=True):
 
 
 class PlanToApply(msgspec.Struct, frozen=True):
-    """A plan file, how old its snapshot may be, and whether moves that changed are left out instead of refusing all."""
+    """A plan file, how old its snapshot may be, and whether moves that changed are left out instead of refusing all.
+
+    With `reselects` the plugins of the policy have to select the pods still, and these to have the same labels.
+    """
 
     file: PlanFile
     max_age: timedelta
     allows_partial: bool = False
+    reselects: bool = True
 
 
 class RunOptions(msgspec.Struct, frozen=True):
@@ -71,7 +76,8 @@ class RunResult(msgspec.Struct, frozen=True):
 
     `signal_number` is that of the signal that did, None when it was something else. `cluster_uid` is that of the
     namespace kube-system, where that was asked for and can be read. `is_partial` says that moves of the plan that was
-    applied have been left out, because they had changed.
+    applied have been left out, because they had changed. `for_users` is what became of PodMigrationJobs of users, for
+    which the pods `evicted_for_users` have left, or may have.
     """
 
     decisions: Decisions
@@ -80,3 +86,10 @@ class RunResult(msgspec.Struct, frozen=True):
     signal_number: int | None = None
     cluster_uid: str = ""
     is_partial: bool = False
+    for_users: tuple[Outcome, ...] = ()
+    evicted_for_users: tuple[PriorMove, ...] = ()
+
+    @property
+    def all_outcomes(self) -> tuple[Outcome, ...]:
+        """Of everything that was asked for in the run, by users and by plugins; in the order in which it was done."""
+        return (*self.for_users, *self.outcomes)

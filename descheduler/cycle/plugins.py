@@ -12,6 +12,7 @@ from descheduler.eviction.placement_verification import placement_verification
 from descheduler.migration_planner import args as migration_planner_args
 from descheduler.migration_planner.migration_planner import MigrationPlanner
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
+from descheduler.policy.plugin_faults import Origin
 from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages
 from descheduler.strategies import (
     high_node_utilization,
@@ -189,6 +190,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         profile_problems=migration_planner_args.profile_problems,
         needs=migration_planner_args.needs,
         remembers=True,
+        searches=True,
     ),
     PluginSpec(
         name="CustomPriority",
@@ -219,5 +221,12 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
     ),
 )
 
-REGISTRY: Registry = WithPackages({spec.name: spec for spec in _SPECS}, PLUGIN_GROUP, PluginSpec)
+
+def _admit(spec: PluginSpec[Any], origin: Origin) -> PluginSpec[Any]:
+    from descheduler.cycle.foreign.specs import admit_spec  # not for policies without such plugins
+
+    return admit_spec(spec, origin)
+
+
+REGISTRY: Registry = WithPackages({spec.name: spec for spec in _SPECS}, PLUGIN_GROUP, PluginSpec, _admit)
 """Every plugin this version runs, and those of other packages that a policy names."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import groupby
 from typing import cast
 
 import msgspec
 
+from descheduler.cycle.foreign.specs import guarded_spec
 from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
@@ -19,21 +21,23 @@ from descheduler.model.held_room import HeldRoom
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
-from descheduler.model.verdict import Verdict
+from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.plan.bundles import Candidate
-from descheduler.plan.chosen import ChosenMove
+from descheduler.plan.chosen import ChosenMove, EarlierPlan
 from descheduler.plan.decisions import PluginFailure
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.memory_key import memory_key
 from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin_faults import PluginFault, collected_faults, note_fault
 from descheduler.policy.types import Policy
 from descheduler.strategies.framework import (
     BalancePlugin,
     DeschedulePlugin,
     RememberingPlugin,
     ReportingPlugin,
+    SearchingPlugin,
     StrategyError,
 )
 
@@ -49,6 +53,14 @@ class ProfilesRun(msgspec.Struct):
     failures: list[PluginFailure] = msgspec.field(default_factory=list)
     facts: dict[tuple[str, str], PluginFacts] = msgspec.field(default_factory=dict)
     notes: dict[str, bytes] = msgspec.field(default_factory=dict)
+    ends_round: bool = False
+    """Whether a plugin could not work in a way that ends a round of koord-descheduler."""
+
+    def note_faults(self, profile: str, faults: Iterable[PluginFault]) -> None:
+        """Notes the faults of plugins of other packages, each once, in the name of a profile."""
+        known = {failure.message for failure in self.failures}
+        new = {str(fault): fault.plugin for fault in faults if str(fault) not in known}
+        self.failures.extend(PluginFailure(profile, plugin, message) for message, plugin in new.items())
 
 
 def run_profiles(
@@ -61,22 +73,22 @@ def run_profiles(
     observer: PluginObserver = UNOBSERVED,
     memory: RunMemory = NO_MEMORY,
     search: SearchWatch = UNWATCHED,
+    earlier: EarlierPlan | None = None,
 ) -> ProfilesRun:
     """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins.
 
-    `memory` is what those that remember left in the run before, `search` looks on at those that search.
+    `memory` is what those that remember left in the run before, `search` looks on at those that search. With `earlier`
+    these ask for their moves of that plan, and tell nothing.
 
-    A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
-    profile, as koord-descheduler 1.8 has it.
+    A failing plugin does not stop the others of its profile; under Koordinator's kind one that cannot work ends the
+    round after its profile, as koord-descheduler 1.8 has it.
     """
-    profiles = [
-        _RunningProfile(policy, index, registry, handle, evictor, nodes, observer, memory, search)
-        for index in range(len(policy.profiles))
-    ]
     outcome = ProfilesRun()
+    make = partial(_RunningProfile, policy, registry, handle, evictor, nodes, observer, memory, search, earlier)
+    profiles = _made(policy, make, outcome)
     for run in _running_order(profiles, dry_profiles(policy)):
         run(outcome)
-        if outcome.failures and policy.kind == "DeschedulerConfiguration":
+        if outcome.ends_round and policy.kind == "DeschedulerConfiguration":
             break
     return outcome
 
@@ -88,32 +100,62 @@ def request_chosen(
 
     What has no pod in the cluster, or no such plugin in the policy, is not asked for.
     """
-    profiles = [
-        _RunningProfile(policy, index, registry, handle, evictor, (), UNOBSERVED, NO_MEMORY)
-        for index in range(len(policy.profiles))
-    ]
-    pods = {pod.uid: pod for pod in handle.view.snapshot.pods}
-    leaving = {move.uid for move in chosen}
-    awaited = {uid: pod for uid, pod in pods.items() if uid in leaving or not pod.node_name}
-    for _, bundle in groupby(enumerate(chosen), key=lambda move: move[1].bundle or -1 - move[0]):
-        moves = [move for _, move in bundle]
-        name, plugin = moves[0].profile, moves[0].plugin
+    outcome = ProfilesRun()
+    make = partial(_RunningProfile, policy, registry, handle, evictor, (), UNOBSERVED, NO_MEMORY, UNWATCHED, None)
+    profiles = _made(policy, make, outcome)
+    pods = _ChosenPods(handle.view.snapshot.pods, chosen)
+    for bundle in _bundles(chosen):
+        name, plugin = bundle[0].profile, bundle[0].plugin
         profile = next((each for each in profiles if each.name == name and each.runs(plugin)), None)
         if profile is not None:
-            asked = profile.evictor_of(plugin)
-            known = [(move, pods[move.uid]) for move in moves if move.uid in pods]
-            going = [_candidate(move, pod, awaited) for move, pod in known if asked.lets_go(pod, move.reason)]
-            if going:
-                asked.request_all(going)
+            with collected_faults() as faults:
+                pods.request(bundle, profile.evictor_of(plugin))
+            outcome.note_faults(name, faults)
     for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
         evictor.end_turn(profile=name, plugin=plugin)
-    return ProfilesRun()
+    return outcome
 
 
-def _candidate(move: ChosenMove, pod: Pod, awaited: Mapping[str, Pod]) -> Candidate:
-    """What is asked for of the move of `pod`; `awaited` are those by UID for which room may be held."""
-    rooms = [HeldRoom(awaited[uid], node) for uid, node in move.rooms if uid in awaited]
-    return Candidate(pod, move.reason, wave=move.wave, cost=move.cost).held(move.held_on, rooms)
+def _made(policy: Policy, make: Callable[[int], _RunningProfile], outcome: ProfilesRun) -> list[_RunningProfile]:
+    """All profiles, with what failed when their filters were built."""
+    made = []
+    for index, profile in enumerate(policy.profiles):
+        with collected_faults() as faults:
+            made.append(make(index))
+        outcome.note_faults(profile.name, faults)
+    return made
+
+
+def _bundles(chosen: Sequence[ChosenMove]) -> Iterator[Sequence[ChosenMove]]:
+    """Those together that leave together, in order."""
+    for _, bundle in groupby(enumerate(chosen), key=lambda move: move[1].bundle or -1 - move[0]):
+        yield [move for _, move in bundle]
+
+
+class _ChosenPods:
+    """The pods of a snapshot that moves chosen before are about."""
+
+    def __init__(self, pods: Sequence[Pod], chosen: Sequence[ChosenMove]) -> None:
+        leaving = {move.uid for move in chosen}
+        self._pods = {pod.uid: pod for pod in pods}
+        self._awaited = {uid: pod for uid, pod in self._pods.items() if uid in leaving or not pod.node_name}
+        """Those for which room may be held."""
+
+    def request(self, bundle: Sequence[ChosenMove], evictor: PluginEvictor) -> None:
+        """Asks for what the filters let go of `bundle`; what has no pod in the cluster is left out."""
+        known = [(move, self._pods[move.uid]) for move in bundle if move.uid in self._pods]
+        going = [self._candidate(move, pod) for move, pod in known if evictor.lets_go(pod, move.reason)]
+        if going:
+            evictor.request_all(going)
+
+    def keep(self, move: ChosenMove, verdict: Verdict, evictor: PluginEvictor) -> None:
+        """Notes why the plugin does not ask for a move."""
+        if move.uid in self._pods:
+            evictor.keep(self._pods[move.uid], verdict, move.reason)
+
+    def _candidate(self, move: ChosenMove, pod: Pod) -> Candidate:
+        rooms = [HeldRoom(self._awaited[uid], node) for uid, node in move.rooms if uid in self._awaited]
+        return Candidate(pod, move.reason, wave=move.wave, cost=move.cost).held(move.held_on, rooms)
 
 
 def _running_order(
@@ -144,15 +186,17 @@ class _RunningProfile:
     def __init__(
         self,
         policy: Policy,
-        index: int,
         registry: Registry,
         handle: Handle,
         evictor: Evictor,
         nodes: Sequence[Node],
         observer: PluginObserver,
         memory: RunMemory,
-        search: SearchWatch = UNWATCHED,
+        search: SearchWatch,
+        earlier: EarlierPlan | None,
+        index: int,
     ) -> None:
+        self._earlier = earlier
         self._index = index
         self._profile = profile = policy.profiles[index]
         self.name = profile.name
@@ -186,19 +230,45 @@ class _RunningProfile:
             self._run("balance", name, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes), outcome)
 
     def _run(self, operation: Operation, name: str, call: Callable[[object], None], outcome: ProfilesRun) -> None:
-        try:
-            with self._observer.plugin_run(self._profile.name, name, operation):
-                strategy = self._strategy(name)
-                call(strategy)
-        except StrategyError as error:
-            outcome.failures.append(PluginFailure(self._profile.name, name, str(error)))
-        else:
-            if isinstance(strategy, ReportingPlugin):
-                outcome.facts[self._profile.name, name] = strategy.facts()
-            if isinstance(strategy, RememberingPlugin):
-                outcome.notes[self._memory_key(name)] = strategy.note()
-        self._note_used(outcome)
+        earlier = self._earlier if self._registry[name].searches else None
+        with collected_faults() as faults:
+            try:
+                with self._observer.plugin_run(self._profile.name, name, operation):
+                    strategy = self._strategy(name)
+                    if earlier is None:
+                        call(strategy)
+                    else:
+                        self._ask_again(name, strategy, earlier)
+                if earlier is None:
+                    self._ask_for_more(name, strategy, outcome)
+            except StrategyError as error:
+                outcome.failures.append(PluginFailure(self._profile.name, name, str(error)))
+                outcome.ends_round = True
+            except PluginFault as fault:
+                faults.append(fault)
+            self._note_used(outcome)
+        outcome.note_faults(self._profile.name, faults)
         self._evictor.end_turn(profile=self._profile.name, plugin=name)
+
+    def _ask_for_more(self, name: str, strategy: object, outcome: ProfilesRun) -> None:
+        """What a strategy tells that has run."""
+        if isinstance(strategy, ReportingPlugin):
+            outcome.facts[self._profile.name, name] = strategy.facts()
+        if isinstance(strategy, RememberingPlugin):
+            outcome.notes[self._memory_key(name)] = strategy.note()
+
+    def _ask_again(self, name: str, strategy: object, earlier: EarlierPlan) -> None:
+        """Asks for the moves of an earlier plan of a strategy that searches, as long as that has something to do."""
+        moves = [move for move in earlier.moves if (move.profile, move.plugin) == (self.name, name)]
+        pods, evictor = _ChosenPods(self._handle.view.snapshot.pods, moves), self.evictor_of(name)
+        is_checked = earlier.is_checked and bool(moves) and isinstance(strategy, SearchingPlugin)
+        why_idle = cast(SearchingPlugin, strategy).why_idle(self._nodes) if is_checked else ""
+        if why_idle:
+            for move in moves:
+                pods.keep(move, refuse(Reason.NOT_SELECTED, f"{name} has nothing to do: {why_idle}"), evictor)
+            return
+        for bundle in _bundles(moves):
+            pods.request(bundle, evictor)
 
     def _strategy(self, name: str) -> object:
         if name not in self._strategies:
@@ -226,7 +296,10 @@ class _RunningProfile:
     def _note_used(self, outcome: ProfilesRun) -> None:
         for name, strategy in self._used.items():
             if isinstance(strategy, RememberingPlugin):
-                outcome.notes.setdefault(self._memory_key(name), strategy.note())
+                try:
+                    outcome.notes.setdefault(self._memory_key(name), strategy.note())
+                except PluginFault as fault:
+                    note_fault(fault)
 
     def evictor_of(self, plugin: str) -> PluginEvictor:
         """The evictor that speaks in the name of `plugin`."""
@@ -247,4 +320,4 @@ class _RunningProfile:
         return memory_key(self._handle.policy, self._profile, name)
 
     def _build(self, name: str, handle: Handle) -> object:
-        return self._registry[name].factory(self._args[name], handle)
+        return guarded_spec(self._registry[name]).factory(self._args[name], handle)

@@ -55,7 +55,8 @@ def _moves_of(result: RunResult, at: datetime) -> Iterator[RecentMove]:
     decisions = result.decisions
     ids = WorkloadIds(decisions.snapshot)
     pods = {move.pod.uid: move.pod for move in _asked(decisions)}
-    for outcome in result.outcomes:
+    pods |= {move.pod.uid: move.pod for move in result.evicted_for_users}
+    for outcome in result.all_outcomes:
         pod = pods.get(outcome.eviction.uid)
         if outcome.kind.uses_limits and pod is not None:
             yield RecentMove(ids.of(pod), outcome.eviction.node, _target(outcome), at, outcome.code.value)

@@ -13,24 +13,27 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.cluster.snapshot import Snapshot
+from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cluster.wanted_pods import with_wanted_pods
-from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
-from descheduler.cycle.guards import decide_in_time, find_guard, take_lease
+from descheduler.cycle.beyond_limits import with_beyond_in_time
+from descheduler.cycle.deciding_again import DecideAgain
+from descheduler.cycle.guards import Guard, decide_in_time, find_guard, take_lease
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
 from descheduler.cycle.recent_moves import with_moves
 from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.documents.problems import PolicyError
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Refusal
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.supervision import Watch
+from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
@@ -99,22 +102,57 @@ def run_with(
         if live is not None:
             live.take_up()
         snapshot = _read(run, server)
-        if live is not None and live.carry_out_users(snapshot):
-            snapshot = _read(run, server)  # what was decided on is no more
-        kept = _recall(run)
-        rounds = _Rounds(run, snapshot, kept.memory, () if live is None else live.evicted_for_users)
-        left_out = rounds.choose()
-        decide_with = decide_in_time(rounds.decide, watch)
-        result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
-        notes = (*(() if live is None else live.notes), *left_out, *kept.notes)
+        is_changed = live is not None and live.carry_out_users(snapshot)
+        try:
+            end = _carry_out_plan(run, live, _read(run, server) if is_changed else snapshot)
+        except Exception as error:
+            if live is None or not live.evicted_for_users:
+                raise
+            end = _cut_short(run, live, snapshot, error)
+        result, kept = end.result, end.kept
+        notes = (*(() if live is None else live.notes), *end.left_out, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(run, kept, result, lease))
-        notes = notes if live is None else (*notes, *_keep_status(run, result, lease, live))
-    guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
-    is_chosen = options.apply is not None
-    decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
-    decisions = replace(decisions, notes=(*decisions.notes, *notes))
-    result = replace(result, cluster_uid=uid, is_partial=bool(left_out), decisions=decisions)
+        notes = notes if live is None else (*notes, *_keep_status(run, result, lease, live, end.cut_by))
+    guard = end.cut_by or find_guard(lease, watch, result.all_outcomes, "" if live is None else live.tripped)
+    is_whole = options.apply is None and end.cut_by is None
+    decisions = _with_beyond(result.decisions, end.rounds, watch) if is_whole else result.decisions
+    refusals = (*decisions.refusals, *end.rounds.unselected)
+    decisions = replace(decisions, notes=(*decisions.notes, *notes), refusals=refusals)
+    result = replace(result, cluster_uid=uid, is_partial=bool(end.left_out), decisions=decisions)
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
+
+
+class _End(msgspec.Struct, frozen=True):
+    """What a run came to; `left_out` are sentences on moves of a plan that was applied, and `cut_by` ended it."""
+
+    result: RunResult
+    rounds: _Rounds
+    kept: KeptMemory
+    left_out: tuple[str, ...] = ()
+    cut_by: Guard | None = None
+
+
+def _carry_out_plan(run: _Run, live: LiveRun | None, snapshot: Snapshot) -> _End:
+    """Decides over `snapshot`, and evicts where it is no dry run."""
+    kept = _recall(run)
+    rounds = _Rounds(run, snapshot, kept.memory, () if live is None else live.evicted_for_users)
+    left_out = rounds.choose()
+    decide_with = decide_in_time(rounds.decide, run.watch)
+    result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
+    return _End(result, rounds, kept, left_out)
+
+
+def _cut_short(run: _Run, live: LiveRun, snapshot: Snapshot, error: Exception) -> _End:
+    """The end of a run that has evicted for users and then failed or was stopped, which has to be reported."""
+    from descheduler.cycle.applying import PlanRefusedError
+    from descheduler.cycle.remembering import KeptMemory
+    from descheduler.kube.errors import KubeError
+
+    is_known = isinstance(error, RunStopped | KubeError | SnapshotError | PolicyError | PlanRefusedError)
+    cause = str(error) if is_known else f"an internal error ({type(error).__name__})"
+    guard = Guard(run.watch.cause, run.watch.signal_number) if run.watch.is_over else Guard(cause)
+    rounds = _Rounds(run, snapshot, NO_MEMORY, ())
+    return _End(live.without_plan(rounds.decide_nothing()), rounds, KeptMemory(NO_MEMORY), cut_by=guard)
 
 
 class _Run(msgspec.Struct, frozen=True):
@@ -230,7 +268,9 @@ def _keep(run: _Run, kept: KeptMemory, result: RunResult, lease: HeldLease) -> t
     return kept.keep(memory, run.watch, why_not=lease.why_not_current)
 
 
-def _keep_status(run: _Run, result: RunResult, lease: HeldLease | None, live: LiveRun) -> tuple[str, ...]:
+def _keep_status(
+    run: _Run, result: RunResult, lease: HeldLease | None, live: LiveRun, cut_by: Guard | None
+) -> tuple[str, ...]:
     """Leaves a summary of the run beside its Lease; what went wrong with that."""
     if run.options.lease is None:
         return ()
@@ -238,11 +278,11 @@ def _keep_status(run: _Run, result: RunResult, lease: HeldLease | None, live: Li
     from descheduler.cycle.live.status_keeping import keep_status, status_store
     from descheduler.report.outcome.status import make_summary
 
-    guard = find_guard(lease, run.watch, result.outcomes)
+    guard = cut_by or find_guard(lease, run.watch, result.all_outcomes)
     make = partial(
         make_summary,
         result.decisions,
-        result.outcomes,
+        result.all_outcomes,
         stopped_by="" if guard is None else guard.cause,
         taken_up=live.taken_up,
         num_unused=live.num_unused,
@@ -268,6 +308,7 @@ class _Rounds:
 
         self._run = run
         self._snapshot = snapshot
+        self.registry = run.registry
         options = run.options
         self._decide = partial(
             decide,
@@ -283,6 +324,8 @@ class _Rounds:
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""
         self._chosen: tuple[ChosenMove, ...] | None = None
+        self.unselected: tuple[Refusal, ...] = ()
+        """Of the plan that is applied, the pods that are left out because no plugin selects them any more."""
 
     def choose(self) -> tuple[str, ...]:
         """Has the rounds ask for the moves of the plan that is applied; a sentence for each that is left out.
@@ -292,14 +335,20 @@ class _Rounds:
         run, plan = self._run, self._run.options.apply
         if plan is None:
             return ()
-        from descheduler.cycle.applying import still_valid
+        from descheduler.cycle.applying import Selection, still_valid
 
         def decide_on(chosen: Sequence[ChosenMove]) -> Decisions:
             return self._decide(run.policy, chosen=chosen, most_assessed=run.most_assessed)
 
-        judge = partial(still_valid, plan, self._snapshot, decide_on)
+        selection = Selection(run.policy, run.registry, self._decide) if plan.reselects else None
+        judge = partial(still_valid, plan, self._snapshot, decide_on, selection)
         self._chosen, left_out = run.watch.call("judging the plan again", judge)
+        self.unselected = () if selection is None else selection.refusals
         return left_out
+
+    def decide_nothing(self) -> Decisions:
+        """A plan without any move, for which no plugin was asked."""
+        return self._decide(self._run.policy, chosen=(), most_assessed=0)
 
     def decide(self, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
         """One round's decisions."""
@@ -313,7 +362,7 @@ class _Rounds:
 def _with_beyond(decisions: Decisions, rounds: _Rounds, watch: Watch) -> Decisions:
     """`decisions` with what matches beyond the limits; pods may be evicted, which is reported whatever happens here."""
     try:
-        return with_beyond_in_time(decisions, rounds.decide_again, watch)
+        return with_beyond_in_time(decisions, rounds.decide_again, watch, rounds.registry)
     except Exception as error:
         note = f"could not plan beyond the limits: internal error ({type(error).__name__})"
         beyond = replace(decisions.beyond, is_whole=False)

@@ -18,7 +18,11 @@ __all__ = [
     "TransportError",
     "Withheld",
     "credentials_refused",
+    "may_have_acted",
 ]
+
+_REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429})
+"""With these the API server itself says that it has done nothing."""
 
 
 class KubeError(Exception):
@@ -84,6 +88,17 @@ class KindAbsent(ApiError):  # noqa: N818 - an answer callers act on, named afte
 
 class KindForbidden(ApiError):  # noqa: N818 - an answer callers act on, named after what it says
     """The caller may not read the kind (403); the text names the kind, the verb and, when told, the user."""
+
+
+def may_have_acted(error: KubeError) -> bool:
+    """Whether the call that ended so may have had its effect, or may have it yet.
+
+    Only a `Status` of the API server refuses for certain: another answer can come from a proxy, or from a server that
+    gave up while the call was under way in etcd.
+    """
+    if isinstance(error, ApiError):
+        return not error.reason or error.status_code not in _REFUSALS
+    return isinstance(error, TransportError) and not isinstance(error, NotConnected)
 
 
 def credentials_refused(host: str) -> str:

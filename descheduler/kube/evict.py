@@ -192,11 +192,22 @@ class EvictionClient:
         annotations: Mapping[str, str],
         *,
         uid: str,
+        manager: str = "",
         may_send: Callable[[], bool] = lambda: True,
     ) -> EvictionResponse | None:
-        """The response to one change of the pod's annotations, by which others are asked to remove it; as `evict`."""
-        patch = {"metadata": {"uid": uid, "annotations": annotations}}
-        return self._asked("PATCH", _pod_path(namespace, name), patch, may_send, content_type=_MERGE_PATCH)
+        """The response to one change of the pod's annotations, by which others are asked to remove it; as `evict`.
+
+        The API server keeps `manager`, if given, as who has set them.
+        """
+        patch, query = {"metadata": {"uid": uid, "annotations": annotations}}, {"fieldManager": manager}
+        return self._asked(
+            "PATCH",
+            _pod_path(namespace, name),
+            patch,
+            may_send,
+            content_type=_MERGE_PATCH,
+            query=query if manager else None,
+        )
 
     def scale(
         self, path: str, patch: Mapping[str, object], *, manager: str, may_send: Callable[[], bool] = lambda: True

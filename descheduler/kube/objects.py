@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import ApiError, TransportError
+from descheduler.kube.errors import ApiError, KindForbidden, KubeError, TransportError, may_have_acted
 from descheduler.kube.http.bounded_body import OBJECT_BYTES
 from descheduler.kube.http.found import describe_body
 from descheduler.kube.http.status import RawResponse, decode_status
@@ -30,6 +30,18 @@ def is_object_name(text: str) -> bool:
     `k8s.io/apimachinery/pkg/api/validation/path` (1.36), and without what ends a path or does not print.
     """
     return text not in ("", ".", "..") and text.isascii() and text.isprintable() and not _ENDS_A_SEGMENT & set(text)
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    uid: str
+    deletion_timestamp: str | None = None
+
+
+class _Head(msgspec.Struct):
+    metadata: _Metadata
+
+
+_decode_head = msgspec.json.Decoder(_Head).decode
 
 
 class _Items(msgspec.Struct):
@@ -55,7 +67,7 @@ class ObjectCalls:
         return self._client
 
     def read(self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None) -> T | None:
-        """What `decode` makes of the object at `path`, None when there is none."""
+        """What `decode` makes of the object at `path`, None when there is none. Raises KindForbidden."""
 
         def decode_or_fail(body: bytes) -> T:
             try:
@@ -68,7 +80,10 @@ class ObjectCalls:
         except ApiError as error:
             if error.status_code == 404 and error.reason == "NotFound":
                 return None
-            raise _explained(error, "GET", path) from error
+            told = _explained(error, "GET", path)
+            if error.status_code == 403 and error.reason == "Forbidden":
+                raise KindForbidden(str(told), status_code=403, reason=error.reason) from error
+            raise told from error
 
     def list(
         self,
@@ -90,8 +105,12 @@ class ObjectCalls:
             raise self._broken("GET", path, body) from error
 
     def create(self, list_path: str, created: Mapping[str, Any], decode: Callable[[bytes], T]) -> T | None:
-        """The new object, None when there is one of its name already."""
-        response = self._send("POST", list_path, msgspec.json.encode(created))
+        """The new object, None when there is one of its name already.
+
+        The server is told how long it may try: a call that this side has given up must not take effect much later.
+        """
+        query = {"timeout": f"{max(self._client.request_timeout_seconds, 0.001):.3f}s"}
+        response = self._send("POST", list_path, msgspec.json.encode(created), query=query)
         if response.status_code == 409:
             error = self._refusal("POST", list_path, response)
             if error.reason == "AlreadyExists":
@@ -114,7 +133,26 @@ class ObjectCalls:
         return self._decoded("PATCH", path, response, decode)
 
     def delete(self, path: str, *, uid: str = "", grace_period_seconds: int | None = None) -> bool:
-        """Whether the object is being deleted; False when it is not there, or is another one than that of `uid`."""
+        """Whether the object is being deleted; False when it is not there, or is another one than that of `uid`.
+
+        After an answer that leaves that open the object is looked at: what is gone by then was deleted.
+        """
+        try:
+            return self._delete(path, uid, grace_period_seconds)
+        except KubeError as error:
+            if may_have_acted(error) and self._is_leaving(path, uid):
+                return True
+            raise
+
+    def _is_leaving(self, path: str, uid: str) -> bool:
+        """Whether it is gone, or about to be; False where nobody can say."""
+        try:
+            found = self.read(path, _decode_head)
+        except KubeError:
+            return False
+        return found is None or uid not in ("", found.metadata.uid) or found.metadata.deletion_timestamp is not None
+
+    def _delete(self, path: str, uid: str, grace_period_seconds: int | None) -> bool:
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if uid:
             options["preconditions"] = {"uid": uid}

@@ -55,9 +55,10 @@ class RemovalPort(EvictPort, Protocol):
         annotations: Mapping[str, str],
         *,
         uid: str,
+        manager: str = "",
         may_send: Callable[[], bool] = lambda: True,
     ) -> EvictionResponse | None:
-        """As `evict`, with nothing but annotations changed."""
+        """As `evict`, with nothing but annotations changed, in the name of `manager` where one is given."""
 
     def try_evict(
         self, namespace: str, name: str, *, uid: str, may_send: Callable[[], bool] = lambda: True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,11 @@ class MigrationPlanner:
         for number, objective in enumerate(self._args.objectives):
             self._done.append(self._planned(objective, nodes, last[number] if number < len(last) else {}))
 
+    def why_idle(self, nodes: Sequence[Node]) -> str:
+        """What each objective says that has nothing to do; empty where one has something to do."""
+        texts = list(self._idle_texts(nodes))
+        return "; ".join(dict.fromkeys(texts)) if all(texts) else ""
+
     def facts(self) -> PluginFacts:
         """What the plans looked at, and what came of each objective."""
         examined = max((each.num_pods for each in self._done), default=0)
@@ -66,6 +71,12 @@ class MigrationPlanner:
             (each.why_unselected(pod) for each in done),
         )
         return next(filter(None, answers), "")
+
+    def _idle_texts(self, nodes: Sequence[Node]) -> Iterator[str]:
+        from descheduler.migration_planner.objectives.table import objective_of
+
+        for args in self._args.objectives:
+            yield objective_of(args, self._handle, nodes, chooses_nodes=self._args.choose_nodes).nothing_to_do()
 
     def _planned(self, args: PlannerObjective, nodes: Sequence[Node], last: PlannedTargets) -> Planning:
         from descheduler.migration_planner.objectives.table import objective_of

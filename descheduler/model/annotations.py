@@ -16,11 +16,13 @@ from descheduler.model.koordinator.eviction_annotations import (
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
+    DO_NOT_DISRUPT_ANNOTATION,
     EVICT_ANNOTATION,
     EVICTION_IN_PROGRESS_ANNOTATION,
     MIRROR_ANNOTATION,
     PREFER_NO_EVICTION_ANNOTATION,
     REQUEST_EVICT_ONLY_ANNOTATION,
+    SAFE_TO_EVICT_ANNOTATION,
     SOURCE_ANNOTATION,
 )
 
@@ -37,7 +39,9 @@ __all__ = [
     "GPU_PARTITIONS_ANNOTATION",
     "GPU_PARTITION_SPEC_ANNOTATION",
     "JOINT_DEVICES_ANNOTATION",
+    "KAI_ANNOTATIONS",
     "KNOWN_ANNOTATIONS",
+    "KUEUE_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
     "NUMA_SPEC_ANNOTATION",
     "POD_CPU_ALLOCS_ANNOTATION",
@@ -87,8 +91,15 @@ DEFAULT_CLASS_ANNOTATIONS = (
     "storageclass.beta.kubernetes.io/is-default-class",
 )
 
+KUEUE_ANNOTATIONS, KAI_ANNOTATIONS = "kueue.x-k8s.io/", "kai.scheduler/"
+"""Domains of the annotations by which Kueue and KAI place pods."""
+
 READ_ANNOTATIONS = frozenset(
     {
+        DO_NOT_DISRUPT_ANNOTATION,
+        SAFE_TO_EVICT_ANNOTATION,
+        KUEUE_ANNOTATIONS,
+        KAI_ANNOTATIONS,
         EVICT_ANNOTATION,
         PREFER_NO_EVICTION_ANNOTATION,
         REQUEST_EVICT_ONLY_ANNOTATION,

@@ -19,12 +19,15 @@ from descheduler.model.volumes.storage import ClaimTemplate
 
 __all__ = [
     "CRITICAL_PRIORITY",
+    "DO_NOT_DISRUPT_ANNOTATION",
     "EVICTION_IN_PROGRESS_ANNOTATION",
     "EVICT_ANNOTATION",
     "MIRROR_ANNOTATION",
     "PREFER_NO_EVICTION_ANNOTATION",
     "REQUEST_EVICT_ONLY_ANNOTATION",
+    "SAFE_TO_EVICT_ANNOTATION",
     "SOURCE_ANNOTATION",
+    "STAYING_ANNOTATIONS",
     "ContainerStatus",
     "EphemeralVolume",
     "HostPort",
@@ -33,14 +36,21 @@ __all__ = [
     "Pod",
     "PodCondition",
     "PodSpec",
+    "asks_to_stay",
 ]
 
 EVICT_ANNOTATION = "descheduler.alpha.kubernetes.io/evict"
 PREFER_NO_EVICTION_ANNOTATION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
 REQUEST_EVICT_ONLY_ANNOTATION = "descheduler.alpha.kubernetes.io/request-evict-only"
 EVICTION_IN_PROGRESS_ANNOTATION = "descheduler.alpha.kubernetes.io/eviction-in-progress"
+DO_NOT_DISRUPT_ANNOTATION = "karpenter.sh/do-not-disrupt"
+SAFE_TO_EVICT_ANNOTATION = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 SOURCE_ANNOTATION = "kubernetes.io/config.source"
+
+_STAYING = {DO_NOT_DISRUPT_ANNOTATION: "true", SAFE_TO_EVICT_ANNOTATION: "false"}
+STAYING_ANNOTATIONS = tuple([f'{key}: "{value}"' for key, value in _STAYING.items()])
+"""The annotations, with their values, by which pods ask Karpenter and cluster-autoscaler not to evict them."""
 
 CRITICAL_PRIORITY = 2_000_000_000
 """Lowest priority of the system-critical classes, and the highest a user's class may have."""
@@ -233,3 +243,11 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
             if owner.controller:
                 return owner
         return None
+
+
+def asks_to_stay(pod: Pod) -> str:
+    """The one of `STAYING_ANNOTATIONS` that `pod` has, the first of several; "" for none."""
+    for text, (key, value) in zip(STAYING_ANNOTATIONS, _STAYING.items(), strict=True):
+        if pod.annotations.get(key) == value:
+            return text
+    return ""

@@ -40,6 +40,10 @@ class Reason(Enum):
     DAEMON_SET = "DaemonSet", "the pod belongs to a DaemonSet"
     PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim", "the pod mounts a PersistentVolumeClaim that the policy protects"
     NO_DISRUPTION_BUDGET = "NoDisruptionBudget", "no PodDisruptionBudget covers the pod, and the policy requires one"
+    DO_NOT_DISRUPT = (
+        "DoNotDisrupt",
+        "an annotation of the pod asks autoscalers not to evict it, and the policy protects such pods",
+    )
     RESOURCE_CLAIMS = "ResourceClaims", "the pod uses resource claims, and the policy protects such pods"
     LABEL_SELECTOR = "LabelSelector", "the pod's labels do not match the labelSelector of the evictor plugin"
     NAMESPACE = "Namespace", "the policy excludes the pod's namespace"
@@ -77,6 +81,7 @@ class Reason(Enum):
     WORKLOAD_UNKNOWN = "WorkloadUnknown", "the controller of the pod was not found"
     WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has too few replicas for its limits"
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
+    NOT_SELECTED = "NotSelected", "the plugin that a plan names for the pod does not select it any more (apply)"
     OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels (-n, -l)"
     NO_LANDING = "NoLanding", "the replacement pod cannot be scheduled onto any node"
     ELASTIC_QUOTA = "ElasticQuota", "the elastic quota of the replacement pod has no room for it"
@@ -97,6 +102,10 @@ class Reason(Enum):
     )
     TOO_LARGE = "TooLarge", "the requests of the pod exceed what any other node can allocate (refuseTooLarge)"
     MIGRATING_LIMIT = "MigratingLimit", "the limit on pods that migrate at the same time is reached"
+    PLUGIN_FAILED = (
+        "PluginFailed",
+        "a filter of another package failed, so it is unknown whether the pod can be evicted",
+    )
 
 
 class Verdict(msgspec.Struct, frozen=True, gc=False):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import msgspec
 
-__all__ = ["ChosenMove"]
+from descheduler.plan.moves import Move
+
+__all__ = ["ChosenMove", "EarlierPlan", "earlier_plan"]
 
 
 class ChosenMove(msgspec.Struct, frozen=True):
@@ -22,3 +26,33 @@ class ChosenMove(msgspec.Struct, frozen=True):
     held_on: str = ""
     rooms: tuple[tuple[str, str], ...] = ()
     bundle: int = 0
+
+
+class EarlierPlan(msgspec.Struct, frozen=True):
+    """Moves that were decided on before: plugins that search ask for theirs among them in place of a search.
+
+    With `is_checked` they first look whether there is still something for them to do.
+    """
+
+    moves: Sequence[ChosenMove] = ()
+    is_checked: bool = False
+
+
+def earlier_plan(moves: Iterable[Move]) -> EarlierPlan:
+    """The plan that asks for `moves` as they were asked for."""
+    return EarlierPlan(
+        tuple(
+            ChosenMove(
+                move.pod.uid,
+                move.profile,
+                move.plugin,
+                move.reason,
+                move.wave,
+                move.cost,
+                move.held_on,
+                tuple((room.pod.uid, room.node) for room in move.rooms),
+                move.bundle,
+            )
+            for move in moves
+        )
+    )

@@ -71,7 +71,13 @@ class OutcomeCode(Enum):
     JOB_DELETED = "job-deleted"
     """Another client deleted the PodMigrationJob; nothing was evicted."""
     JOB_WAITS = "job-waits"
-    """The job of the pod is paused, or does not change; nothing was evicted yet, and a later run goes on with it."""
+    """The job of the pod is paused, does not change, or has to wait for others (`check` and `message` say why); nothing
+    was evicted yet, and a later run goes on with it."""
+    PROTECTED = "protected"
+    """MigrationController does not let the pod of a user's PodMigrationJob be evicted; `check` and `message` say why.
+    The job has failed, and nothing was evicted."""
+    TIMED_OUT = "timed-out"
+    """The time limit (`ttl`) of the PodMigrationJob passed before any room was held; nothing was evicted."""
     POD_GONE = "pod-gone"
     """No pod with this name and UID exists."""
     BUDGET = "budget"
@@ -149,7 +155,8 @@ class OutcomeCode(Enum):
 class Outcome(msgspec.Struct, frozen=True):
     """The end of one planned eviction; `status_code` is 0 when no answer came, `num_attempts` counts calls made.
 
-    `landed_on` is the node on which the replacement was seen ready, "" while nobody looked or saw it.
+    `landed_on` is the node on which the replacement was seen ready, "" while nobody looked or saw it. `check` is the
+    code of the reason for which a user's job is blocked, and `subject` the object at fault; both are "" otherwise.
     """
 
     eviction: PlannedEviction
@@ -159,6 +166,8 @@ class Outcome(msgspec.Struct, frozen=True):
     status_code: int = 0
     num_attempts: int = 0
     landed_on: str = ""
+    check: str = ""
+    subject: str = ""
 
     @property
     def is_unconfirmed(self) -> bool:
@@ -170,5 +179,16 @@ class Outcome(msgspec.Struct, frozen=True):
         """Whether more time would have changed nothing: evicted for certain, or not to be asked for in this run."""
         if self.kind.uses_limits:
             return not self.is_unconfirmed
-        settled = {OutcomeCode.NO_UID, OutcomeCode.LIMIT, OutcomeCode.BUNDLE, OutcomeCode.WINDOW_CLOSED}
-        return self.code.is_never_meant or self.code in settled
+        return self.code.is_never_meant or self.code in _SETTLED
+
+
+_SETTLED = frozenset(
+    {
+        OutcomeCode.NO_UID,
+        OutcomeCode.LIMIT,
+        OutcomeCode.BUNDLE,
+        OutcomeCode.WINDOW_CLOSED,
+        OutcomeCode.PROTECTED,
+        OutcomeCode.TIMED_OUT,
+    }
+)

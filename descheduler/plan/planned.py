@@ -37,7 +37,8 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     replacement, None without one, and `labels` are those of the pod: by both a replacement is known.
     Evictions of the same `bundle` leave together; 0 is that of a pod that leaves alone. Those of one `wave` may be
     under way together; those of the next need room that these leave. `held_on` is the node on which room is to be held
-    for the replacement, "" where the scheduler chooses it. `rooms` are to be held for pending pods.
+    for the replacement, "" where the scheduler chooses it. `rooms` are to be held for pending pods. `users_job` is the
+    name of the PodMigrationJob by which a user has asked for it, "" for what a plugin has.
     """
 
     namespace: str
@@ -57,6 +58,7 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
     held_on: str = ""
     rooms: tuple[PlannedRoom, ...] = ()
+    users_job: str = ""
 
     @property
     def controller_uid(self) -> str:

@@ -6,8 +6,9 @@ import dataclasses
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -15,6 +16,7 @@ from multiprocessing.context import SpawnProcess
 from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Budget, Limits
 from descheduler.planner.search import Incumbent, Search, SearchTask
+from descheduler.process_end import bound_to_process
 
 __all__ = ["search_in_processes"]
 
@@ -96,26 +98,34 @@ def _receive(
 @contextmanager
 def _started(task: SearchTask, num_workers: int) -> Iterator[list[Connection]]:
     """The pipes to that many workers, each of which has another seed; they are joined when the caller is done."""
-    context = multiprocessing.get_context("spawn")
     pipes: list[Connection] = []
     processes: list[SpawnProcess] = []
-    try:
-        for number in range(num_workers):
-            ours, theirs = context.Pipe()
-            own_task = dataclasses.replace(task, seed=task.seed + number)
-            process = context.Process(target=_work, args=(theirs, own_task), daemon=True)
-            with _deaf_to_interrupts():
-                process.start()
-            theirs.close()
-            pipes.append(ours)
-            processes.append(process)
-        yield pipes
-        for process in processes:
-            process.join()
-    finally:
-        for process in processes:
-            if process.is_alive():
-                process.terminate()
+    with ExitStack() as bound:
+        try:
+            for number in range(num_workers):
+                own_task = dataclasses.replace(task, seed=task.seed + number)
+                start = partial(_start, own_task)
+                process, pipe = bound.enter_context(bound_to_process(start, lambda started: started[0].kill()))
+                pipes.append(pipe)
+                processes.append(process)
+            yield pipes
+            for process in processes:
+                process.join()
+        finally:
+            for process in processes:
+                if process.is_alive():
+                    process.terminate()
+
+
+def _start(task: SearchTask) -> tuple[SpawnProcess, Connection]:
+    """A worker and the pipe to it."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, task), daemon=True)
+    with _deaf_to_interrupts():
+        process.start()
+    theirs.close()
+    return process, ours
 
 
 @contextmanager
@@ -130,7 +140,13 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 def _work(pipe: Connection, task: SearchTask) -> None:
-    """A worker's life: rounds until it is told that there are no more. Whatever it is told meanwhile ends a round."""
+    """A worker's life: rounds until it is told that there are no more, or until nobody is there to tell."""
+    with suppress(EOFError, ConnectionError):
+        _search(pipe, task)
+
+
+def _search(pipe: Connection, task: SearchTask) -> None:
+    """Rounds until there are no more. Whatever a worker is told meanwhile ends a round."""
     search = Search(task, is_cancelled=pipe.poll, on_incumbent=pipe.send)
     has_started = False
     while (told := pipe.recv()) is not None:

@@ -106,6 +106,9 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     """What the plugin reads with these arguments."""
     remembers: bool = False
     """Whether the plugin leaves something for its next run, which has to be kept for it."""
+    searches: bool = False
+    """Whether the plugin searches for a plan, which takes long. Whatever decides over the same snapshot once more asks
+    for the moves of that plan in place of another search."""
     native: bool = False
     """Whether the arguments are an API kind of their own (`<name>Args`), known only to a DeschedulerConfiguration."""
 

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from descheduler.policy.plugin_faults import Origin, PluginFault, WrongAnswer, fault_of, text_of
+
 if TYPE_CHECKING:  # takes longer to import than a policy without foreign plugins needs to load
     from importlib.metadata import EntryPoint
 
-__all__ = ["PLUGIN_GROUP", "SCHEDULING_GROUP", "WithPackages", "load_failure", "of_kind"]
+__all__ = ["PLUGIN_GROUP", "SCHEDULING_GROUP", "Admit", "WithPackages", "load_failure", "of_kind"]
 
 PLUGIN_GROUP = "descheduler.plugins"
 """The group of deschedule, balance and filter plugins; each entry is a PluginSpec."""
@@ -21,19 +23,23 @@ SCHEDULING_GROUP = "descheduler.scheduling_plugins"
 """The group of scheduling plugins; each entry is a SchedulingPlugin."""
 
 RowType = TypeVar("RowType")
+Admit = Callable[[RowType, Origin], RowType]
+"""A row of a package as it is used: guarded, so that what its plugin does wrong is a fault of that plugin alone. Raises
+WrongAnswer for one that makes no sense."""
 
 
 class WithPackages(Mapping[str, RowType], Generic[RowType]):
     """Rows of plugins by name: `own`, and those of type `row_type` that packages offer in `group`.
 
     Only names that were looked up are members, beside the own ones; nothing is imported for any other. An own plugin
-    is never replaced. A plugin that cannot be loaded is none, and `failure` says why.
+    is never replaced. A plugin that cannot be loaded is none, and `failure` says why. `admit` looks at each row first.
     """
 
-    def __init__(self, own: Mapping[str, RowType], group: str, row_type: type[RowType]) -> None:
+    def __init__(self, own: Mapping[str, RowType], group: str, row_type: type[RowType], admit: Admit[RowType]) -> None:
         self._own = own
         self._group = group
         self._row_type = row_type
+        self._admit = admit
         self._loaded: dict[str, RowType] = {}
         self._failures: dict[str, str] = {}
 
@@ -70,14 +76,18 @@ class WithPackages(Mapping[str, RowType], Generic[RowType]):
 
     def _imported(self, offer: EntryPoint) -> tuple[RowType | None, str]:
         """What `offer` stands for, or what is wrong with it."""
+        origin = Origin(offer.name, offer.dist.name if offer.dist is not None else "", offer.module.partition(".")[0])
         try:
             row = offer.load()
-        except Exception as error:  # whatever the code of others raises while it is imported
-            return None, f"{type(error).__name__}: {error}"
-        if not isinstance(row, self._row_type):
-            return None, f"{offer.value} is no {self._row_type.__name__}"
-        name = getattr(row, "name", offer.name)
-        return (row, "") if name == offer.name else (None, f"{offer.value} is named {name}")
+            if not isinstance(row, self._row_type):
+                return None, f"{offer.value} is no {self._row_type.__name__}"
+            name = getattr(row, "name", offer.name)
+            return (self._admit(row, origin), "") if name == offer.name else (None, f"{offer.value} is named {name}")
+        except (PluginFault, WrongAnswer) as fault:
+            return None, str(fault)
+        except BaseException as error:  # whatever the code of others raises while it is imported
+            fault_of(origin, error)
+            return None, text_of(f"{type(error).__name__}: {error}", "the text of an error")
 
     @cached_property
     def _offers(self) -> Mapping[str, list[EntryPoint]]:

@@ -15,6 +15,7 @@ __all__ = [
     "PlacingPlugin",
     "RememberingPlugin",
     "ReportingPlugin",
+    "SearchingPlugin",
     "StrategyError",
     "judges_pods_alone",
 ]
@@ -69,6 +70,17 @@ class RememberingPlugin(Protocol):
 
     def note(self) -> bytes:
         """What the next run has to know, in JSON; empty for nothing. Asked after each run."""
+
+
+@runtime_checkable
+class SearchingPlugin(Protocol):
+    """A strategy whose row says that it `searches`: an earlier plan of its can be asked for in place of a search."""
+
+    def why_idle(self, nodes: Sequence[Node]) -> str:
+        """Why it has nothing to do on `nodes`, found without a search; empty where it would search.
+
+        Asked before anything of the earlier plan is requested. Raises StrategyError.
+        """
 
 
 def judges_pods_alone(strategy: object) -> bool:

@@ -114,11 +114,8 @@ def _without_counterpart(tally: Tally) -> Iterator[str]:
 def _departures_from_koordinator() -> Iterator[str]:
     from tests.conformance.koordinator.phases import DEPARTURES
 
-    yield from (
-        "",
-        "In these scripts of `phases` a defect of koord-descheduler is not copied; they pass when the job ends so:",
-        "",
-    )
-    for script, departure in DEPARTURES.items():
-        end = " ".join(word for word in departure.end if word)
-        yield f"- `{script}` ends as {end}. In koord-descheduler {departure.why}."
+    yield from ("", "In these kinds of scripts of `phases` a defect of koord-descheduler is not copied:", "")
+    for departure in DEPARTURES:
+        end = " ".join(word for word in departure.end or () if word)
+        here = f" Here the job ends as {end}." if end else ""
+        yield f"- Where {departure.what}: {departure.why}.{here}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code
 from descheduler.plan.outcome import Outcome as ExecutedEviction
@@ -42,6 +43,14 @@ def test_exit_code_of_a_run(results: list[ExecutedEviction], usual: ExitCode, de
 
     assert outcome_exit_code(outcome, is_detailed=False) is usual
     assert outcome_exit_code(outcome, is_detailed=True) is detailed
+
+
+@pytest.mark.parametrize("result", [FAILED, FORBIDDEN, GIVEN_UP])
+def test_fault_of_a_users_job_is_no_failure_of_the_run(result: ExecutedEviction) -> None:
+    outcome = outcome_of(replace(result, eviction=replace(result.eviction, plugin="", users_job="mine")))
+
+    assert outcome_exit_code(outcome, is_detailed=False) is ExitCode.DONE
+    assert outcome_exit_code(outcome, is_detailed=True) is ExitCode.INCOMPLETE
 
 
 @pytest.mark.parametrize(

@@ -197,14 +197,15 @@ class Interrupt:
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, Interrupt())
-from descheduler.__main__ import main
-sys.exit(main())
+import descheduler.__main__ as program
+sys.exit(getattr(program, sys.argv[2])())
 """
 
 
 @pytest.mark.parametrize("module", ["click", "descheduler.cli.commands", "descheduler.supervision"])
-def test_ctrl_c_while_the_program_is_loaded_is_one_line(module: str) -> None:
-    command = [sys.executable, "-c", INTERRUPTED_WHILE_LOADING, module]
+@pytest.mark.parametrize("entry", ["main", "complete"])
+def test_ctrl_c_while_the_program_is_loaded_is_one_line(module: str, entry: str) -> None:
+    command = [sys.executable, "-c", INTERRUPTED_WHILE_LOADING, module, entry]
 
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
 

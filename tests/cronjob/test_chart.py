@@ -198,8 +198,9 @@ def test_rights_for_surges_come_with_a_policy_that_asks_for_them(helm: Helm) -> 
 
 
 @pytest.mark.parametrize(("policy", "verb"), [("Delete", "delete"), ("SoftEviction", "patch")])
-def test_way_in_which_pods_leave_comes_with_its_right(helm: Helm, policy: str, verb: str) -> None:
-    without, manifests = helm.template(KOORDINATOR), helm.template(moving(f"evictionPolicy: {policy}"))
+@pytest.mark.parametrize("args", ["evictionPolicy: {}", "allowedEvictionPolicies: [Eviction, {}]"])
+def test_way_in_which_pods_leave_comes_with_its_right(helm: Helm, args: str, policy: str, verb: str) -> None:
+    without, manifests = helm.template(KOORDINATOR), helm.template(moving(args.format(policy)))
 
     assert granted(manifests, "ClusterRole") - granted(without, "ClusterRole") == {Grant(verb, "", "pods")}
 

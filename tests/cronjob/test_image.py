@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import operator
+import os
 import re
+import shutil
+import subprocess
 import tomllib
 from functools import reduce
 from pathlib import Path
@@ -42,10 +45,10 @@ def test_image_is_built_in_one_stage_and_starts_from_nothing_in_another() -> Non
     assert bases == ["${PYTHON_IMAGE} AS builder", "scratch"]
 
 
-def test_base_image_is_a_slim_python_named_by_tag() -> None:
+def test_base_image_is_a_slim_python_named_by_tag_and_digest() -> None:
     argument = dict(instructions()[:1])["ARG"]
 
-    assert re.fullmatch(r"PYTHON_IMAGE=python:3\.\d+[\w.-]*-slim[\w.-]*", argument)
+    assert re.fullmatch(r"PYTHON_IMAGE=python:3\.\d+[\w.-]*-slim[\w.-]*@sha256:[0-9a-f]{64}", argument)
 
 
 def test_program_runs_as_nobody_without_a_shell() -> None:
@@ -116,9 +119,37 @@ def test_whatever_is_installed_is_checked_against_its_hash() -> None:
     assert sum("--require-hashes" in part for part in installs) == 3
 
 
-def test_base_image_is_pinned_by_nobody_but_the_operator() -> None:
-    """A digest that nobody looked up would be worse than none; the page says how to look it up and pass it."""
-    text = (CRONJOB / "Dockerfile").read_text()
+def renew(folder: Path, answer: str) -> tuple[int, str]:
+    """The exit code of `make base-image` where the registry gives `answer`, and the Dockerfile that it leaves."""
+    (folder / "cronjob").mkdir()
+    for name in ("Makefile", "cronjob/Dockerfile"):
+        shutil.copy(REPOSITORY / name, folder / name)
+    docker = folder / "docker"
+    docker.write_text(f'#!/bin/sh\ntest "$4" = python:3.11-slim-bookworm && {answer}\n')
+    docker.chmod(0o755)
+    path = f"{folder}:{os.environ['PATH']}"
+    done = subprocess.run(["make", "base-image"], cwd=folder, env={"PATH": path}, capture_output=True, check=False)
+    assert sorted(file.name for file in (folder / "cronjob").iterdir()) == ["Dockerfile"]
+    return done.returncode, (folder / "cronjob" / "Dockerfile").read_text()
 
-    assert "sha256:" not in text
-    assert "--build-arg PYTHON_IMAGE=" in (CRONJOB / "README.md").read_text()
+
+def test_digest_of_the_base_image_is_renewed_by_make(tmp_path: Path) -> None:
+    code, renewed = renew(tmp_path, f"echo sha256:{'0' * 64}")
+
+    before = (CRONJOB / "Dockerfile").read_text()
+    assert (code, renewed) == (0, re.sub(r"(?<=@sha256:)[0-9a-f]{64}", "0" * 64, before))
+    assert renewed != before
+
+
+@pytest.mark.parametrize("answer", [pytest.param("exit 1", id="no answer"), pytest.param("echo none", id="another")])
+def test_digest_stays_where_the_registry_does_not_tell_it(tmp_path: Path, answer: str) -> None:
+    code, left = renew(tmp_path, answer)
+
+    assert (code != 0, left) == (True, (CRONJOB / "Dockerfile").read_text())
+
+
+def test_page_of_the_image_says_how_to_renew_the_base_image() -> None:
+    page = (CRONJOB / "README.md").read_text()
+
+    assert "make base-image" in page
+    assert "--build-arg PYTHON_IMAGE=" in page

@@ -43,11 +43,11 @@ def plan() -> Decisions:
     return found
 
 
-def apply(plan: Decisions, folder: Path, pods: Sequence[Pod]) -> Sequence[str]:
+def apply(plan: Decisions, folder: Path, pods: Sequence[Pod], *, allows_partial: bool = False) -> Sequence[str]:
     """The moves of the plan that still hold, by way of its file, where the pods are `pods` by now."""
     path = folder / "plan.json"
     path.write_bytes(msgspec.json.encode(make_plan_file(plan, ClusterIdentity(server="https://a", uid="u"))))
-    to_apply = PlanToApply(read_plan_file(path), max_age=timedelta(minutes=5))
+    to_apply = PlanToApply(read_plan_file(path), timedelta(minutes=5), allows_partial)
     moves, _ = still_valid(to_apply, make_snapshot(NODES, pods), lambda _: plan)
     return [move.uid.removeprefix("default-") for move in moves]
 
@@ -108,3 +108,18 @@ def test_pending_pod_of_a_dump_without_uids_is_taken_to_wait(tmp_path: Path) -> 
 
     assert evicted(plan) == ["p"]
     assert apply(plan, tmp_path, RUNNING) == ["p"]
+
+
+def test_pods_that_leave_together_are_left_out_together(tmp_path: Path) -> None:
+    """One of the two has other labels by now; with the other alone there would be room for nobody."""
+    both = [make_pod(name, cpu="1", node="a") for name in ("p", "q")]
+    fixed = make_pod("fixed", cpu="2", node="b", owners=[])
+    plan = run_objective("makeRoom", NODES, [*both, fixed, *GANG])
+    relabelled = msgspec.structs.replace(both[0], labels={"app": "another"})
+
+    assert sorted(evicted(plan)) == ["p", "q"]
+    with pytest.raises(PlanRefusedError) as refused:
+        apply(plan, tmp_path, [relabelled, both[1], fixed, *GANG], allows_partial=True)
+
+    assert "\n  pod default/p: has other labels\n" in str(refused.value)
+    assert "--allow-partial" not in str(refused.value)  # nothing is left

@@ -17,8 +17,10 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import with_beyond, with_beyond_in_time
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.migration_planner.plan_search import PlanSearch
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
+from descheduler.plan.chosen import earlier_plan
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.staying import staying_pods
 from descheduler.policy.load import load_policy
@@ -275,3 +277,67 @@ def test_no_pod_is_both_evicted_and_staying(world: Snapshot) -> None:
 
 def test_every_limit_has_the_key_that_policies_give_it() -> None:
     assert {limit.value for limit in EvictionLimit} == {TOTAL, NODE, NAMESPACE, PLUGIN_NODE, "maxPodsToEvict"}
+
+
+def planner_policy(**top: object) -> Object:
+    """PodLifeTime, then MigrationPlanner, which moves pods off tainted nodes."""
+    planner = {"objectives": [{"repairViolations": {"strategies": ["RemovePodsViolatingNodeTaints"]}}], "workLimit": 1}
+    old = {"maxPodLifeTimeSeconds": 60, "labelSelector": {"matchLabels": {"app": "old"}}}
+    profile = {
+        "name": "p",
+        "pluginConfig": [
+            {"name": "PodLifeTime", "args": old},
+            {"name": "MigrationPlanner", "args": planner},
+            {"name": "RemovePodsViolatingNodeTaints"},
+        ],
+        "plugins": {"deschedule": {"enabled": ["PodLifeTime"]}, "balance": {"enabled": ["MigrationPlanner"]}},
+    }
+    return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile], **top}
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[PlanSearch]:
+    """Every search of a planner."""
+    found: list[PlanSearch] = []
+    search = PlanSearch.run
+
+    def noted(self: PlanSearch, last: Any) -> None:
+        found.append(self)
+        search(self, last)
+
+    monkeypatch.setattr(PlanSearch, "run", noted)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("top", "evicted_names", "beyond", "is_whole"),
+    [
+        pytest.param({TOTAL: 3}, {"o1", "o2", "o3"}, {"o4"}, False, id="nothing is left for the planner"),
+        pytest.param({TOTAL: 4, NODE: 3}, {"o1", "o2", "o3", "p1"}, {"o4"}, False, id="the planner moves some"),
+        pytest.param({NODE: 3}, {"o1", "o2", "o3", "p1", "p2"}, {"o4"}, True, id="it moves all"),
+    ],
+)
+def test_planner_does_not_search_again_for_the_report(
+    searches: list[PlanSearch], top: Mapping[str, int], evicted_names: set[str], beyond: set[str], *, is_whole: bool
+) -> None:
+    aged = [make_pod(name, node="b", labels={"app": "old"}) for name in ("o1", "o2", "o3", "o4")]
+
+    decisions = planned(planner_policy(**top), tainted(*aged, make_pod("p1"), make_pod("p2")))
+
+    assert len(searches) == 1
+    assert {move.pod.name for move in decisions.leaving} == evicted_names
+    assert {each.pod.name for each in decisions.beyond.cut_off} == beyond
+    assert decisions.beyond.is_whole == is_whole
+
+
+def test_planner_asks_for_its_earlier_moves_in_place_of_a_search(searches: list[PlanSearch]) -> None:
+    aged = [make_pod(name, node="b", labels={"app": "old"}) for name in ("o1", "o2")]
+    decide_by = partial(decide, snapshot=tainted(*aged, make_pod("p1")), now=NOW)
+    run = decide_by(load(planner_policy(**{NODE: 1})))
+
+    again = decide_by(run.policy, earlier=earlier_plan(run.leaving))
+
+    assert [(move.pod.name, move.plugin) for move in again.leaving] == [
+        (move.pod.name, move.plugin) for move in run.leaving
+    ]
+    assert len(searches) == 1

@@ -21,8 +21,8 @@ _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def pages() -> list[Path]:
-    """README, CHANGELOG, CONTRIBUTING and everything below docs."""
-    at_the_top = [ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")]
+    """README, CHANGELOG, CONTRIBUTING, SECURITY and everything below docs."""
+    at_the_top = [ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")]
     return [*at_the_top, *sorted((ROOT / "docs").rglob("*.md"))]
 
 

@@ -89,15 +89,16 @@ def _become_program(order: dict[str, Any]) -> int:
     """Puts files, folder and signals right, and runs the program's entry point."""
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL if number is not signal.SIGPIPE else signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(order["folder"])
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(_open_output(order["stdout"]), 1)
     os.dup2(_open_output(order["stderr"]), 2)
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY_BYTES, _MOST_MEMORY_BYTES))
     sys.argv = ["descheduler", *order["arguments"]]
-    from descheduler.cli.main import main
+    from descheduler.__main__ import main
 
+    # Ignored until now, since this interpreter is not the program yet.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     return main()
 
 

@@ -26,10 +26,15 @@ class Cli:
         self.policy = folder / "policy.yaml"
         self.policy.write_text(taint_policy())
         self.kubeconfig = kubeconfig
+        self.environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(
-        self, *flags: str, command: str = "run", program: Sequence[str] = PROGRAM, stderr: int = subprocess.PIPE
+        self,
+        *flags: str,
+        command: str = "run",
+        program: Sequence[str] = PROGRAM,
+        stderr: int = subprocess.PIPE,
     ) -> subprocess.Popen[str]:
         """A running command, by default `descheduler run`; the streams are pipes, unless `stderr` is a file."""
         policy = () if command == "snapshot" else ("--config", str(self.policy))
@@ -38,7 +43,7 @@ class Cli:
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
-            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+            env=self.environment,
         )
         self._processes.append(process)
         return process

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import stat
 import subprocess
 import threading
 import time
@@ -12,17 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.integration.credential_plugins import IN_TIME_SECONDS, are_gone, wait_until, write_plugin
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Drip, Silence, failure
 from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, serve
 
 __all__ = ["cli"]
-
-IN_TIME_SECONDS = 30
-"""Far less than what any of these would hang for, far more than what a busy machine takes."""
 
 
 def sees(fake_api: FakeApi, is_meant: Callable[[Request], bool]) -> threading.Event:
@@ -127,47 +123,37 @@ def test_second_signal_names_the_pods_whose_eviction_is_under_way(fake_api: Fake
 
 
 @pytest.fixture
-def plugin_pids(cli: Cli, secure_api: FakeApi, tmp_path: Path) -> Path:
-    """The kubeconfig asks a credential plugin that hangs: the file with its process id and that of its child.
-
-    Over https, since no credentials are looked for where they would travel in clear.
-    """
-    secure_api.write_kubeconfig(cli.kubeconfig)
-    pids = tmp_path / "pids"
-    plugin = tmp_path / "plugin"
-    plugin.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! > {pids}.new\nmv {pids}.new {pids}\nwait\n")
-    plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
-    document = yaml.safe_load(cli.kubeconfig.read_text())
-    exec_section = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}
-    document["users"][0]["user"] = {"exec": exec_section}
-    cli.kubeconfig.write_text(yaml.safe_dump(document))
-    return pids
+def plugin_pids(cli: Cli, secure_api: FakeApi) -> Path:
+    """The kubeconfig asks a credential plugin that hangs: the file with its process id and that of its child."""
+    return write_plugin(cli.kubeconfig, secure_api, "sleep 600 &\nNOTE\nwait")
 
 
-def is_alive(pid: int) -> bool:
-    """Whether there is such a process that is more than its remains."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def wait_until(is_so: Callable[[], bool]) -> bool:
-    """Whether it comes true in time."""
-    give_up_at = time.monotonic() + IN_TIME_SECONDS
-    while not is_so() and time.monotonic() < give_up_at:
-        time.sleep(0.02)
-    return is_so()
-
-
-def test_signal_ends_a_run_and_its_credential_plugin(cli: Cli, plugin_pids: Path) -> None:
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("sleep 600 &\nNOTE\nwait", id="waits for its child"),
+        pytest.param("sleep 600 &\nNOTE\ncat credential", id="has ended and left a child that may still print"),
+    ],
+)
+def test_signal_ends_a_run_and_its_credential_plugin_that(cli: Cli, secure_api: FakeApi, script: str) -> None:
+    pids = write_plugin(cli.kubeconfig, secure_api, script)
     process = cli.start()
 
-    assert wait_until(plugin_pids.exists)
+    assert wait_until(pids.exists)
     process.send_signal(signal.SIGTERM)
 
     assert ended(process) == stopped(143, "SIGTERM", "loading the kubeconfig and its credentials")
-    assert wait_until(lambda: not any(is_alive(int(pid)) for pid in plugin_pids.read_text().split()))
+    assert are_gone(pids)
+
+
+def test_nothing_that_a_credential_plugin_starts_outlives_the_run(cli: Cli, secure_api: FakeApi) -> None:
+    serve(secure_api, *crowded_cluster("p1"))
+    pids = write_plugin(cli.kubeconfig, secure_api, "sleep 600 > /dev/null &\nNOTE\ncat credential")
+
+    code, _, err = cli.run()
+
+    assert (code, secure_api.pods()) == (0, []), err
+    assert are_gone(pids)
 
 
 def test_deadline_ends_a_run_whose_credential_plugin_hangs(cli: Cli, plugin_pids: Path) -> None:
@@ -190,6 +176,27 @@ def test_signal_during_the_push_of_metrics_keeps_the_exit_code(fake_api: FakeApi
     assert code == 0
     assert json.loads(out)["counts"]["evicted"] == 1
     assert '"Metrics may be incomplete"' in last
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_second_signal_during_the_push_of_metrics_keeps_the_exit_code(
+    fake_api: FakeApi, cli: Cli, number: signal.Signals
+) -> None:
+    """The outcome is written, and the log does not say otherwise."""
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always("PUT", "/metrics/job/descheduler-p", Silence())
+    is_pushing = sees(fake_api, lambda request: request.path.startswith("/metrics"))
+    process = cli.start("-o", "json", "--metrics-push-url", fake_api.url)
+
+    assert is_pushing.wait(PATIENCE_SECONDS)
+    while process.poll() is None:  # the system makes one of equal signals that come together
+        process.send_signal(number)
+        time.sleep(0.05)
+    out, err = process.communicate(timeout=IN_TIME_SECONDS)
+
+    assert (process.returncode, json.loads(out)["counts"]["evicted"]) == (0, 1), err
+    assert "Traceback" not in err
+    assert "outcome not written" not in err
 
 
 def test_signal_ends_a_run_whose_report_nobody_reads(fake_api: FakeApi, cli: Cli) -> None:
@@ -246,7 +253,7 @@ def test_suspended_run_that_resumes_evicts_nothing_more(fake_api: FakeApi, cli: 
     pace = ("--client-connection-qps", "2", "--client-connection-burst", "5")
     process = cli.start("-o", "json", "--lease-duration", "2s", *pace)
 
-    assert wait_until(lambda: len(eviction_requests(fake_api)) == 5)
+    assert wait_until(lambda: len(eviction_requests(fake_api)) >= 5)
     process.send_signal(signal.SIGSTOP)
     time.sleep(2.5)
     num_evicted = len(eviction_requests(fake_api))

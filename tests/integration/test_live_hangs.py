@@ -43,32 +43,59 @@ LONG_SECONDS = 20
 RunHurried = Callable[..., str]
 
 
+class HeldClock(Clock):
+    """A clock that stands until `go`: on a busy machine too, a run gets as far as where it is to hang."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._went_at: float | None = None
+
+    def go(self) -> None:
+        """Lets time pass from now on."""
+        if self._went_at is None:
+            self._went_at = time.monotonic()
+
+    def go_at(self, api: FakeApi, method: str, path: str) -> None:
+        """Lets time pass from when such a request comes."""
+        before = api.on_request
+
+        def note(request: Request) -> None:
+            before(request)
+            if (request.method, request.path) == (method, path):
+                self.go()
+
+        api.on_request = note
+
+    def now(self) -> float:
+        """The time in seconds."""
+        return 0.0 if self._went_at is None else time.monotonic() - self._went_at
+
+    def sleep(self, seconds: float) -> None:
+        """Waits."""
+        time.sleep(seconds)
+
+
 @pytest.fixture
-def run_hurried(fake_api: FakeApi, client: KubeClient) -> RunHurried:
-    """A run with half a second: why it was stopped. It evicts nothing and leaves no Lease behind."""
+def clock() -> HeldClock:
+    """The clock of the run."""
+    return HeldClock()
+
+
+@pytest.fixture
+def run_hurried(fake_api: FakeApi, client: KubeClient, clock: HeldClock) -> RunHurried:
+    """A run with half a second from a request on, if named: why it was stopped. It evicts nothing."""
     serve(fake_api, *crowded_cluster("p1", "p2"))
 
-    def run_now(policy: str = "") -> str:
+    def run_now(method: str = "", path: str = "", policy: str = "") -> str:
+        clock.go_at(fake_api, method, path)
         began = time.monotonic()
         with pytest.raises(RunStopped) as raised:
-            run(client, policy or taint_policy(), options=LEASED, clock=RealClock(), deadline_seconds=0.5)
+            run(client, policy or taint_policy(), options=LEASED, clock=clock, deadline_seconds=0.5)
         assert time.monotonic() - began < LONG_SECONDS
         assert eviction_requests(fake_api) == []
         return str(raised.value)
 
     return run_now
-
-
-class RealClock(Clock):
-    """A clock that goes."""
-
-    def now(self) -> float:
-        """The time in seconds."""
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        """Waits."""
-        time.sleep(seconds)
 
 
 def is_free(fake_api: FakeApi) -> bool:
@@ -91,7 +118,7 @@ def test_run_ends_at_its_deadline_while_the_server(
 ) -> None:
     fake_api.fail_always("GET", path, fault)
 
-    why = run_hurried()
+    why = run_hurried("GET", path)
 
     assert why == f"stopped by --deadline 0.5s while {doing}; nothing was evicted"
     assert is_free(fake_api)
@@ -109,7 +136,7 @@ def test_run_ends_at_its_deadline_when_the_server_falls_silent_as_it(
 ) -> None:
     fake_api.fail_next(method, path, Silence())
 
-    why = run_hurried()
+    why = run_hurried(method, path)
 
     assert why == "stopped by --deadline 0.5s while taking the Lease; nothing was evicted"
     assert ("kube-system", "descheduler-p") not in fake_api.leases.objects or is_free(fake_api)
@@ -127,7 +154,7 @@ def test_run_ends_at_its_deadline_in_a_list_without_an_end(fake_api: FakeApi, ru
 
     fake_api.on_request = add_page
 
-    assert run_hurried() == "stopped by --deadline 0.5s while reading pods; nothing was evicted"
+    assert run_hurried("GET", "/api/v1/pods") == "stopped by --deadline 0.5s while reading pods; nothing was evicted"
     num_asked = len(fake_api.sent("GET", "/api/v1/pods"))
     time.sleep(0.2)
     assert len(fake_api.sent("GET", "/api/v1/pods")) <= num_asked + 2
@@ -151,7 +178,7 @@ def test_run_ends_at_its_deadline_in_an_answer_without_an_end(
     fake_api.speaks_protobuf = form == "protobuf"
     fake_api.fail_always("GET", "/api/v1/pods", RawAnswer(endless))
 
-    assert run_hurried() == "stopped by --deadline 0.5s while reading pods; nothing was evicted"
+    assert run_hurried("GET", "/api/v1/pods") == "stopped by --deadline 0.5s while reading pods; nothing was evicted"
     assert is_over.wait(LONG_SECONDS)
 
 
@@ -177,7 +204,9 @@ def test_run_ends_at_its_deadline_while_prometheus_is_silent(fake_api: FakeApi, 
     fake_api.fail_always("POST", "/api/v1/query", Silence())
 
     why = run_hurried(
-        balancing(args, f"metricsProviders: [{{source: Prometheus, prometheus: {{url: {fake_api.url}}}}}]")
+        "POST",
+        "/api/v1/query",
+        balancing(args, f"metricsProviders: [{{source: Prometheus, prometheus: {{url: {fake_api.url}}}}}]"),
     )
 
     assert why == "stopped by --deadline 0.5s while asking Prometheus for node usage; nothing was evicted"
@@ -185,10 +214,15 @@ def test_run_ends_at_its_deadline_while_prometheus_is_silent(fake_api: FakeApi, 
 
 
 def test_run_ends_at_its_deadline_in_a_decision_that_takes_too_long(
-    fake_api: FakeApi, run_hurried: RunHurried, monkeypatch: pytest.MonkeyPatch
+    fake_api: FakeApi, run_hurried: RunHurried, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_over = threading.Event()
-    monkeypatch.setattr(decide_module, "decide", lambda *args, **options: compute_until(is_over))
+
+    def decide_slowly(*_arguments: Any, **_options: Any) -> None:
+        clock.go()
+        compute_until(is_over)
+
+    monkeypatch.setattr(decide_module, "decide", decide_slowly)
 
     why = run_hurried()
     is_over.set()
@@ -204,7 +238,7 @@ def compute_until(is_over: threading.Event) -> None:
 
 
 def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
-    fake_api: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch
+    fake_api: FakeApi, client: KubeClient, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     serve(fake_api, *crowded_cluster("p1", "p2"))
     fake_api.on_eviction("p1", budget_refusal("b"), namespace="default")
@@ -213,6 +247,7 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
 
     def decide_slowly(*args: Any, **options: Any) -> Decisions:
         if decided:
+            clock.go()
             compute_until(is_over)
         decided.append(1)
         return decide(*args, **options)
@@ -220,7 +255,7 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
     monkeypatch.setattr(decide_module, "decide", decide_slowly)
     one_in_total = taint_policy("maxNoOfPodsToEvictTotal: 1")
 
-    result = run(client, one_in_total, options=LEASED, clock=RealClock(), deadline_seconds=1.5)
+    result = run(client, one_in_total, options=LEASED, clock=clock, deadline_seconds=1.5)
     is_over.set()
 
     assert codes(result) == {"p1": OutcomeCode.BUDGET}
@@ -228,12 +263,16 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
     assert is_free(fake_api)
 
 
-def test_lease_outlasts_an_eviction_that_may_still_take_effect(fake_api: FakeApi, client: KubeClient) -> None:
+def test_lease_outlasts_an_eviction_that_may_still_take_effect(
+    fake_api: FakeApi, client: KubeClient, clock: HeldClock
+) -> None:
     serve(fake_api, *crowded_cluster("p1"))
-    fake_api.fail_always("POST", "/api/v1/namespaces/default/pods/p1/eviction", Silence())
+    eviction = "/api/v1/namespaces/default/pods/p1/eviction"
+    fake_api.fail_always("POST", eviction, Silence())
+    clock.go_at(fake_api, "POST", eviction)
     began = time.monotonic()
 
-    result = run(client, taint_policy(), options=LEASED, clock=RealClock(), deadline_seconds=1.0)
+    result = run(client, taint_policy(), options=LEASED, clock=clock, deadline_seconds=1.0)
 
     assert codes(result) == {"p1": OutcomeCode.OUTCOME_UNKNOWN}
     assert result.guard == "--deadline 1s"

@@ -77,6 +77,11 @@ class LivingCluster:
             item = {**item, "spec": {**item["spec"], **priority}}
         return self.store.add(_resource_of(item), item)
 
+    def remove(self, item: Object) -> None:
+        """Takes the object with this kind and name away."""
+        metadata = item["metadata"]
+        self.store.remove(_resource_of(item), (metadata.get("namespace", ""), metadata["name"]))
+
     def get(self, kind: str, name: str, namespace: str = "") -> Object | None:
         """The object, None when there is none; `kind` is a plural such as `pods` or `reservations.scheduling…`."""
         return self.store.get(kind, name, namespace)

@@ -87,6 +87,10 @@ class RecordedScript:
                     self._store.edit(_JOBS, self._name, "", lambda job: job["spec"].update(step["patch"]["spec"]))
                 case "delete-pod":
                     self._delete_pod()
+                case "create":
+                    self.cluster.add(copied(step["object"]))
+                case "delete":
+                    self.cluster.remove(step["object"])
                 case "delete-job" if self.job is not None:
                     self._store.remove(by_plural(_JOBS), ("", self._name))
                 case "delete-reservation" if (found := self.reservation) is not None:
@@ -113,8 +117,9 @@ def recorded_objects(case: Mapping[str, Any]) -> Iterator[Object]:
             uids = [owner["uid"] for owner in owners.values() if owner["name"] == metadata["name"]]
             yield {**workload, "metadata": {**metadata, "uid": uids[0]}}
     yield from ({"apiVersion": "v1", "kind": "Pod", **pod} for pod in case["pods"])
-    known = {found["metadata"]["name"] for found in case["reservations"]}
-    yield from (found for found in case["others"] if found["metadata"]["name"] not in known)
+    known = {("Reservation", found["metadata"]["name"]) for found in case["reservations"]}
+    known |= {("Pod", pod["metadata"]["name"]) for pod in case["pods"]}
+    yield from (found for found in case["others"] if (found["kind"], found["metadata"]["name"]) not in known)
     head = {"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "Reservation"}
     yield from ({**head, **found} for found in case["reservations"])
 

@@ -62,15 +62,18 @@ def outcome_exit_code(outcome: Outcome, *, is_detailed: bool, is_partial: bool =
     """The end of a run that evicted; `is_partial` when moves of a plan from a file were left out.
 
     A fault counts as failure only if certainly nothing was evicted: a Job is started again after a failure, and would
-    evict once more up to all limits.
+    evict once more up to all limits. One of a user's PodMigrationJob never does: no plugin has asked for it, and it may
+    stand in the way of every run.
     """
     if any(_code_of(result).is_guard for result in outcome.results):
         return ExitCode.STOPPED
-    has_failed = bool(outcome.plan.failures) or any(_has_failed(result) for result in outcome.results)
+    faults = [result for result in outcome.results if _has_failed(result)]
+    has_failed = bool(outcome.plan.failures) or any(not result.job for result in faults)
     if has_failed and not outcome.may_have_evicted:
         return ExitCode.FAILED
     is_incomplete = (
         has_failed
+        or bool(faults)
         or is_partial
         or outcome.unconfirmed > 0
         or _has_refused_requests(outcome.plan)

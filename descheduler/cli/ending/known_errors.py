@@ -43,6 +43,8 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
         return str(error), ExitCode.INVALID
     if isinstance(error, _class_of("descheduler.cycle.applying", "PlanRefusedError")):
         return str(error), ExitCode.FAILED
+    if isinstance(error, _class_of("descheduler.policy.plugin_faults", "PluginFault")):
+        return str(error), ExitCode.FAILED
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         # Libraries raise this class too, with texts of their own, which may hold a secret.

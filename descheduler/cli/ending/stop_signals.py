@@ -22,7 +22,7 @@ def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
     """The flag `stop` of `watch`, which the first signal sets; a Ctrl-C that ends a search is none.
 
     A second one ends the program as without this; once evictions were asked for, the log first names those of which
-    nobody knows whether they took effect.
+    nobody knows whether they took effect, unless the outcome is written.
     """
     watched = Watch() if watch is None else watch
     previous = {number: signal.getsignal(number) for number in _SIGNALS}
@@ -40,7 +40,8 @@ def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
 
     def break_off(number: int, frame: FrameType | None) -> None:
         restore()
-        if watched.has_effects and previous[signal.Signals(number)] is not signal.SIG_IGN:
+        is_told = watched.exit_code is not None
+        if watched.has_effects and not is_told and previous[signal.Signals(number)] is not signal.SIG_IGN:
             log_broken_off(watched.find_open(), frame)
         signal.raise_signal(number)
 

@@ -48,6 +48,12 @@ __all__ = ["apply"]
     default=False,
     help="Leave out moves that have changed since the plan was made, instead of refusing the plan.",
 )
+@click.option(
+    "--reselect/--no-reselect",
+    default=True,
+    show_default=True,
+    help="Evict only pods with unchanged labels that the plugins of the policy still select.",
+)
 @takes_output("the outcome", has_flat_formats=True)
 @takes_connection
 @takes_pace
@@ -66,15 +72,16 @@ def apply(
     file: str,
     max_age: timedelta,
     allow_partial: bool,
+    reselect: bool,
     output: Output,
     **flags: object,
 ) -> None:
     """Carry out the plan in FILE, which 'descheduler plan --out FILE' has written.
 
     The cluster is read again. The plan is refused, with what has changed, when it is of another cluster or policy, or
-    older than --max-age; when a pod is gone or on another node, a node was changed or cordoned, a pod is not allowed to
-    be evicted any more, or a replacement pod can no longer be scheduled. With --allow-partial such moves are left out
-    and the others are carried out. No other pod is evicted.
+    older than --max-age; when a pod is gone, on another node or not selected by its plugin any more, a node was changed
+    or cordoned, a pod is not allowed to be evicted any more, or a replacement pod can no longer be scheduled. With
+    --allow-partial such moves are left out and the others are carried out. No other pod is evicted.
 
     Exit codes: as of 'descheduler run'; 1 also for a plan that is refused, and 2 for a file that is not a plan.
     """
@@ -87,7 +94,7 @@ def apply(
     plan_file = watch.call("reading the plan file", partial(read_plan_file, Path(file)))
     options = RunFlags(
         **flags,  # type: ignore[arg-type]  # click has checked every one
-        apply=PlanToApply(plan_file, max_age, allow_partial),
+        apply=PlanToApply(plan_file, max_age, allow_partial, reselect),
         output=output,
         snapshot=(),
         dry_run=False,

@@ -169,7 +169,7 @@ def _supervised(
     """The explanation; of a cluster, until a signal ends it. With a dump a signal ends the program at once."""
     explain_now = partial(_explanation, question, flags, policy, connection)
     if flags.snapshot:
-        return explain_now()
+        return watch.call("reading the dump and explaining", explain_now)
     with stop_on_signals(watch):
         return watch.call("reading the cluster and explaining", explain_now)
 

@@ -120,7 +120,7 @@ def simulate(
 def _supervised(flags: _Flags, watch: Watch) -> Simulation:
     """The simulation; of a cluster, until a signal ends it. With a dump a signal ends the program at once."""
     if flags.snapshot:
-        return _simulation(flags)
+        return watch.call("reading the dump and simulating", partial(_simulation, flags))
     with stop_on_signals(watch):
         return watch.call("reading the cluster and simulating", partial(_simulation, flags))
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.live.jobs import JobPlan
 from descheduler.cycle.options import RunResult
+from descheduler.eviction.checks.scope import Scope
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.controller.surroundings import Background
@@ -44,7 +45,7 @@ class Carrier(msgspec.Struct, frozen=True):
 
     Jobs make their calls through `calls`; `events` is flushed once the plan is carried out. `policy_version` is that of
     the eviction API. With `announces_failures` refused evictions get an Event too. All evictions share `paces`. Where
-    there is a `watchman`, its guards may end the run.
+    there is a `watchman`, its guards may end the run. `tell` takes what the report is to say beside outcomes.
     """
 
     client: KubeClient
@@ -57,6 +58,7 @@ class Carrier(msgspec.Struct, frozen=True):
     events: EventRecorder
     paces: Paces
     watchman: Watchman | None = None
+    tell: Callable[[str], None] = lambda note: None
 
     def take_up(self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]) -> Adopted | None:
         """Finishes or undoes what earlier runs left; None where no profile uses jobs. Raises KubeError."""
@@ -64,11 +66,16 @@ class Carrier(msgspec.Struct, frozen=True):
         return None if execution is None else execution.take_up()
 
     def carry_out_users(
-        self, snapshot: Snapshot, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
+        self,
+        snapshot: Snapshot,
+        scope: Scope,
+        settings: ExecutorSettings,
+        open_calls: OpenCalls,
+        may_call: Callable[[], str],
     ) -> UsersJobs:
-        """Carries out PodMigrationJobs that users have created. Raises KubeError."""
+        """Carries out PodMigrationJobs that users have created for pods in `scope`. Raises KubeError."""
         execution = self._execution(settings, open_calls, may_call, self._announcer())
-        users = UsersJobs() if execution is None else execution.carry_out_users(snapshot)
+        users = UsersJobs() if execution is None else execution.carry_out_users(snapshot, scope)
         for outcome in users.outcomes:
             self.observer.record_for_user(outcome)
         return users
@@ -123,6 +130,7 @@ class Carrier(msgspec.Struct, frozen=True):
             sink=sink,
             listener=EveryListener(self.observer.jobs, *self._job_announcers()),
             snapshot=snapshot,
+            tell=self.tell,
         )
 
     def _announcer(self) -> EvictionAnnouncer:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.eviction.migration_controller.profiles import migration_controllers
+from descheduler.eviction.migration_controller.profiles import migration_controllers, unheeded_notes
 from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
@@ -40,7 +40,16 @@ if TYPE_CHECKING:
     from descheduler.plan.outcome import Outcome
     from descheduler.supervision import Watch
 
-__all__ = ["JobPlan", "num_unused", "plan_jobs", "take_up_notes", "taken_up", "unused_notes", "users_notes"]
+__all__ = [
+    "JobPlan",
+    "left_notes",
+    "num_unused",
+    "plan_jobs",
+    "take_up_notes",
+    "taken_up",
+    "unused_notes",
+    "users_notes",
+]
 
 _LONGEST_LABEL = 63
 _MOST_TOLD = 5
@@ -69,8 +78,12 @@ class JobPlan(msgspec.Struct, frozen=True):
         sink: OutcomeSink | None = None,
         listener: JobListener | None = None,
         snapshot: Snapshot | None = None,
+        tell: Callable[[str], None] = lambda note: None,
     ) -> JobExecution | None:
-        """What carries the jobs out by `calls` in the background; None where no profile uses any."""
+        """What carries the jobs out by `calls` in the background; None where no profile uses any.
+
+        `tell` takes what the report is to say beside outcomes, a sentence each.
+        """
         if not self.profiles:
             return None
         # Sixty modules, which runs without jobs go without.
@@ -87,6 +100,7 @@ class JobPlan(msgspec.Struct, frozen=True):
             sleep=watch.sleep,
             sink=sink,
             listener=listener,
+            tell=tell,
         )
         return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around, snapshot)
 
@@ -127,7 +141,19 @@ def take_up_notes(adopted: Adopted) -> tuple[str, ...]:
         notes.append(f"undid {counted(len(adopted.undone), 'migration')} of which an earlier run had evicted no pod")
     if adopted.swept:
         notes.append(f"removed {counted(len(adopted.swept), 'reservation')} that an earlier run had left behind")
-    return tuple(notes)
+    more = "more objects only look like those of this program, or could not be removed"
+    return (*notes, *_first(adopted.notes, more))
+
+
+def left_notes(told: Sequence[str]) -> tuple[str, ...]:
+    """What a run has possibly left behind, a sentence each; none where it is certain that nothing is."""
+    return _first(told, "more jobs may be left in the cluster; the next run removes them")
+
+
+def _first(notes: Sequence[str], more: str) -> tuple[str, ...]:
+    """The first few, and how many there are besides."""
+    number = len(notes) - _MOST_TOLD
+    return (*notes[:_MOST_TOLD], *([f"{number:,} {more}"] if number > 0 else []))
 
 
 def taken_up(adopted: Adopted | None) -> TakenUp:
@@ -144,7 +170,8 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
     if jobs.num_started:
         let_go = counted(jobs.num_started, "PodMigrationJob")
         notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
-        notes += _not_moved([outcome for outcome in jobs.outcomes if outcome.message])
+    notes += _not_moved([each for each in jobs.outcomes if each.message and each.code is not OutcomeCode.LIMIT])
+    notes += unheeded_notes(jobs.unheeded, "PodMigrationJob")
     if jobs.num_limited:
         waiting = counted(jobs.num_limited, "PodMigrationJob")
         notes.append(f"{waiting} of users left to the next run: {jobs.limit}")

@@ -11,7 +11,15 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.guards import guard_open_calls
 from descheduler.cycle.live.carrying_out import Carrier
-from descheduler.cycle.live.jobs import num_unused, plan_jobs, take_up_notes, taken_up, unused_notes, users_notes
+from descheduler.cycle.live.jobs import (
+    left_notes,
+    num_unused,
+    plan_jobs,
+    take_up_notes,
+    taken_up,
+    unused_notes,
+    users_notes,
+)
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, RunOptions, RunResult
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.kube.background import BackgroundCalls
@@ -26,6 +34,8 @@ from descheduler.migration.paces import Paces
 from descheduler.migration.policy_settings import PaceFlags, executor_settings
 from descheduler.migration.rounds import Decide
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.outcome import Outcome
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.types import Policy
 from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP
@@ -56,11 +66,14 @@ class LiveRun:
         at: float,
     ) -> None:
         """`at` is the clock of `watch` when it was `now`."""
-        self._policy = policy
+        self._policy, self._scope = policy, options.scope
         self.taken_up = NOTHING_TAKEN_UP
         self.evicted_for_users: tuple[PriorMove, ...] = ()
+        self._users_outcomes: tuple[Outcome, ...] = ()
         self.notes: tuple[str, ...] = ()
         """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
+        self._told: list[str] = []
+        """What may be left in the cluster; a sentence each."""
         self.num_unused = 0
         """Reservations beside which replacements came to run."""
         self._settings = executor_settings(
@@ -94,6 +107,7 @@ class LiveRun:
             self._events,
             Paces(self._settings, now=watch.clock),
             self._watchman,
+            self._told.append,
         )
 
     def close(self) -> None:
@@ -119,20 +133,24 @@ class LiveRun:
     def carry_out_users(self, snapshot: Snapshot) -> bool:
         """Carries out what users have asked for; whether the cluster may have changed by that."""
         settings = self._settings_over(snapshot)
-        users = self._carrier.carry_out_users(snapshot, settings, self._open_calls, self._may_call)
-        self.evicted_for_users = users.evicted
+        users = self._carrier.carry_out_users(snapshot, self._scope, settings, self._open_calls, self._may_call)
+        self.evicted_for_users, self._users_outcomes = users.evicted, users.outcomes
         self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
         self.notes = (*self.notes, *users_notes(users))
         self.num_unused += num_unused(users.outcomes)
         return users.num_started > 0
 
     def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
-        """Decides over `snapshot` and evicts, in rounds."""
+        """Decides over `snapshot` and evicts, in rounds; the result has what was done for users, too."""
         settings = self._settings_over(snapshot)
         result = self._carrier.carry_out(decide_with, snapshot, settings, self._open_calls, self._may_call)
         self.num_unused += num_unused(result.outcomes)
-        self.notes = (*self.notes, *unused_notes(self.num_unused))
-        return result
+        self.notes = (*self.notes, *unused_notes(self.num_unused), *left_notes(self._told))
+        return replace(result, for_users=self._users_outcomes, evicted_for_users=self.evicted_for_users)
+
+    def without_plan(self, decisions: Decisions) -> RunResult:
+        """What was done for users alone."""
+        return RunResult(decisions, for_users=self._users_outcomes, evicted_for_users=self.evicted_for_users)
 
     def _settings_over(self, snapshot: Snapshot) -> ExecutorSettings:
         """With the limits, of which some may be percentages of what is in the cluster."""

@@ -1,7 +1,8 @@
 """Gangs are not taken below the number of pods that they need to run (koordinator 1.8).
 
 koord-descheduler knows nothing of gangs. Most workloads in gangs fail as a whole when one pod of theirs is gone,
-whatever the scheduler does with its replacement; so the minimum holds for every match policy.
+whatever the scheduler does with its replacement; so the minimum holds for every match policy. A pod that is bound and
+still Pending, for example because its image is pulled, is a member that can be evicted, and does none of the work.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from descheduler.policy.types import Profile
 
 __all__ = ["GangCheck"]
 
+_Members = tuple[str, bool]
+"""The members of a gang, by its id, that run or that do not."""
+
 
 class GangCheck:
     """Lets members of a gang go while at least its min-available run, or all of its group at once.
@@ -39,7 +43,7 @@ class GangCheck:
         self._snapshot = snapshot
         self._background = background
         self._charged: set[str] = set()
-        self._evicted: Counter[str] = Counter()
+        self._evicted: Counter[_Members] = Counter()
 
     def verdict(self, bundle: Bundle) -> Verdict:
         """The first gang that would have too few pods left, else acceptance."""
@@ -48,58 +52,61 @@ class GangCheck:
             return ACCEPTED
         leaving = self._leaving(bundle)
         short = next(self._short(leaving), None)
-        return ACCEPTED if short is None else self._refusal(short, leaving[short.gang_id], on_minimum)
+        return ACCEPTED if short is None else self._refusal(short, leaving, on_minimum)
 
     def mates(self, bundle: Bundle) -> Sequence[Pod]:
-        """The other running pods of gangs that `bundle` would leave too small, and of their groups, by name."""
+        """The other bound pods of gangs that `bundle` would leave too small, and of their groups, by name."""
         if self._on_minimum[bundle.profile_index] != EVICT_GANG:
             return ()
         own = {pod.uid for pod in bundle.pods}
         short = list(self._short(self._leaving(bundle)))
         gang_ids = dict.fromkeys(gang_id for settings in short for gang_id in settings.group)
         members = (pod for gang_id in gang_ids for pod in self._gangs.members.get(gang_id, ()))
-        return sorted((pod for pod in members if pod.uid not in own and self._is_running(pod)), key=lambda pod: pod.key)
+        return sorted((pod for pod in members if pod.uid not in own and self._is_there(pod)), key=lambda pod: pod.key)
 
     def charge(self, bundle: Bundle) -> Undo:
-        """Counts the running members among those that go."""
+        """Counts the bound members among those that go."""
         return self._charge(bundle.pods)
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Counts what earlier rounds have evicted."""
         self._charge(move.pod for move in moves)
 
-    def _leaving(self, bundle: Bundle) -> Mapping[str, int]:
-        """How many running pods of each gang go; mostly there are none."""
-        members = [pod for pod in bundle.pods if gang_id_of(pod) and self._is_running(pod)]
-        return Counter(map(gang_id_of, members)) if members else {}
+    def _leaving(self, bundle: Bundle) -> Mapping[_Members, int]:
+        """How many bound pods of each gang go; mostly there are none."""
+        members = [pod for pod in bundle.pods if gang_id_of(pod) and self._is_there(pod)]
+        return Counter(map(_members_with, members)) if members else {}
 
-    def _short(self, leaving: Mapping[str, int]) -> Iterator[GangSettings]:
+    def _short(self, leaving: Mapping[_Members, int]) -> Iterator[GangSettings]:
         """The gangs that would have too few pods left."""
-        for gang_id in leaving:
+        for gang_id in dict.fromkeys(gang_id for gang_id, _ in leaving):
             settings = self._gangs.settings(gang_id)
             if settings is not None and not self._may_shrink(settings, leaving):
                 yield settings
 
-    def _may_shrink(self, settings: GangSettings, leaving: Mapping[str, int]) -> bool:
-        if self._left(settings.gang_id, leaving) >= settings.min_available:
+    def _may_shrink(self, settings: GangSettings, leaving: Mapping[_Members, int]) -> bool:
+        if self._left((settings.gang_id, True), leaving) >= settings.min_available:
             return True
-        return all(self._left(gang_id, leaving) == 0 for gang_id in settings.group)
+        return not any(self._left((gang_id, runs), leaving) for gang_id in settings.group for runs in (True, False))
 
-    def _left(self, gang_id: str, leaving: Mapping[str, int]) -> int:
-        return self._running[gang_id] - self._evicted[gang_id] - leaving.get(gang_id, 0)
+    def _left(self, members: _Members, leaving: Mapping[_Members, int]) -> int:
+        return self._bound[members] - self._evicted[members] - leaving.get(members, 0)
 
-    def _refusal(self, settings: GangSettings, num_leaving: int, on_minimum: str) -> Verdict:
+    def _refusal(self, settings: GangSettings, leaving: Mapping[_Members, int], on_minimum: str) -> Verdict:
         gang_id = settings.gang_id
-        num_evicted = self._evicted[gang_id]
-        already = f", {num_evicted} of them already evicted by this run" if num_evicted else ""
+        running, starting = (gang_id, True), (gang_id, False)
+        num_starting = self._bound[starting] - self._evicted[starting]
+        num_leaving = leaving.get(running, 0) + leaving.get(starting, 0)
+        already = f", {self._evicted[running]} of them already evicted by this run" if self._evicted[running] else ""
+        pending = f", {_pods(num_starting)} scheduled but not running" if num_starting else ""
         message = (
-            f"gang {gang_id} has {_pods(self._running[gang_id])} running{already};"
+            f"gang {gang_id} has {_pods(self._bound[running])} running{already}{pending};"
             f" {_needed(settings)}, and {_pods(num_leaving)} would be evicted (onGangMinimum: {on_minimum})"
         )
         return refuse(Reason.GANG_MINIMUM, message, gang_id)
 
     def _charge(self, pods: Iterable[Pod]) -> Undo:
-        charged = [pod for pod in pods if gang_id_of(pod) and self._is_running(pod)]
+        charged = [pod for pod in pods if gang_id_of(pod) and self._is_there(pod)]
         if not charged:
             return NOTHING_DONE
         self._count(charged, self._charged.add, 1)
@@ -108,24 +115,29 @@ class GangCheck:
     def _count(self, pods: Iterable[Pod], note: Callable[[str], None], number: int) -> None:
         for pod in pods:
             note(pod.uid)
-            self._evicted[gang_id_of(pod)] += number
+            self._evicted[_members_with(pod)] += number
 
-    def _is_running(self, pod: Pod) -> bool:
-        """Whether `pod` counts as a running member that this run has not evicted."""
-        return _runs(pod) and pod.uid not in self._charged and not self._background.concern(pod)
+    def _is_there(self, pod: Pod) -> bool:
+        """Whether `pod` counts as a bound member that this run has not evicted."""
+        return _is_bound(pod) and pod.uid not in self._charged and not self._background.concern(pod)
 
     @cached_property
     def _gangs(self) -> Gangs:
         return Gangs(self._snapshot.pods, self._snapshot.pod_groups)
 
     @cached_property
-    def _running(self) -> Counter[str]:
-        """How many pods of each gang run in the snapshot."""
-        return Counter({gang_id: sum(map(_runs, pods)) for gang_id, pods in self._gangs.members.items()})
+    def _bound(self) -> Counter[_Members]:
+        """How many pods of each gang are on a node in the snapshot, those that run and those that do not."""
+        members = (pod for pods in self._gangs.members.values() for pod in pods)
+        return Counter(_members_with(pod) for pod in members if _is_bound(pod))
 
 
-def _runs(pod: Pod) -> bool:
+def _is_bound(pod: Pod) -> bool:
     return bool(pod.node_name) and not pod.is_terminal and not pod.is_terminating
+
+
+def _members_with(pod: Pod) -> _Members:
+    return gang_id_of(pod), pod.phase == "Running"
 
 
 def _needed(settings: GangSettings) -> str:

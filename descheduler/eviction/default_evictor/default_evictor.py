@@ -16,6 +16,7 @@ from descheduler.eviction.default_evictor.protections import (
     check_bare_pod_unless_failed,
     check_critical_priority,
     check_daemon_set,
+    check_do_not_disrupt,
     check_kubelet_pod,
     check_local_storage,
     check_resource_claims,
@@ -45,6 +46,7 @@ from descheduler.policy.shared_args import (
 
 __all__ = [
     "DEFAULT_PROTECTIONS",
+    "DO_NOT_DISRUPT",
     "EXTRA_PROTECTIONS",
     "DefaultEvictor",
     "DefaultEvictorArgs",
@@ -60,8 +62,9 @@ __all__ = [
 
 DEFAULT_PROTECTIONS = ("PodsWithLocalStorage", "SystemCriticalPods", "FailedBarePods", "DaemonSetPods")
 """Protections that are on unless `defaultDisabled` names them."""
-EXTRA_PROTECTIONS = ("PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims")
-"""Protections that are off unless `extraEnabled` names them."""
+DO_NOT_DISRUPT = "PodsWithDoNotDisrupt"
+EXTRA_PROTECTIONS = ("PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims", DO_NOT_DISRUPT)
+"""Protections that are off unless `extraEnabled` names them. kubernetes-sigs/descheduler has all but the last one."""
 _NO_EVICTION_POLICIES = ("Preferred", "Mandatory")
 _DEPRECATED = {
     "evict_local_storage_pods": "evictLocalStoragePods",
@@ -100,7 +103,9 @@ class PodProtections(Args, frozen=True):
     default_disabled: tuple[Annotated[str, one_of(DEFAULT_PROTECTIONS)], ...] = ()
     """Protections to switch off: `PodsWithLocalStorage`, `SystemCriticalPods`, `FailedBarePods`, `DaemonSetPods`."""
     extra_enabled: tuple[Annotated[str, one_of(EXTRA_PROTECTIONS)], ...] = ()
-    """Protections to switch on: `PodsWithPVC`, `PodsWithoutPDB`, `PodsWithResourceClaims`."""
+    """Protections to switch on: `PodsWithPVC`, `PodsWithoutPDB`, `PodsWithResourceClaims`, and `PodsWithDoNotDisrupt`,
+    which kubernetes-sigs/descheduler does not have: it protects pods with the annotation `karpenter.sh/do-not-disrupt:
+    "true"` or `cluster-autoscaler.kubernetes.io/safe-to-evict: "false"`."""
     config: ProtectionConfig | None = None
     """Settings of single protections."""
 
@@ -304,6 +309,8 @@ def _protection_checks(args: DefaultEvictorArgs, handle: Handle) -> Iterator[Che
         yield make_budget_check(snapshot)
     if "PodsWithResourceClaims" in protections:
         yield check_resource_claims
+    if DO_NOT_DISRUPT in protections:
+        yield check_do_not_disrupt
 
 
 def _protected_storage_classes(protections: PodProtections) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.pod import CRITICAL_PRIORITY, Pod
+from descheduler.model.pod import CRITICAL_PRIORITY, STAYING_ANNOTATIONS, Pod, asks_to_stay
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 
@@ -19,6 +19,7 @@ __all__ = [
     "check_bare_pod_unless_failed",
     "check_critical_priority",
     "check_daemon_set",
+    "check_do_not_disrupt",
     "check_kubelet_pod",
     "check_local_storage",
     "check_resource_claims",
@@ -55,6 +56,10 @@ _DAEMON_SET = refuse(Reason.DAEMON_SET, "the pod belongs to a DaemonSet")
 _VOLUME_CLAIM = refuse(Reason.PERSISTENT_VOLUME_CLAIM, "the pod mounts a PersistentVolumeClaim")
 _NO_BUDGET = refuse(Reason.NO_DISRUPTION_BUDGET, "no PodDisruptionBudget covers the pod")
 _RESOURCE_CLAIMS = refuse(Reason.RESOURCE_CLAIMS, "the pod uses resource claims")
+_DO_NOT_DISRUPT = {
+    text: refuse(Reason.DO_NOT_DISRUPT, f"annotation {text} is set (podProtections.extraEnabled: PodsWithDoNotDisrupt)")
+    for text in STAYING_ANNOTATIONS
+}
 _SELECTOR = refuse(Reason.LABEL_SELECTOR, "the labels of the pod do not match labelSelector")
 
 
@@ -123,6 +128,14 @@ def check_volume_claims(pod: Pod) -> Verdict | None:
 def check_resource_claims(pod: Pod) -> Verdict | None:
     """Refuses pods that use resource claims."""
     return _RESOURCE_CLAIMS if pod.spec.has_resource_claims else None
+
+
+def check_do_not_disrupt(pod: Pod) -> Verdict | None:
+    """Refuses pods whose annotations ask autoscalers not to evict them."""
+    if not pod.annotations:
+        return None
+    annotation = asks_to_stay(pod)
+    return _DO_NOT_DISRUPT[annotation] if annotation else None
 
 
 def make_storage_class_check(snapshot: Snapshot, protected: Collection[str]) -> Check:

@@ -59,7 +59,7 @@ EVICTION_GATES = (
 """Checks that `skipEvictionGates` can remove."""
 JOB_MODES = ("ReservationFirst", "EvictDirectly")
 EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
-"""How Koordinator evicts; a label of the pod decides before `evictionPolicy`."""
+"""How Koordinator evicts."""
 RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
 SINGLE_REPLICAS = ("Evict", "Surge")
 
@@ -158,7 +158,8 @@ class MigrationControllerArgs(Args, frozen=True):
     """Arguments of MigrationController.
 
     Source: koordinator-sh/koordinator 1.8 `pkg/descheduler/apis/config/v1alpha2/types_pluginargs.go`;
-    `reservationProvider`, `singleReplicas`, `moveHistory`, `windows` and `blackouts` are this program's own.
+    `allowedEvictionPolicies`, `reservationProvider`, `singleReplicas`, `moveHistory`, `windows` and `blackouts` are
+    this program's own.
     """
 
     dry_run: bool = False
@@ -215,6 +216,10 @@ class MigrationControllerArgs(Args, frozen=True):
     eviction_policy: Annotated[str, one_of(EVICTION_POLICIES)] = ""
     """How pods are made to leave: `Eviction`, `Delete` (past disruption budgets) or `SoftEviction` (an annotation asks
     another program to). Pods that are evicted without a job leave through the eviction API in each case."""
+    allowed_eviction_policies: tuple[Annotated[str, one_of(EVICTION_POLICIES)], ...] = ()
+    """Which of these the label `koordinator.sh/evict-policy` of a pod or PodMigrationJob can choose in place of
+    `evictionPolicy`; none when empty. All three is the behaviour of koord-descheduler: whoever can label a pod can then
+    have it deleted past disruption budgets."""
     default_delete_options: DeleteOptions | None = None
     """Options of the eviction call."""
     arbitration_args: ArbitrationArgs | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs, MoveHistoryArgs
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
@@ -18,8 +18,11 @@ __all__ = [
     "is_dry",
     "migration_controllers",
     "migration_notes",
+    "unheeded_notes",
+    "unheeded_policy",
 ]
 
+_NO_LABELS: Mapping[str, str] = {}
 _API = "Eviction"
 """The policy that needs no job."""
 _JOB_KIND = "PodMigrationJob.scheduling.koordinator.sh"
@@ -66,10 +69,11 @@ def _limiter_notes(policy: Policy) -> Iterator[str]:
             yield f"profile {name}: {key} limits nothing: only a number limits a namespace, as in Koordinator"
 
 
-def eviction_policy_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) -> tuple[str, ...]:
-    """What asks for another kind of eviction and does not get it, as jobs alone can have it: one sentence each.
+def eviction_policy_notes(policy: Policy, moves: Collection[Move], kinds: Container[str]) -> tuple[str, ...]:
+    """What asks for another kind of eviction and does not get it: one sentence each.
 
-    `kinds` are the kinds that the cluster has, by their keys. Of `moves` the labels of the pods count.
+    Jobs alone can have it, and labels choose only what `allowedEvictionPolicies` lists. `kinds` are the kinds that the
+    cluster has, by their keys. Of `moves` the labels of the pods count.
     """
     controllers = migration_controllers(policy)
     without_jobs = {name: args for name, args in controllers.items() if not _evicts_by_jobs(args, kinds)}
@@ -78,7 +82,36 @@ def eviction_policy_notes(policy: Policy, moves: Iterable[Move], kinds: Containe
     }
     pods = {move.pod.uid for move in moves if move.profile in without_jobs and _asks_for_another_policy(move.pod)}
     labelled = [f"label {EVICT_POLICY_LABEL} of {counted(len(pods), 'pod')}"] if pods else []
-    return tuple(f"{what} has no effect: {_WHY_NOT}" for what in (*sorted(wanted), *labelled))
+    with_jobs = controllers.keys() - without_jobs.keys()
+    unheeded = {
+        move.pod.uid: asked
+        for move in moves
+        if move.profile in with_jobs and (asked := unheeded_policy(controllers[move.profile], move.pod.labels))
+    }
+    return (
+        *(f"{what} has no effect: {_WHY_NOT}" for what in (*sorted(wanted), *labelled)),
+        *unheeded_notes(list(unheeded.values()), "pod"),
+    )
+
+
+def unheeded_policy(
+    args: MigrationControllerArgs, pod_labels: Mapping[str, str], job_labels: Mapping[str, str] = _NO_LABELS
+) -> str:
+    """The eviction policy that a label asks for and that `args` do not allow; "" where there is none.
+
+    Of an unknown policy Koordinator takes the default one.
+    """
+    asked = pod_labels.get(EVICT_POLICY_LABEL) or job_labels.get(EVICT_POLICY_LABEL) or ""
+    is_heeded = asked in (args.eviction_policy, *args.allowed_eviction_policies)
+    return "" if is_heeded or asked not in EVICTION_POLICIES else asked
+
+
+def unheeded_notes(asked: Sequence[str], noun: str) -> Iterator[str]:
+    """A sentence on so many labels that ask for these policies in vain; none where there are none."""
+    if asked:
+        policies = ", ".join(sorted(set(asked)))
+        why = f"allowedEvictionPolicies of MigrationController does not list {policies}"
+        yield f"label {EVICT_POLICY_LABEL} of {counted(len(asked), noun)} has no effect: {why}"
 
 
 _WHY_NOT = "the cluster has no PodMigrationJobs, so pods are evicted through the eviction API"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ _ORDER = ("deschedule", "balance", "filter", "preEvictionFilter", "evict")
 
 def purpose_of(spec: PluginSpec[Any]) -> str:
     """The rest of the first paragraph of the module that runs it, which starts with the plugin's name."""
-    about = paragraphs(docstring(sys.modules[spec.factory.__module__]))
+    about = paragraphs(docstring(sys.modules[inspect.unwrap(spec.factory).__module__]))
     return _capitalised(re.sub(rf"^(Plugin )?{spec.name}: ", "", about[0])) if about else _NO_SOURCE
 
 
@@ -26,7 +27,7 @@ def procedure_of(spec: PluginSpec[Any]) -> Iterator[str]:
     """How it goes about it: the paragraphs at its extension points."""
     for point in ("deschedule", "balance"):
         if point in spec.extension_points:
-            yield from paragraphs(docstring(getattr(spec.factory, point)))
+            yield from paragraphs(docstring(getattr(inspect.unwrap(spec.factory), point)))
 
 
 def points_of(spec: PluginSpec[Any]) -> tuple[str, ...]:

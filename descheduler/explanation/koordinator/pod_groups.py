@@ -8,7 +8,7 @@ from typing import Literal
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.explanation.facts import reference
-from descheduler.explanation.gangs import facts_of_gang
+from descheduler.explanation.gangs import facts_of_gang, num_starting
 from descheduler.explanation.koordinator.scheduling import Scheduling, is_pending
 from descheduler.explanation.subjects import find_key
 from descheduler.model.koordinator.gangs import Gangs
@@ -54,13 +54,14 @@ def _source(gang_id: str, facts: GangFacts, with_group: set[str]) -> Literal["Po
 
 
 def _num_spare(facts: GangFacts, gangs: Gangs) -> int | None:
-    """How many pods GangCheck lets go one by one; the only running one of a group leaves nobody behind."""
+    """How many pods GangCheck lets go one by one; the only one of a group on a node leaves nobody behind."""
     if facts.min_available is None:
         return None
-    others = (facts_of_gang(each, gangs).num_running for each in _others(facts))
-    if facts.num_running == 1 and not any(others):
+    num_on_nodes = facts.num_running + num_starting(facts.name, gangs)
+    others = (facts_of_gang(each, gangs).num_running + num_starting(each, gangs) for each in _others(facts))
+    if num_on_nodes == 1 and not any(others):
         return 1
-    return min(facts.num_running, max(0, facts.num_running - facts.min_available))
+    return 0 if facts.num_running < facts.min_available else num_on_nodes - max(0, facts.min_available)
 
 
 def _member(pod: Pod) -> GangMember:

@@ -7,9 +7,11 @@ program prints is never repeated: it is the credential itself, or a message that
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +22,7 @@ import msgspec
 from descheduler.kube.authentication.credentials import Issued
 from descheduler.kube.errors import KubeConfigError
 from descheduler.kube.http.header_values import bearer
+from descheduler.process_end import bound_to_process
 
 __all__ = ["ExecPlugin", "ExecStatus"]
 
@@ -71,19 +74,43 @@ class ExecPlugin:
             program = str(self.folder / program)
         try:
             # The program's own messages go to people only: a log could keep what they hold.
-            ended = subprocess.run(  # noqa: S603 - a program that the kubeconfig names; no shell is involved
+            with self._started(program) as process:
+                printed, _ = process.communicate()
+        except (OSError, ValueError, RecursionError) as error:
+            raise self._fault(str(getattr(error, "strerror", None) or "it cannot be started").lower()) from None
+        if process.returncode != 0:
+            raise self._fault(f"exit code {process.returncode}")
+        return self._decode(printed)
+
+    @contextmanager
+    def _started(self, program: str) -> Iterator[subprocess.Popen[bytes]]:
+        """The running program, which ends with the context at the latest, and with it what it has started itself.
+
+        It has a session of its own, by which all of that is known, unless it may ask questions at the terminal.
+        """
+        is_interactive = self._is_interactive()
+
+        def start() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(  # noqa: S603 - a program that the kubeconfig names; no shell is involved
                 [program, *self.arguments],
-                stdin=None if self._is_interactive() else subprocess.DEVNULL,
+                stdin=None if is_interactive else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=None if _is_terminal(sys.stderr) else subprocess.DEVNULL,
                 env={**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": self._info()},
-                check=False,
+                start_new_session=not is_interactive,
             )
-        except (OSError, ValueError, RecursionError) as error:
-            raise self._fault(str(getattr(error, "strerror", None) or "it cannot be started").lower()) from None
-        if ended.returncode != 0:
-            raise self._fault(f"exit code {ended.returncode}")
-        return self._decode(ended.stdout)
+
+        def kill(process: subprocess.Popen[bytes]) -> None:
+            process.kill()
+            if not is_interactive:
+                with suppress(OSError):  # nothing of it is left
+                    os.killpg(process.pid, signal.SIGKILL)
+
+        with bound_to_process(start, kill) as process, process:
+            try:
+                yield process
+            finally:
+                kill(process)
 
     def issue(self) -> Issued:
         """The bearer token of a new run, until shortly before it expires. Raises KubeConfigError."""

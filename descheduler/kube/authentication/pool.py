@@ -20,17 +20,23 @@ def make_pool(tls: TlsFiles, proxy: Proxy | None) -> urllib3.PoolManager:
     """A pool whose connections check the server, and show a certificate, as `tls` says. Raises KubeConfigError."""
     settings: dict[str, Any] = {
         "maxsize": _POOL_SIZE,
-        "cert_reqs": "CERT_REQUIRED" if tls.is_verified else "CERT_NONE",
-        "ca_certs": tls.authority,
-        "cert_file": tls.certificate,
-        "key_file": tls.key,
         "server_hostname": tls.server_name,
+        "ssl_context": tls.context,
     }
+    if tls.context is None:
+        settings |= {
+            "cert_reqs": "CERT_REQUIRED" if tls.is_verified else "CERT_NONE",
+            "ca_certs": tls.authority,
+            "cert_file": tls.certificate,
+            "key_file": tls.key,
+        }
     given = {name: value for name, value in settings.items() if value is not None}
     if proxy is None:
         return urllib3.PoolManager(**given)
     try:
-        return urllib3.ProxyManager(proxy.url, proxy_headers=proxy.headers, **given)
+        return urllib3.ProxyManager(
+            proxy.url, proxy_headers=proxy.headers, proxy_ssl_context=tls.proxy_context, **given
+        )
     except ValueError:
         # The URL may hold a password, and is neither repeated nor chained.
         raise KubeConfigError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -13,12 +14,18 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.conditions import aborted
-from descheduler.migration.journal.journal import Journal
+from descheduler.migration.journal.journal import FoundJobs, Journal
 from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import ReservationProvider
-from descheduler.model.koordinator.eviction_annotations import REASON_ANNOTATION, TRIGGER_ANNOTATION
+from descheduler.migration.providers.sweeping import KnownJobs, Swept
+from descheduler.model.koordinator.eviction_annotations import (
+    CREATED_BY_ANNOTATION,
+    REASON_ANNOTATION,
+    TRIGGER_ANNOTATION,
+)
 from descheduler.model.koordinator.migration_job import JobConditionType, JobPhase, MigrationJob
 from descheduler.model.pod import Pod
+from descheduler.model.text.printable import clipped
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
@@ -27,6 +34,8 @@ __all__ = ["Adopted", "adopt", "adopted_task"]
 KEPT_AFTER_END = timedelta(minutes=5)
 """How long a job stays to be read once its time limit has passed, as with koord-descheduler."""
 _KEPT_WITHOUT_LIMIT = timedelta(minutes=30)
+_LONGEST_REASON = 1_000
+_FORBIDDEN = 403
 _UNDONE = "the run that began it ended before the pod was evicted; the next run decides again"
 
 
@@ -34,7 +43,9 @@ class Adopted(msgspec.Struct, frozen=True):
     """`unfinished` jobs have their pod evicted, and go on: `num_finished` of them to a good end. `undone` ones had not
     come so far. `outcomes` are those of the unfinished ones.
 
-    `swept` names what held room for jobs that are no more, and was removed; `removed` counts jobs that ended long ago.
+    `swept` names what held room for jobs that are no more, and was removed; `num_removed` counts jobs that ended long
+    ago. `notes` name what was left alone because it only looks like what this program makes, and what could not be
+    removed for want of a right.
     """
 
     unfinished: tuple[MigrationJob, ...] = ()
@@ -43,6 +54,7 @@ class Adopted(msgspec.Struct, frozen=True):
     num_removed: int = 0
     num_finished: int = 0
     outcomes: tuple[Outcome, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def adopt(
@@ -59,41 +71,73 @@ def adopt(
 
     What is paused is not finished before somebody lets it go on.
     A job whose pod has left, or was asked to, is finished: the room that is held for its replacement is needed. One
-    that `is_users` is never undone once it was begun. Raises KubeError; what was undone by then stays undone, and may
-    be asked for again.
+    that `is_users` and has not come so far is left as it is: nobody knows whether it was judged. Raises KubeError; what
+    was undone by then stays undone, and may be asked for again.
     """
-    jobs = journal.jobs()
-    own = [job for job in jobs if is_own(job)]
-    unfinished = [job for job in jobs if is_users(job) and job.phase == JobPhase.RUNNING]
+    found, notes = journal.found(), list[str]()
+    own = [job for job in found.jobs if is_own(job)]
+    running = [job for job in found.jobs if job.phase == JobPhase.RUNNING and is_users(job)]
+    unfinished = [job for job in running if _has_left(objects, job)]
     undone: list[MigrationJob] = []
     for job in own:
         if job.has_ended or job.is_terminating:
             continue
-        if _has_left(objects, job):
-            unfinished.append(job)
-        else:
-            kept = keeper.undo(job, partial(aborted, message=_UNDONE))
-            if kept is not None and kept.found(JobConditionType.EVICTION) is not None and not kept.has_ended:
-                unfinished.append(kept)
-            else:
+        with _noting(notes, f"the job {job.name} of an earlier run could not be undone"):
+            if (left := _undone(objects, keeper, job)) is None:
                 undone.append(job)
+            else:
+                unfinished.append(left)
     for job in own:
         if job.has_ended and job.phase != JobPhase.SUCCEEDED:
             _take_back_surge(keeper, job)
-    over = [job for job in own if job.has_ended and _is_over(job, now)]
-    for job in over:
-        journal.delete(job)
-    live = {job.uid for job in jobs if not job.has_ended} - {job.uid for job in undone}
-    swept = tuple(name for provider in providers for name in _sweep(provider, live))
+    num_removed = 0
+    for job in own:
+        if job.has_ended and _is_over(job, now):
+            with _noting(notes, f"the job {job.name} of an earlier run could not be removed"):
+                journal.delete(job)
+                num_removed += 1
+    known = _known(found, undone, is_own)
+    swept = [_sweep(provider, known) for provider in providers]
     going_on = tuple(job for job in unfinished if not job.is_paused)
-    return Adopted(going_on, tuple(undone), swept, len(over))
+    removed = tuple(name for each in swept for name in each.removed)
+    told = (*found.notes, *notes, *(note for each in swept for note in each.notes))
+    return Adopted(going_on, tuple(undone), removed, num_removed, notes=told)
 
 
-def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
+def _undone(objects: ObjectCalls, keeper: JobKeeper, job: MigrationJob) -> MigrationJob | None:
+    """None once `job` is undone; the job as it is kept where its pod has left, so that it is to be finished."""
+    if _has_left(objects, job):
+        return job
+    kept = keeper.undo(job, partial(aborted, message=_UNDONE))
+    has_left = kept is not None and kept.found(JobConditionType.EVICTION) is not None and not kept.has_ended
+    return kept if has_left else None
+
+
+@contextmanager
+def _noting(notes: list[str], what: str) -> Iterator[None]:
+    """Has a right that is missing told, as the object at fault does not keep a run from its work."""
     try:
-        return provider.sweep(live)
+        yield
+    except ApiError as error:
+        if error.status_code != _FORBIDDEN:
+            raise
+        notes.append(f"{what}: {error}")
+
+
+def _known(found: FoundJobs, undone: list[MigrationJob], is_own: Callable[[MigrationJob], bool]) -> KnownJobs:
+    """What is known of the room of each job, once the `undone` ones have ended; what cannot be read may need its."""
+    ended_now = {job.uid for job in undone}
+    over = {job.uid: job for job in found.jobs if job.has_ended or job.uid in ended_now}
+    live = {job.uid for job in found.jobs} - over.keys()
+    foreign = {uid for uid, job in over.items() if CREATED_BY_ANNOTATION in job.annotations and not is_own(job)}
+    return KnownJobs(live | found.unread, over, foreign)
+
+
+def _sweep(provider: ReservationProvider, known: KnownJobs) -> Swept:
+    try:
+        return provider.sweep(known)
     except (KindAbsent, KindForbidden):  # what is not there, or may not be listed, was not created
-        return ()
+        return Swept()
 
 
 def _take_back_surge(keeper: JobKeeper, job: MigrationJob) -> None:
@@ -101,15 +145,19 @@ def _take_back_surge(keeper: JobKeeper, job: MigrationJob) -> None:
     try:
         keeper.take_back_surge(job)
     except ApiError as error:
-        if error.status_code != 403:  # whoever lost the right since cannot be helped, and the run can do without
+        if error.status_code != _FORBIDDEN:  # whoever lost the right since cannot be helped, and the run can do without
             raise
 
 
-def adopted_task(job: MigrationJob, pod: Pod | None = None, *, profile: str = "") -> JobTask:
+def adopted_task(
+    job: MigrationJob, pod: Pod | None = None, *, profile: str = "", finishes_only: bool = False
+) -> JobTask:
     """The task of finishing `job`, which is no eviction of a plan, at the pace of `profile`, else of the whole run.
 
-    `pod` is its pod, where that is known.
+    `pod` is its pod, where that is known. For one that `finishes_only` no pod is evicted any more. What a user writes
+    into annotations is no plugin's name.
     """
+    is_own = CREATED_BY_ANNOTATION in job.annotations
     grace_period_seconds = job.delete_options.get("gracePeriodSeconds")
     eviction = PlannedEviction(
         job.pod_namespace,
@@ -117,13 +165,14 @@ def adopted_task(job: MigrationJob, pod: Pod | None = None, *, profile: str = ""
         job.pod_uid or ("" if pod is None else pod.uid) or job.uid,
         node="" if pod is None else pod.node_name,
         profile=profile,
-        plugin=job.annotations.get(TRIGGER_ANNOTATION, ""),
-        reason=job.annotations.get(REASON_ANNOTATION, ""),
+        plugin=job.annotations.get(TRIGGER_ANNOTATION, "") if is_own else "",
+        reason=clipped(job.annotations.get(REASON_ANNOTATION, ""), _LONGEST_REASON),
         grace_period_seconds=grace_period_seconds if isinstance(grace_period_seconds, int) else None,
         controller=None if pod is None else pod.controller,
         labels={} if pod is None else pod.labels,
+        users_job="" if is_own else job.name,
     )
-    return JobTask(eviction, job=job, is_adopted=True)
+    return JobTask(eviction, job=job, is_adopted=True, finishes_only=finishes_only)
 
 
 def _has_left(objects: ObjectCalls, job: MigrationJob) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -14,18 +13,17 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.bundles import Bundles
 from descheduler.migration.controller.chains import hold_ahead, with_time_for_waves
-from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished, why_left
+from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, strange, unfinished, why_left
+from descheduler.migration.controller.job_calls import JobCalls
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
-from descheduler.migration.controller.removal import remove
+from descheduler.migration.controller.open_creations import OpenCreations
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
 from descheduler.migration.controller.waves import Waves
 from descheduler.migration.jobs.conditions import aborted, failed
-from descheduler.migration.jobs.machine import evicting
-from descheduler.migration.jobs.steps import End, Evict, WaitForChange
-from descheduler.migration.jobs.surge import SCALE_BACK
+from descheduler.migration.jobs.steps import End, Evict
 from descheduler.migration.journal.journal import Journal, NewJob
 from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.ports import RemovalPort
@@ -65,7 +63,7 @@ class JobController:
         self._why_closed = why_closed
         self._journal = journal
         self._keeper = keeper
-        self._port = port
+        self._calls = JobCalls(keeper, port, around, why_closed)
         self._settings = settings
         self._new_job = new_job
         self._around = around
@@ -74,8 +72,9 @@ class JobController:
         self._listener = around.listener or EveryListener()
         self._turns = Turns(judge)
         self._bundles = Bundles(())
+        self._open_creations = OpenCreations(journal, keeper, settings.eviction, around)
         self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[JobTask, Outcome] = {}
         self._stopped_by: tuple[OutcomeCode, str] | None = None
 
     def run(self, tasks: Iterable[JobTask]) -> tuple[Outcome, ...]:
@@ -101,7 +100,8 @@ class JobController:
             self._part_bundles()
             if not has_begun:
                 self._pause()
-        return tuple(self._outcomes[task.eviction.uid] for task in all_tasks)
+        self._open_creations.settle(lambda: self._around.halted() is not None)
+        return tuple(self._outcomes[task] for task in all_tasks)
 
     def _close(self) -> None:
         """Undoes all whose pod has not left once `why_closed` says so; the others go on to their end."""
@@ -124,8 +124,8 @@ class JobController:
             return False
         self._queue.remove(task)
         self._activate(task)
-        new_job = with_time_for_waves(self._new_job(task.eviction), task)
-        self._submit(task, partial(self._journal.create, new_job))
+        new_job, task.job_name = with_time_for_waves(self._new_job(task.eviction), task), self._journal.new_name()
+        self._submit(task, partial(self._journal.create, new_job, task.job_name))
         return True
 
     def _activate(self, task: JobTask) -> None:
@@ -137,13 +137,12 @@ class JobController:
         now, busy = self._around.clock(), self._busy()
         due = [(task, task.job) for task in self._active if task.job and id(task) not in busy and task.due <= now]
         for task, job in due:
+            if task.end is not None:
+                self._submit(task, partial(self._calls.undo, job, task.end))
+                continue
             advance = partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
-            self._submit(task, advance if task.ends_at is None else partial(self._landed, task, job))
+            self._submit(task, advance if task.ends_at is None else partial(self._calls.landed, job, task.eviction))
         return bool(due)
-
-    def _landed(self, task: JobTask, job: MigrationJob) -> Progress:
-        """Runs on a thread: looks for the replacement of a pod for which no room was held."""
-        return Progress(job, End(), replacement=self._keeper.find_replacement(job, task.eviction))
 
     def _judge_turns(self) -> bool:
         """Has the moves judged once more whose turn it is; whether there were any."""
@@ -167,9 +166,8 @@ class JobController:
         task.num_calls += 1
         task.is_called = True
         self._around.open_calls.began(task.eviction)
-        # A job that a user created may not state the UID of its pod.
-        eviction = replace(task.eviction, uid=turn.pod.uid)
-        self._submit(task, partial(self._evict, task.job, eviction, turn.policy), turn.pod)
+        eviction = replace(task.eviction, uid=turn.pod.uid)  # which a user's job need not state
+        self._submit(task, partial(self._calls.evict, task.job, eviction, turn.policy), turn.pod)
         return True
 
     def _part_bundles(self) -> None:
@@ -183,23 +181,20 @@ class JobController:
         if task in self._queue:
             self._queue.remove(task)
             self._finish(task, left_out(judgement.code, judgement.message))
-        elif task.job is not None and not any(task is other for other, _ in self._in_flight.values()):
+        elif (
+            task.job is not None
+            and task.end is None
+            and not any(task is other for other, _ in self._in_flight.values())
+        ):
             self._turns.remove(task)
             task.judgement = judgement
             self._give_up(task, judgement, end)
 
-    def _evict(self, job: MigrationJob | None, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
-        """Runs on a thread; None when the run was halted since the decision."""
-        if job is not None and policy == SCALE_BACK:
-            return self._keeper.scale_back(job, self._port, eviction, self._may_send)
-        at = self._around.now().isoformat(timespec="seconds").replace("+00:00", "Z")
-        return remove(self._port, policy, eviction, at, self._may_send)
-
-    def _may_send(self) -> bool:
-        return self._around.halted() is None and not self._why_closed() and not self._around.may_call()
-
     def _busy(self) -> set[int]:
-        return {id(task) for task, _ in self._in_flight.values()} | {id(task) for task in self._turns.tasks}
+        return self._called() | {id(task) for task in self._turns.tasks}
+
+    def _called(self) -> set[int]:
+        return {id(task) for task, _ in self._in_flight.values()}
 
     def _submit(self, task: JobTask, call: Callable[[], _Answer], pod: Pod | None = None) -> None:
         self._in_flight[self._around.calls.submit(call)] = (task, pod)
@@ -244,9 +239,11 @@ class JobController:
         task.num_errors = 0
         now = self._around.clock()
         if progress.job is None:
+            task.is_deleted = True
             self._finish(task, deleted(task, now))
             return
         task.take(progress.job)
+        task.end = None
         task.note_room(now)
         if isinstance(progress.step, End) and progress.job.phase == JobPhase.ABORTED and self._stopped_by is not None:
             self._finish(task, unfinished(task, *self._stopped_by, now))
@@ -256,6 +253,8 @@ class JobController:
             task.wait(now)
             if why := why_left(task, self._settings.adopted_seconds, now):
                 self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why, now))
+        elif why := strange(task, progress.pod):
+            self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why, now))
         elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
             self._give_up(task, task.judgement)
         else:
@@ -296,7 +295,7 @@ class JobController:
         if task.job is None or pod is None:
             raise ValueError(f"pod {task.eviction.name} was evicted without a job")
         if judgement.kind.uses_limits:
-            self._submit(task, partial(self._note_eviction, task.job, pod, task.asked_at))
+            self._submit(task, partial(self._calls.note_eviction, task.job, pod, task.asked_at))
             return
         self._listener.refused(task.job, judgement.message)
         if judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings.budget_seconds):
@@ -311,23 +310,13 @@ class JobController:
         else:
             self._around.open_calls.ended(task.eviction)
 
-    def _note_eviction(self, job: MigrationJob, pod: Pod, asked_at: datetime | None) -> Progress:
-        """Runs on a thread."""
-        kept = self._keeper.save(job, evicting(job, pod, self._around.now(), asked_at=asked_at))
-        return Progress(kept, WaitForChange("the pod is to leave") if kept is not None else End(), pod)
-
     def _give_up(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
         """Gives back what is held for a pod that cannot be evicted; what is in doubt is looked at once more before."""
         if task.is_in_doubt(self._around.clock()):
             task.due = task.settles_at
         elif task.job is not None:
-            end = end or partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
-            self._submit(task, partial(self._undo, task.job, end))
-
-    def _undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> Progress:
-        """Runs on a thread."""
-        kept = self._keeper.undo(job, end)
-        return Progress(kept, End() if kept is None or kept.has_ended else WaitForChange("it keeps changing"))
+            task.end = end or partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
+            self._submit(task, partial(self._calls.undo, task.job, task.end))
 
     def _failed(self, task: JobTask, pod: Pod | None, error: Exception) -> None:
         """A call ended without an answer. The next look tells what became of it, while there is hope of one."""
@@ -335,6 +324,7 @@ class JobController:
         # The error's text is not repeated unless it is made for people: it may quote a header field with a credential.
         text = str(error) if isinstance(error, KubeError) else f"internal error ({type(error).__name__})"
         task.num_errors += 1
+        self._open_creations.failed(task, error)
         if task.is_called:
             self._call_failed(task, is_open=not isinstance(error, KubeError))
         if task.job is None:
@@ -362,10 +352,13 @@ class JobController:
             self._finish(task, left_out(code, why))
         self._turns.clear()
         self._drain()
+        for task in [task for task, _ in self._in_flight.values() if task.may_create]:
+            self._open_creations.doubted(task)  # whoever does not answer may yet do what was asked for
         for task in list(self._active):
             may_undo = task.job is not None and not task.may_have_left(self._around.clock())
             if task.job is not None and may_undo and not self._around.may_call():
-                self._submit(task, partial(self._undo, task.job, partial(aborted, message=why)))
+                task.end = partial(aborted, message=why)
+                self._submit(task, partial(self._calls.undo, task.job, task.end))
         self._drain()
         now = self._around.clock()
         for task in list(self._active):
@@ -390,8 +383,9 @@ class JobController:
         )
         if not outcome.is_unconfirmed:
             self._around.open_calls.ended(task.eviction)
-        self._outcomes[task.eviction.uid] = outcome
+        self._outcomes[task] = outcome
         self._bundles.ended(task, outcome.kind)
+        self._open_creations.finished(task)
         if task in self._active:
             self._active.remove(task)
             self._queue.ended(task)

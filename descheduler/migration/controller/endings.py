@@ -6,9 +6,10 @@ from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.seen import Miss
 from descheduler.migration.judgement import POD_GONE, Judgement
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason
+from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 
-__all__ = ["deleted", "ended", "left_out", "not_landed", "unfinished", "why_left"]
+__all__ = ["deleted", "ended", "left_out", "not_landed", "strange", "unfinished", "why_left"]
 
 
 _MISSES = {
@@ -23,9 +24,10 @@ def ended(task: JobTask, now: float) -> Judgement:
     job = task.job
     if job is None:
         raise ValueError(f"pod {task.eviction.name} never had a job")
-    is_missing = job.phase == JobPhase.FAILED and job.reason == JobReason.MISSING_POD
-    if (task.was_evicted or is_missing) and not task.num_calls and not task.is_adopted:
-        return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
+    is_missing = job.phase == JobPhase.FAILED and job.reason in (JobReason.MISSING_POD, JobReason.INVALID_POD)
+    is_gone = is_missing or (task.was_evicted and not task.is_adopted)
+    if is_gone and not task.num_calls:
+        return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, job.message if task.is_adopted else POD_GONE)
     if task.miss is not None and task.was_evicted:
         return _missed(task, task.miss, job.message)
     if job.phase == JobPhase.SUCCEEDED:
@@ -34,6 +36,8 @@ def ended(task: JobTask, now: float) -> Judgement:
         return Judgement(OutcomeKind.REFUSED, OutcomeCode.NOT_SURGED, job.message)
     if task.was_evicted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, job.message)
+    if job.reason == JobReason.TIMEOUT and not job.reservation_name and not task.num_calls:
+        return left_out(OutcomeCode.TIMED_OUT, job.message)
     return _kept(task, OutcomeCode.NO_ROOM, job.message, now)
 
 
@@ -70,6 +74,17 @@ def why_left(task: JobTask, patience_seconds: float, now: float) -> str:
         return "its job is paused"
     is_late = task.is_adopted and now - task.unchanged_since >= patience_seconds
     return f"its job has not changed for {patience_seconds:g} s" if is_late else ""
+
+
+def strange(task: JobTask, pod: Pod) -> str:
+    """Why `pod`, whose turn it is by the job, is not evicted: it is not the one that was judged; "" where it is.
+
+    An eviction that has the UID of the job is of whatever pod has the name.
+    """
+    if task.finishes_only:
+        return "the eviction of its pod has not begun"
+    named = (pod.uid, "" if task.job is None else task.job.uid)
+    return "" if task.eviction.uid in named else "its podRef was changed during the run"
 
 
 def not_landed(task: JobTask) -> Judgement:

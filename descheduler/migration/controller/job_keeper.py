@@ -8,10 +8,11 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.kube.errors import KubeError
+from descheduler.kube.errors import KindForbidden, KubeError, may_have_acted
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.conditions import failed, with_condition
+from descheduler.migration.jobs.endings import may_hold_room
 from descheduler.migration.jobs.machine import JobTerms, next_step
 from descheduler.migration.jobs.seen import Miss, Seen
 from descheduler.migration.jobs.steps import (
@@ -38,7 +39,7 @@ from descheduler.model.koordinator.migration_job import JobConditionType, JobRea
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobKeeper", "Progress"]
+__all__ = ["JobKeeper", "Progress", "RoomUnclear"]
 
 _Doable = Save | HoldRoom | PlanSurge | RaiseReplicas | LowerReplicas | ReleaseRoom
 
@@ -46,6 +47,18 @@ _MOST_STEPS = 12
 """More than a job has from its beginning to its end: whoever needs more goes round in circles."""
 _MOST_CONFLICTS = 5
 """So often an end is written in vain because somebody else has just changed the job."""
+
+
+class RoomUnclear(KubeError):  # noqa: N818 - a state callers act on, named after what it says
+    """Room was asked for without a clear answer: it may be held, or may come to be."""
+
+
+class _Changed(Exception):  # noqa: N818 - a state callers act on, named after what it says
+    """Somebody else has changed a job, and it is now this one."""
+
+    def __init__(self, now: MigrationJob) -> None:
+        super().__init__(now.name)
+        self.now = now
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -110,7 +123,7 @@ class JobKeeper:
                 return Progress(job, WaitForChange("the run ends"), seen.pod, seen.replacement)
             kept = self._do(job, step, seen.pod)
             if kept is None:
-                self._release(job)
+                self.release(job)
                 return Progress(None, End(), seen.pod)
             known = seen if isinstance(step, Save) and _looked_at(kept) == _looked_at(job) else None
             job = kept
@@ -141,17 +154,29 @@ class JobKeeper:
         A job that somebody else has changed meanwhile is read and ended again, unless its pod has left by then. One
         that keeps changing is kept as it is, without an end.
         """
-        for _ in range(_MOST_CONFLICTS):
-            if job.reservation_name:
-                self._release(job)
-            if (kept := self._save(job, end(job))) is not None:
-                return kept
-            if (found := self._journal.read(job)) is None:
-                return None
-            job = found
-            if job.has_ended or job.found(JobConditionType.EVICTION) is not None:
-                break
-        return job
+        for _ in range(_MOST_CONFLICTS - 1):
+            try:
+                return self._try_undo(job, end)
+            except _Changed as changed:
+                if changed.now.has_ended or changed.now.found(JobConditionType.EVICTION) is not None:
+                    return changed.now
+                job = changed.now
+            except KubeError as error:
+                if not may_have_acted(error):
+                    raise
+        try:
+            return self._try_undo(job, end)
+        except _Changed as changed:
+            return changed.now
+
+    def _try_undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> MigrationJob | None:
+        """As `undo`. Raises _Changed where somebody else has changed the job."""
+        self.release(job)
+        if (kept := self._save(job, end(job))) is not None:
+            return kept
+        if (found := self._journal.read(job)) is None:
+            return None
+        raise _Changed(found)
 
     def scale_back(
         self, job: MigrationJob, port: RemovalPort, eviction: PlannedEviction, may_send: Callable[[], bool]
@@ -163,10 +188,20 @@ class JobKeeper:
         """Takes back what is left of the surge of `job`, which has ended."""
         self._surges.take_back(job)
 
-    def _release(self, job: MigrationJob) -> None:
-        """Gives back all that was done for `job`: the surge first, whose new pod needs the room."""
+    def release(self, job: MigrationJob) -> None:
+        """Gives back all that was done for `job`, known to it or not: the surge first, whose new pod needs the room."""
         self._surges.take_back(job)
-        self._provider_of(job).release(job)
+        self.release_room(job)
+
+    def release_room(self, job: MigrationJob) -> None:
+        """Gives back the room of `job`, if any can have been asked for. Names follow from its UID."""
+        if not may_hold_room(job, self._terms.default_mode):
+            return
+        try:
+            self._provider_of(job).release(job)
+        except KindForbidden:
+            if job.reservation_name:  # else none was created: a role that may create rooms may read them too
+                raise
 
     def _provider_of(self, job: MigrationJob) -> ReservationProvider:
         first = next(iter(self._providers.values()))
@@ -185,7 +220,7 @@ class JobKeeper:
             case Save(new):
                 return self.save(job, new)
             case ReleaseRoom(then):
-                release = self._release if then.has_ended else self._provider_of(job).release
+                release = self.release if then.has_ended else self.release_room
                 release(job)
                 return self.save(job, then)
             case HoldRoom():
@@ -207,13 +242,16 @@ class JobKeeper:
     def _hold(self, job: MigrationJob) -> MigrationJob:
         try:
             return replace(job, reservation_name=self._provider_of(job).hold(job, self._now()))
-        except CannotHold as error:
+        except CannotHold as error:  # some may be there, of this call or an earlier one
+            self.release_room(job)
             told = self._not_created(job, str(error))
             return failed(told, JobReason.FAILED_CREATE_RESERVATION, str(error))
         except KubeError as error:
             told = self._not_created(job, str(error))
             if told is not job:
                 self.save(job, told)
+            if may_have_acted(error):
+                raise RoomUnclear(str(error)) from error
             raise
 
     def _not_created(self, job: MigrationJob, why: str) -> MigrationJob:

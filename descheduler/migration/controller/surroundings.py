@@ -30,7 +30,7 @@ class Surroundings(msgspec.Struct, frozen=True):
 
     `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked
     right before an eviction is sent, and says why not, else "". `clock` is monotonic, in seconds; `now` is aware UTC.
-    `sink` hears of outcomes and `listener` of jobs.
+    `sink` hears of outcomes and `listener` of jobs; `tell` takes what the report of the run is to say, a sentence.
     """
 
     calls: Background
@@ -43,3 +43,4 @@ class Surroundings(msgspec.Struct, frozen=True):
     sleep: Callable[[float], None]
     sink: OutcomeSink | None = None
     listener: JobListener | None = None
+    tell: Callable[[str], None] = lambda note: None

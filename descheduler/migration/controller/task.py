@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 import msgspec
@@ -31,6 +32,9 @@ class JobTask(msgspec.Struct, eq=False):
     when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has begun
     `is_adopted`: it has no place in the plan. It has not changed since `unchanged_since`. With `waves_ahead` it begins
     so many waves before its own, and only holds room until that comes. Its room was asked for by `room_asked_at`.
+    One that `finishes_only` evicts nothing: an earlier run has, or nobody has judged its pod.
+    Its job is created as `job_name`; until `creation_settles_at` a creation without a clear answer may take effect.
+    Once there is an `end` the job is to be undone, and ends so. One that somebody else has deleted `is_deleted`.
     """
 
     eviction: PlannedEviction
@@ -53,6 +57,11 @@ class JobTask(msgspec.Struct, eq=False):
     ends_at: float | None = None
     waves_ahead: int = 0
     room_asked_at: float | None = None
+    finishes_only: bool = False
+    job_name: str = ""
+    creation_settles_at: float = 0.0
+    end: Callable[[MigrationJob], MigrationJob] | None = None
+    is_deleted: bool = False
 
     def is_next_for_room(self, now: float) -> bool:
         """Whether the scheduler tries its Reservations, for which there is no room yet, as soon as there is some."""
@@ -72,6 +81,12 @@ class JobTask(msgspec.Struct, eq=False):
     def is_granted(self) -> bool:
         """Whether the API server has accepted the eviction."""
         return self.judgement is not None and self.judgement.kind.uses_limits
+
+    @property
+    def may_create(self) -> bool:
+        """Whether a call for it that is under way may be to create its job or its room."""
+        is_before_room = self.job is None or not (self.job.reservation_name or self.was_evicted)
+        return is_before_room and not (self.is_called or self.is_granted or self.is_adopted)
 
     def is_in_doubt(self, now: float) -> bool:
         """Whether a call for its eviction may still take effect."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from descheduler.kube.lists.table import column_cells
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.providers.labels import is_named_as_placeholder
 
 __all__ = ["Health", "read_health"]
 
@@ -35,6 +34,7 @@ class _Condition(msgspec.Struct):
 
 
 class _Metadata(msgspec.Struct):
+    name: str = ""
     labels: dict[str, str] | None = None
 
 
@@ -93,8 +93,7 @@ def _is_not_ready(node: _Object) -> bool:
 
 
 def _is_unschedulable(pod: _Object) -> bool:
-    labels: dict[str, Any] = pod.metadata.labels or {}
-    if JOB_LABEL in labels:
+    if is_named_as_placeholder(pod.metadata.name, pod.metadata.labels or {}):
         return False
     conditions = pod.status.conditions or ()
     return any(each.type == "PodScheduled" and each.reason == "Unschedulable" for each in conditions)

@@ -5,17 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 
 from descheduler.migration.jobs.conditions import failed
-from descheduler.migration.jobs.steps import ReleaseRoom, Save, Step
-from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
+from descheduler.migration.jobs.steps import ReleaseRoom, Step
+from descheduler.model.koordinator.migration_job import JobConditionType, JobMode, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 
-__all__ = ["give_up", "is_stuck"]
+__all__ = ["give_up", "is_stuck", "may_hold_room"]
+
+
+def may_hold_room(job: MigrationJob, default_mode: str) -> bool:
+    """Whether room may have been asked for, whatever the job knows of that: a creation may have had no clear answer."""
+    return bool(job.reservation_name) or (job.mode or default_mode) != JobMode.EVICT_DIRECTLY
 
 
 def give_up(job: MigrationJob, reason: JobReason, message: str) -> Step:
     """The end without success; what is held is given back first, so that a run that is killed does it again."""
-    end = failed(job, reason, message)
-    return ReleaseRoom(end) if job.reservation_name else Save(end)
+    return ReleaseRoom(failed(job, reason, message))
 
 
 def is_stuck(job: MigrationJob, replacement: Pod | None, since: datetime) -> bool:

@@ -42,11 +42,13 @@ class JobTerms(msgspec.Struct, frozen=True):
 
     `unplaced_patience` is how long room may go without a node, None for as long as the job; after `yield_patience` a
     replacement that gets no node has what holds its room removed. For `surge_patience` the pod that comes beside the
-    only replica of a workload may take to serve.
+    only replica of a workload may take to serve. A label of the pod, or else of the job, may choose one of
+    `allowed_policies` in place of `eviction_policy`.
     """
 
     default_mode: str = JobMode.RESERVATION_FIRST.value
     eviction_policy: str = EVICTION_POLICIES[0]
+    allowed_policies: tuple[str, ...] = EVICTION_POLICIES
     unplaced_patience: timedelta | None = None
     yield_patience: timedelta = timedelta(seconds=5)
     surge_patience: timedelta = timedelta(minutes=5)
@@ -226,7 +228,7 @@ def _bound(job: MigrationJob, seen: Seen, now: datetime) -> MigrationJob:
 
 def _policy(job: MigrationJob, pod: Pod, terms: JobTerms) -> str:
     wanted = pod.labels.get(EVICT_POLICY_LABEL) or job.labels.get(EVICT_POLICY_LABEL) or ""
-    return wanted if wanted in EVICTION_POLICIES else terms.eviction_policy
+    return wanted if wanted in terms.allowed_policies else terms.eviction_policy
 
 
 def _is_on(node: str, job: MigrationJob, seen: Seen) -> bool:

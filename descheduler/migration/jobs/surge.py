@@ -13,12 +13,14 @@ from msgspec.structs import replace
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, SURGE_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 
-__all__ = ["RAISED", "SCALE_BACK", "SINGLE", "Surge", "is_surged", "surge_of", "with_surge"]
+__all__ = ["LOWEST_COST", "RAISED", "SCALE_BACK", "SINGLE", "Surge", "is_surged", "surge_of", "with_surge"]
 
 SINGLE = 1
 """The replicas of a workload that can be surged, before and after."""
 RAISED = 2
 """Its replicas in between."""
+LOWEST_COST = str(-(2**31))
+"""The deletion cost of the pod that is to leave."""
 SCALE_BACK = "ScaleBack"
 """How a pod leaves whose workload was surged: the workload is scaled back, and its controller deletes this pod."""
 

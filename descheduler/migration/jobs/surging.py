@@ -24,7 +24,8 @@ from descheduler.migration.jobs.steps import (
     Step,
     WaitForChange,
 )
-from descheduler.migration.jobs.surge import RAISED, SCALE_BACK, SINGLE, Surge, surge_of, with_surge
+from descheduler.migration.jobs.surge import LOWEST_COST, RAISED, SCALE_BACK, SINGLE, Surge, surge_of, with_surge
+from descheduler.model.koordinator.eviction_annotations import DELETION_COST_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 
@@ -81,6 +82,8 @@ def _while_raised(job: MigrationJob, pod: Pod, seen: Seen, patience: SurgePatien
     if (since := job.found(JobConditionType.SURGED)) is None:
         message = f"the workload is scaled from {SINGLE} to {RAISED} replicas"
         return Save(with_condition(job, JobConditionType.SURGED, True, now, message=message))
+    if pod.annotations.get(DELETION_COST_ANNOTATION, LOWEST_COST) != LOWEST_COST:
+        return _failed(job, f"pod {pod.key} has got a deletion cost (annotation {DELETION_COST_ANNOTATION})")
     new = seen.replacement
     if new is not None and new.node_name and new.node_name == pod.node_name:
         return _failed(job, f"the new pod was scheduled onto node {new.node_name}, where the pod runs already")

@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
-from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.journal.journal import NewJob
+from descheduler.migration.journal.journal import FoundJobs, NewJob
 from descheduler.migration.journal.live_jobs import decode_live_job
+from descheduler.migration.journal.ours import MAP_PREFIX, Head, decode_head, job_differs
+from descheduler.migration.journal.unclear import create_surely, patch_surely
 from descheduler.migration.journal.wire import annotations_patch, new_job_object, spec_of, status_of
 from descheduler.migration.providers.labels import OWNER_LABEL
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -34,7 +35,7 @@ class ConfigMapJobs:
         namespace: str,
         owner: str,
         *,
-        make_name: Callable[[], str] = lambda: f"descheduler-job-{uuid.uuid4()}",
+        make_name: Callable[[], str] = lambda: f"{MAP_PREFIX}{uuid.uuid4()}",
     ) -> None:
         self._objects = objects
         self._path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -42,13 +43,30 @@ class ConfigMapJobs:
         self._make_name = make_name
 
     def jobs(self) -> tuple[MigrationJob, ...]:
-        """All of the policy; ConfigMaps that hold no job are left alone."""
-        found = self._objects.list(self._path, _decode_if_job, label_selector=f"{OWNER_LABEL}={self._owner}")
-        return tuple(job for job in found if job is not None)
+        """All of the policy; what holds no job of ours is left alone."""
+        return self.found().jobs
 
-    def create(self, wanted: NewJob) -> MigrationJob:
+    def found(self) -> FoundJobs:
+        """The same, with what has our label all the same."""
+        found = self._objects.list(self._path, _decode_if_job, label_selector=f"{OWNER_LABEL}={self._owner}")
+        read = [each for each in found if isinstance(each, MigrationJob)]
+        unread = [each for each in found if isinstance(each, Head)]
+        differs = [job_differs(job, self._owner, MAP_PREFIX) for job in read]
+        jobs = tuple(job for job, why in zip(read, differs, strict=True) if not why)
+        notes = [self._note(job.name, why) for job, why in zip(read, differs, strict=True) if why]
+        notes += [self._note(each.metadata.name, f"{_KEY} does not hold a job") for each in unread]
+        return FoundJobs(jobs, frozenset(each.metadata.uid for each in unread), tuple(notes))
+
+    def _note(self, name: str, why: str) -> str:
+        return f"ConfigMap {name} has the label {OWNER_LABEL}={self._owner} and was left alone: {why}"
+
+    def new_name(self) -> str:
+        """A UUID, after a prefix."""
+        return self._make_name()
+
+    def create(self, wanted: NewJob, name: str = "") -> MigrationJob:
         """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
-        name = self._make_name()
+        name = name or self._make_name()
         job = new_job_object(wanted, name, self._owner)
         body = {
             "apiVersion": "v1",
@@ -56,14 +74,11 @@ class ConfigMapJobs:
             "metadata": {**job["metadata"], "labels": {OWNER_LABEL: self._owner}},
             "data": {_KEY: json.dumps({"spec": job["spec"]})},
         }
-        try:
-            created = self._objects.create(self._path, body, _decode)
-        except TransportError:
-            created = None
-        found = created or self._objects.read(f"{self._path}/{name}", _decode)
-        if found is None:
-            raise KubeError(f"ConfigMap {name} could not be created: no answer came, and it does not exist")
-        return found
+        return create_surely(self._objects, self._path, name, body, _decode)
+
+    def find(self, name: str) -> MigrationJob | None:
+        """The job of this name."""
+        return self._objects.read(f"{self._path}/{name}", _decode)
 
     def read(self, job: MigrationJob) -> MigrationJob | None:
         """`job` as the API server has it."""
@@ -77,11 +92,16 @@ class ConfigMapJobs:
         metadata: dict[str, Any] = {"resourceVersion": old.resource_version, "uid": old.uid}
         metadata |= {"annotations": annotations} if annotations else {}
         body = {"metadata": metadata, "data": {_KEY: text}}
-        return self._objects.patch(f"{self._path}/{old.name}", body, _decode)
+        path = f"{self._path}/{old.name}"
+        return patch_surely(self._objects, path, path, body, _decode, lambda found: _says(found, new))
 
     def delete(self, job: MigrationJob) -> None:
         """Removes the ConfigMap."""
         self._objects.delete(f"{self._path}/{job.name}", uid=job.uid)
+
+
+def _says(found: MigrationJob, wanted: MigrationJob) -> bool:
+    return _text(found) == _text(wanted) and not annotations_patch(found, wanted)
 
 
 def _text(job: MigrationJob) -> str:
@@ -103,8 +123,8 @@ def _decode(block: bytes) -> MigrationJob:
     return decode_live_job(msgspec.json.encode({**held, "metadata": found.metadata}))
 
 
-def _decode_if_job(block: bytes) -> MigrationJob | None:
+def _decode_if_job(block: bytes) -> MigrationJob | Head:
     try:
         return _decode(block)
     except (ValueError, TypeError, RecursionError):
-        return None
+        return decode_head(block)

@@ -8,11 +8,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.journal.journal import NewJob
+from descheduler.migration.journal.journal import FoundJobs, NewJob
 from descheduler.migration.journal.live_jobs import decode_live_job
+from descheduler.migration.journal.ours import Head, decode_head, job_differs
+from descheduler.migration.journal.unclear import create_surely, patch_surely
 from descheduler.migration.journal.wire import annotations_patch, new_job_object, spec_patch, status_of
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 
 __all__ = ["LIST_PATH", "JobObjects"]
@@ -31,22 +33,33 @@ class JobObjects:
         self._make_name = make_name
 
     def jobs(self) -> tuple[MigrationJob, ...]:
-        """All of the cluster, whoever created them; what cannot be read was written by others, and is left alone."""
-        found = self._objects.list(LIST_PATH, _decode_if_job)
-        return tuple(job for job in found if job is not None)
+        """All of the cluster, whoever created them, as far as they can be read."""
+        return self.found().jobs
 
-    def create(self, wanted: NewJob) -> MigrationJob:
+    def found(self) -> FoundJobs:
+        """The same, with what cannot be read or only says that it is ours."""
+        found = self._objects.list(LIST_PATH, _decode_if_job)
+        jobs = tuple(each for each in found if isinstance(each, MigrationJob))
+        unread = [each for each in found if isinstance(each, Head)]
+        claimed = [job for job in jobs if job.annotations.get(CREATED_BY_ANNOTATION) == self._created_by]
+        notes = [_note(job.name, why) for job in claimed if (why := job_differs(job, self._created_by))]
+        broken = [each.metadata.name for each in unread if each.created_by == self._created_by]
+        notes += [_note(name, "it cannot be read") for name in broken]
+        return FoundJobs(jobs, frozenset(each.metadata.uid for each in unread), tuple(notes))
+
+    def new_name(self) -> str:
+        """A UUID."""
+        return self._make_name()
+
+    def create(self, wanted: NewJob, name: str = "") -> MigrationJob:
         """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
-        name = self._make_name()
+        name = name or self._make_name()
         body = new_job_object(wanted, name, self._created_by)
-        try:
-            created = self._objects.create(LIST_PATH, body, decode_live_job)
-        except TransportError:
-            created = None
-        found = created or self._objects.read(_path(name), decode_live_job)
-        if found is None:
-            raise KubeError(f"PodMigrationJob {name} could not be created: no answer came, and it does not exist")
-        return found
+        return create_surely(self._objects, LIST_PATH, name, body, decode_live_job)
+
+    def find(self, name: str) -> MigrationJob | None:
+        """The job of this name."""
+        return self._objects.read(_path(name), decode_live_job)
 
     def read(self, job: MigrationJob) -> MigrationJob | None:
         """`job` as the API server has it."""
@@ -57,29 +70,44 @@ class JobObjects:
         kept: MigrationJob | None = old
         spec, annotations = spec_patch(old, new), annotations_patch(old, new)
         if spec or annotations:
-            kept = self._patch(old, "", {"spec": spec}, annotations)
+            kept = self._patch(old, "", {"spec": spec}, lambda found: not _changes(found, new), annotations)
         status = status_of(new)
         if kept is None or status == status_of(old):
             return kept
-        return self._patch(replace(new, resource_version=kept.resource_version), "/status", {"status": status})
+        wanted = replace(new, resource_version=kept.resource_version)
+        return self._patch(wanted, "/status", {"status": status}, lambda found: status_of(found) == status)
 
     def delete(self, job: MigrationJob) -> None:
         """Removes the PodMigrationJob."""
         self._objects.delete(_path(job.name), uid=job.uid)
 
     def _patch(
-        self, job: MigrationJob, subresource: str, patch: dict[str, Any], annotations: dict[str, str] | None = None
+        self,
+        job: MigrationJob,
+        subresource: str,
+        patch: dict[str, Any],
+        is_done: Callable[[MigrationJob], bool],
+        annotations: dict[str, str] | None = None,
     ) -> MigrationJob | None:
         metadata: dict[str, Any] = {"resourceVersion": job.resource_version, "uid": job.uid}
         body = {"metadata": metadata | ({"annotations": annotations} if annotations else {}), **patch}
-        return self._objects.patch(_path(job.name) + subresource, body, decode_live_job)
+        path = _path(job.name)
+        return patch_surely(self._objects, path + subresource, path, body, decode_live_job, is_done)
 
 
-def _decode_if_job(block: bytes) -> MigrationJob | None:
+def _changes(old: MigrationJob, new: MigrationJob) -> bool:
+    return bool(spec_patch(old, new) or annotations_patch(old, new))
+
+
+def _decode_if_job(block: bytes) -> MigrationJob | Head:
     try:
         return decode_live_job(block)
     except (ValueError, RecursionError):
-        return None
+        return decode_head(block)
+
+
+def _note(name: str, why: str) -> str:
+    return f"PodMigrationJob {name} has the annotation of a job of this program and was left alone: {why}"
 
 
 def _path(name: str) -> str:

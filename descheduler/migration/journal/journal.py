@@ -10,7 +10,7 @@ import msgspec
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.plan.planned import PlannedRoom
 
-__all__ = ["Journal", "NewJob"]
+__all__ = ["FoundJobs", "Journal", "NewJob"]
 
 
 class NewJob(msgspec.Struct, frozen=True):
@@ -36,14 +36,38 @@ class NewJob(msgspec.Struct, frozen=True):
     delete_options: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
+class FoundJobs(msgspec.Struct, frozen=True):
+    """All jobs that there are, those that have ended included.
+
+    `unread` are the UIDs of what may be a job and cannot be read. `notes` name what only looks like a job of this
+    program and is left alone, a sentence each.
+    """
+
+    jobs: tuple[MigrationJob, ...] = ()
+    unread: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
 class Journal(Protocol):
     """The jobs of this program, and those that it carries out for others. All raise KubeError."""
 
     def jobs(self) -> tuple[MigrationJob, ...]:
         """All jobs that there are, those that have ended included."""
 
-    def create(self, wanted: NewJob) -> MigrationJob:
-        """A new job; a name that is taken is none of this program's."""
+    def found(self) -> FoundJobs:
+        """The same, with what only looks like a job of this program."""
+
+    def new_name(self) -> str:
+        """A name for a new job, which nobody else has."""
+
+    def create(self, wanted: NewJob, name: str = "") -> MigrationJob:
+        """A new job of this name, by default of a new one.
+
+        One whose creation had no clear answer is looked for. Raises CreationUnclear where it may exist all the same.
+        """
+
+    def find(self, name: str) -> MigrationJob | None:
+        """The job of this name, None when there is none."""
 
     def read(self, job: MigrationJob) -> MigrationJob | None:
         """`job` as it is kept now, None when it is gone."""

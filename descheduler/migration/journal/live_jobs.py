@@ -18,10 +18,16 @@ class _Wire(msgspec.Struct, rename="camel"):
     """What is read here may be null, as Kubernetes' own decoder has it."""
 
 
+class _Owner(_Wire):
+    kind: str | None = None
+    name: str | None = None
+
+
 class _Metadata(_Wire):
     uid: str | None = None
     resource_version: str | None = None
     labels: dict[str, str] | None = None
+    owner_references: list[_Owner] | None = None
 
 
 class _ReservationOptions(_Wire):
@@ -65,6 +71,7 @@ def decode_live_job(block: bytes) -> MigrationJob:
         template=(spec.reservation_options or _ReservationOptions()).template or {},
         delete_options=spec.delete_options or {},
         message=status.message or "",
+        owned_by=next((f"{owner.kind} {owner.name}" for owner in metadata.owner_references or ()), ""),
         conditions=tuple(
             replace(condition, message=more.message or "", probed_at=more.last_probe_time)
             for condition, more in conditions

@@ -1,8 +1,10 @@
-"""Labels of what is created to hold room."""
+"""Labels and names of what is created to hold room."""
 
 from __future__ import annotations
 
-__all__ = ["JOB_LABEL", "OWNER_LABEL", "labels_of"]
+from collections.abc import Mapping
+
+__all__ = ["JOB_LABEL", "OWNER_LABEL", "is_named_as_placeholder", "labels_of", "placeholder_name_of"]
 
 JOB_LABEL = "descheduler/job"
 """The UID of the job that an object holds room for."""
@@ -11,5 +13,15 @@ OWNER_LABEL = "descheduler/jobs-of"
 
 
 def labels_of(job_uid: str, owner: str) -> dict[str, str]:
-    """What tells an object that holds room for a job of `owner` from all others."""
+    """What an object that holds room for a job of `owner` is looked for by. Whoever writes pods can write them too."""
     return {JOB_LABEL: job_uid, OWNER_LABEL: owner}
+
+
+def placeholder_name_of(job_uid: str) -> str:
+    """The name of the pod that holds the room of the job with this UID."""
+    return f"placeholder-{job_uid}"
+
+
+def is_named_as_placeholder(name: str, labels: Mapping[str, str]) -> bool:
+    """Whether a pod has the name that its label demands of a placeholder."""
+    return bool(labels.get(JOB_LABEL)) and name == placeholder_name_of(labels[JOB_LABEL])

@@ -5,11 +5,11 @@ A node on which room is to be held means nothing here: policies that have nodes 
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from datetime import datetime
 
 from descheduler.migration.jobs.seen import ABSENT, Room
 from descheduler.migration.providers.provider import CannotHold
+from descheduler.migration.providers.sweeping import KnownJobs, Swept
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 
@@ -34,7 +34,7 @@ class NoRooms:
     def release(self, job: MigrationJob) -> None:
         """Nothing was created."""
 
-    def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
+    def sweep(self, jobs: KnownJobs) -> Swept:
         """Nothing is ever left."""
-        del live
-        return ()
+        del jobs
+        return Swept()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Protocol
 
 from descheduler.migration.jobs.seen import Room
+from descheduler.migration.providers.sweeping import KnownJobs, Swept
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 
@@ -40,7 +40,10 @@ class ReservationProvider(Protocol):
         """
 
     def release(self, job: MigrationJob) -> None:
-        """Gives back what was created for `job`, and nothing that a user made; it may be gone already."""
+        """Gives back what was created for `job`, and nothing that a user made; it may be gone already.
 
-    def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
-        """Gives back what was created for jobs other than those with these UIDs; the names of what it was."""
+        Names follow from the UID of the job: it is looked for whatever the job says.
+        """
+
+    def sweep(self, jobs: KnownJobs) -> Swept:
+        """Gives back what was created for jobs that are no more; what only looks like it is left alone."""

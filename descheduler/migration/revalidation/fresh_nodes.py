@@ -10,7 +10,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.pods import decode_pod
-from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.providers.labels import placeholder_name_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 
@@ -47,7 +47,8 @@ class FreshNodes:
             return "node does not exist any more"
         if not node.is_ready:
             return "node is not ready"
-        pods = tuple(other for other in self._pods_on(name) if not job_uid or other.labels.get(JOB_LABEL) != job_uid)
+        placeholder = (pod.namespace, placeholder_name_of(job_uid)) if job_uid else None
+        pods = tuple(other for other in self._pods_on(name) if (other.namespace, other.name) != placeholder)
         view = ClusterView(Snapshot(nodes=(node,), pods=pods), moves_take_effect=True)
         return NodeFit(view, spares_namesakes=False).obstacle(pod, node)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome, arbitrate
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
@@ -25,6 +26,7 @@ from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
+from descheduler.migration.journal.ours import MAP_PREFIX, job_differs
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.providers.koordinator.provider import ReservationRooms
 from descheduler.migration.providers.none import NoRooms
@@ -36,19 +38,23 @@ from descheduler.migration.revalidation.footprints import Footprints
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
-from descheduler.migration.setup.users_jobs import JobLimits, UsersJobs
+from descheduler.migration.setup.users_jobs import (
+    JudgedJob,
+    UsersJobs,
+    jobs_to_judge,
+    judge_jobs,
+    left_job,
+    num_moved,
+    users_jobs,
+)
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobMode, JobReason, MigrationJob
+from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
-from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["JobExecution"]
 
-_LEFT = frozenset({JobOutcome.HELD, JobOutcome.WAITING})
-"""Jobs that are asked again in the next run."""
-_MOVED = frozenset({OutcomeCode.DONE, OutcomeCode.MISSED_ROOM, OutcomeCode.RESERVATION_UNUSED})
-"""The job has succeeded."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
@@ -97,8 +103,9 @@ class JobExecution:
             is_users=self._is_users,
             now=self._around.now(),
         )
-        outcomes = self._controller(keeper).run([adopted_task(job) for job in adopted.unfinished])
-        return replace(adopted, num_finished=_num_done(outcomes), outcomes=outcomes)
+        tasks = [adopted_task(job, finishes_only=True) for job in adopted.unfinished]
+        outcomes = self._controller(keeper).run(tasks)
+        return replace(adopted, num_finished=num_moved(outcomes), outcomes=outcomes)
 
     def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
         """One outcome for each of `evictions`, which `takes` agrees to, profile by profile."""
@@ -109,43 +116,45 @@ class JobExecution:
             outcomes += self._controller(keeper, name).run(tasks)
         return tuple(outcomes)
 
-    def carry_out_users(self, snapshot: Snapshot) -> UsersJobs:
-        """Carries out the jobs that users have created, as far as arbitration lets them go now. Raises KubeError."""
-        found = [job for job in snapshot.migration_jobs if job.is_waiting and _is_unclaimed(job)]
-        waiting = [job for job in found if self._is_users(job)]
-        if not waiting:
-            return UsersJobs(num_left=len(found))
+    def carry_out_users(self, snapshot: Snapshot, scope: Scope = EVERYWHERE) -> UsersJobs:
+        """Carries out the jobs that users have created for pods in `scope`, as far as arbitration lets them go now.
+
+        Raises KubeError.
+        """
+        unclaimed = [job for job in jobs_to_judge(snapshot) if _is_unclaimed(job)]
+        asked = [job for job in unclaimed if self._is_users(job)]
+        if not asked:
+            return UsersJobs(num_left=sum(job.is_waiting for job in unclaimed))
         name, profile = next(iter(self._profiles.items()))
-        view, now = ClusterView(snapshot, moves_take_effect=True), self._around.now()
-        jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
-        limits = JobLimits(self._settings.limits)
         # Users' jobs surge nothing, so that nothing may count on it.
         args = replace(profile.args, single_replicas="")
-        decisions = [each for each in arbitrate(jobs, view, args, now=now) if not limits.hold(each)]
+        now, limits = self._around.now(), self._settings.limits
+        judged = judge_jobs(asked, snapshot, args, limits, scope=scope, now=now)
         keeper = self._keeper(_terms(profile))
-        pods = {(pod.namespace, pod.name): pod for pod in snapshot.pods}
-        taken = list(self._taken(decisions, keeper))
-        tasks = [adopted_task(job, pods.get((job.pod_namespace, job.pod_name)), profile=name) for job, _ in taken]
-        outcomes = self._controller(keeper).run(tasks)
-        left = [each.pod for (_, each), outcome in zip(taken, outcomes, strict=True) if outcome.kind.uses_limits]
-        return UsersJobs(
-            sum(each.outcome is JobOutcome.STARTED for _, each in taken),
-            _num_done(outcomes),
-            num_limited=limits.num_held,
-            limit=limits.reached,
-            outcomes=outcomes,
-            evicted=tuple(PriorMove(pod, name, plugin="") for pod in left if pod is not None),
-        )
+        taken = [(each, self._take(each, keeper, name)) for each in judged]
+        going = [(each, task) for each, task in taken if isinstance(task, JobTask)]
+        ended = self._controller(keeper).run([task for _, task in going])
+        outcomes = [each for _, each in taken if isinstance(each, Outcome)]
+        made = users_jobs(judged, zip([each for each, _ in going], ended, strict=True), outcomes, name)
+        in_vain = (_unheeded(args, each, task) for each, task in going if each.may_evict)
+        return replace(made, unheeded=tuple(filter(None, in_vain)))
 
-    def _taken(self, decisions: Iterable[JobDecision], keeper: JobKeeper) -> Iterator[tuple[MigrationJob, JobDecision]]:
-        """The jobs to take to their end, as they are kept now; those that are refused are ended at once."""
-        for decision in decisions:
-            if decision.outcome in _LEFT or (job := self._journal.read(decision.job)) is None:
-                continue
-            if decision.outcome is JobOutcome.REFUSED:
-                keeper.save(job, failed(job, JobReason.FORBIDDEN, decision.verdict.message))
-            else:
-                yield job, decision
+    def _take(self, judged: JudgedJob, keeper: JobKeeper, profile: str) -> JobTask | Outcome:
+        """What takes the job to its end, as it is kept now; the outcome of one that waits, or is ended at once."""
+        decision, pod = judged.decision, judged.decision.pod
+        if judged.waits:
+            return left_job(judged, profile)
+        if (job := self._journal.read(decision.job)) is None:
+            return left_job(judged, profile, OutcomeCode.JOB_DELETED, "another client deleted the PodMigrationJob")
+        if judged.may_evict and pod is not None and not job.pod_uid:  # a later pod of this name is another one
+            job = keeper.save(job, replace(job, pod_uid=pod.uid)) or job
+        if pod is not None and not _is_about(job, pod):
+            return left_job(judged, profile, OutcomeCode.JOB_WAITS, "its podRef was changed during the run")
+        if judged.code is None:
+            return adopted_task(job, pod, profile=profile, finishes_only=not judged.may_evict)
+        if not job.has_ended:
+            keeper.undo(job, partial(failed, reason=JobReason.FORBIDDEN, message=judged.verdict.message))
+        return left_job(judged, profile)
 
     def _is_users(self, job: MigrationJob) -> bool:
         """Whether a user has created it, and nobody else looks after it."""
@@ -194,7 +203,8 @@ class JobExecution:
         return self._settings.why_closed(name, self._around.clock())
 
     def _is_own(self, job: MigrationJob) -> bool:
-        return job.annotations.get(CREATED_BY_ANNOTATION) == self._storage.owner
+        prefix = "" if self._storage.in_objects else MAP_PREFIX
+        return not job_differs(job, self._storage.owner, prefix)
 
 
 def _is_unclaimed(job: MigrationJob) -> bool:
@@ -202,9 +212,15 @@ def _is_unclaimed(job: MigrationJob) -> bool:
     return CREATED_BY_ANNOTATION not in job.annotations
 
 
-def _num_done(outcomes: Sequence[Outcome]) -> int:
-    """How many have moved their pod."""
-    return sum(outcome.code in _MOVED for outcome in outcomes)
+def _unheeded(args: MigrationControllerArgs, judged: JudgedJob, task: JobTask) -> str:
+    """The eviction policy that labels of a job and its pod ask for in vain."""
+    job, pod = task.job, judged.decision.pod
+    return "" if job is None or pod is None else unheeded_policy(args, pod.labels, job.labels)
+
+
+def _is_about(job: MigrationJob, pod: Pod) -> bool:
+    """Whether `job` still says that `pod` is to leave."""
+    return (job.pod_namespace, job.pod_name) == (pod.namespace, pod.name) and job.pod_uid in ("", pod.uid)
 
 
 def _journal_in(storage: JobStorage, objects: ObjectCalls) -> Journal:
@@ -215,7 +231,10 @@ def _journal_in(storage: JobStorage, objects: ObjectCalls) -> Journal:
 
 
 def _terms(profile: JobProfile) -> JobTerms:
-    return JobTerms(profile.choice.mode, profile.args.eviction_policy, _UNPLACED_PATIENCE)
+    args = profile.args
+    return JobTerms(
+        profile.choice.mode, args.eviction_policy, args.allowed_eviction_policies, unplaced_patience=_UNPLACED_PATIENCE
+    )
 
 
 def _new_job(profile: JobProfile | None, eviction: PlannedEviction) -> NewJob:

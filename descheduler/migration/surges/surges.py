@@ -12,12 +12,13 @@ from typing import Any
 
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
-from descheduler.kube.objects import ObjectCalls
+from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import UNSEEN, Scale
-from descheduler.migration.jobs.surge import RAISED, SINGLE, Surge, surge_of
-from descheduler.migration.pods import pod_path, read_pod
+from descheduler.migration.jobs.surge import LOWEST_COST, RAISED, SINGLE, Surge, surge_of
+from descheduler.migration.pods import pod_path
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.surges.autoscalers import autoscaler_of
+from descheduler.migration.surges.marks import decode_mark
 from descheduler.migration.surges.scaled import SURGING_MANAGER, Scaled, decode_scaled, owner_path
 from descheduler.model.koordinator.eviction_annotations import DELETION_COST_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
@@ -26,7 +27,6 @@ from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Surges"]
 
-_LOWEST_COST = str(-(2**31))
 _MANAGER = "descheduler"
 _MOST_TRIES = 5
 """Status updates change the resource version too, a few times after each change of the spec."""
@@ -37,6 +37,8 @@ class Surges:
 
     def __init__(self, objects: ObjectCalls) -> None:
         self._objects = objects
+        self._has_marked: set[str] = set()
+        """UIDs of the jobs whose pods this run has marked."""
 
     def plan(self, surge: Surge, pod: Pod) -> Surge:
         """What is to be scaled for the move of `pod`, or why nothing is."""
@@ -87,11 +89,19 @@ class Surges:
         surge = surge_of(job)
         if surge is None or not surge.is_planned:
             return
-        pod = read_pod(self._objects, job.pod_namespace, job.pod_name)
-        if pod is not None and pod.uid == job.pod_uid and pod.annotations.get(DELETION_COST_ANNOTATION) == _LOWEST_COST:
-            unmarked = {"metadata": {"uid": pod.uid, "annotations": {DELETION_COST_ANNOTATION: None}}}
-            self._objects.patch(pod_path(pod.namespace, pod.name), unmarked, bytes)
+        self._unmark(job)
         self.lower_replicas(job)
+
+    def _unmark(self, job: MigrationJob) -> None:
+        """Takes the mark from the pod of `job`, if it is that of the job: users may give a pod the lowest cost too."""
+        if not (is_object_name(job.pod_namespace) and is_object_name(job.pod_name)):
+            return
+        path = pod_path(job.pod_namespace, job.pod_name)
+        mark = self._objects.read(path, decode_mark)
+        has_set = job.uid in self._has_marked
+        if mark is not None and mark.uid == job.pod_uid and mark.is_set_by(_manager_of(job), has_set=has_set):
+            unmarked = {"metadata": {"uid": mark.uid, "annotations": {DELETION_COST_ANNOTATION: None}}}
+            self._objects.patch(path, unmarked, bytes)
 
     def scale_back(
         self, job: MigrationJob, port: RemovalPort, eviction: PlannedEviction, may_send: Callable[[], bool]
@@ -104,8 +114,11 @@ class Surges:
         allowed = port.try_evict(eviction.namespace, eviction.name, uid=eviction.uid, may_send=may_send)
         if not _is_done(allowed):
             return allowed
-        cost = {DELETION_COST_ANNOTATION: _LOWEST_COST}
-        marked = port.annotate(eviction.namespace, eviction.name, cost, uid=eviction.uid, may_send=may_send)
+        cost = {DELETION_COST_ANNOTATION: LOWEST_COST}
+        self._has_marked.add(job.uid)
+        marked = port.annotate(
+            eviction.namespace, eviction.name, cost, uid=eviction.uid, manager=_manager_of(job), may_send=may_send
+        )
         return self._scaled_back(job, port, may_send) if _is_done(marked) else marked
 
     def _scaled_back(

@@ -98,6 +98,7 @@ class MigrationJob(msgspec.Struct, frozen=True):
     `annotations` are those that some rule reads. `pod_uid` is empty where any pod of that name is meant. `condition`
     is `status.status`: the type of the latest condition, `Complete` at the end. `reservation_name` is that of the
     Reservation it uses, and `template` the JSON of one that a user wants. `replacement` is the pod that came.
+    `owned_by` is kind and name of its first owner reference, "" without one.
     """
 
     name: str
@@ -123,6 +124,7 @@ class MigrationJob(msgspec.Struct, frozen=True):
     conditions: tuple[JobCondition, ...] = ()
     node_name: str = ""
     replacement: ObjectReference | None = None
+    owned_by: str = ""
 
     @property
     def is_live(self) -> bool:

@@ -1,9 +1,14 @@
-"""Cron expressions of five fields, as crontab(5) and CronJobs have them: when in local time something begins."""
+"""Cron expressions of five fields, read as CronJobs read them: when in local time something begins.
+
+A CronJob's calendar is robfig/cron v3 (`parser.go`, `spec.go`). It differs from crontab(5) in when a day of the month
+or of the week is enough: that depends on whether one of the two fields leaves its days open, see `_Numbers`. Beyond it
+Sunday can be 7, and what it reads as no time at all, such as an empty list, is an error here.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 
@@ -13,7 +18,7 @@ __all__ = ["Cron", "CronError", "parse_cron"]
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-_PART = re.compile(r"(?:(?P<star>\*)|(?P<first>[0-9a-z]+)(?:-(?P<last>[0-9a-z]+))?)(?:/(?P<step>[0-9]{1,3}))?\Z")
+_PART = re.compile(r"(?:(?P<star>[*?])|(?P<first>[0-9a-z]+)(?:-(?P<last>[0-9a-z]+))?)(?:/(?P<step>[0-9]{1,3}))?\Z")
 _DAYS_OF_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -30,6 +35,11 @@ class _Field:
     highest: int
     names: Sequence[str] = ()
 
+    @property
+    def end(self) -> int:
+        """Where `*` and steps end: on Saturday in a week, which has Sunday, 7, at its begin."""
+        return 6 if self.names is _WEEKDAYS else self.highest
+
 
 _FIELDS = (
     _Field("minute", 0, 59),
@@ -44,7 +54,7 @@ _FIELDS = (
 class Cron:
     """When something begins, in local time. Weekdays count from Sunday, 0.
 
-    With `is_either_day` a day of the month or of the week is enough, as it is where both are restricted.
+    With `is_either_day` a day of the month or of the week is enough, as it is where both fields are restricted.
     """
 
     text: str
@@ -74,38 +84,62 @@ def parse_cron(text: str) -> Cron:
         names = ", ".join(field.name for field in _FIELDS)
         raise CronError(f"{text!r} has {counted(len(parts), 'field')}; write five: {names}")
     minutes, hours, days, months, weekdays = (_numbers(part, field) for part, field in zip(parts, _FIELDS, strict=True))
-    is_either_day = not parts[2].startswith("*") and not parts[4].startswith("*")
-    if not is_either_day and not any(day <= _DAYS_OF_MONTH[month - 1] for day in days for month in months):
+    is_either_day = not days.is_open and not weekdays.is_open
+    if not is_either_day and not _has_date(days.numbers, months.numbers):
         raise CronError(f"{text!r} never begins: no such month has such a day")
     return Cron(
         text,
-        tuple(sorted(minutes)),
-        tuple(sorted(hours)),
-        days,
-        months,
-        frozenset(weekday % 7 for weekday in weekdays),
+        tuple(sorted(minutes.numbers)),
+        tuple(sorted(hours.numbers)),
+        days.numbers,
+        months.numbers,
+        frozenset(weekday % 7 for weekday in weekdays.numbers),
         is_either_day,
     )
 
 
-def _numbers(text: str, field: _Field) -> frozenset[int]:
-    return frozenset(number for part in text.split(",") for number in _range(part, field))
+def _has_date(days: Iterable[int], months: Iterable[int]) -> bool:
+    return any(day <= _DAYS_OF_MONTH[month - 1] for day in days for month in months)
 
 
-def _range(part: str, field: _Field) -> range:
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """What a field lists.
+
+    `is_open` is the star bit of robfig/cron: the list has a `*` or `?`, at most with the step 1. A longer step
+    restricts: `*/2` as a day of the month and Monday are either the one or the other.
+    """
+
+    numbers: frozenset[int]
+    is_open: bool
+
+
+def _numbers(text: str, field: _Field) -> _Numbers:
+    ranges = [_range(part, field) for part in text.split(",")]
+    return _Numbers(
+        frozenset(number for each in ranges for number in each.numbers), any(each.is_open for each in ranges)
+    )
+
+
+def _range(part: str, field: _Field) -> _Numbers:
     found = _PART.match(part.lower())
     if found is None:
         raise CronError(f"{field.name} {part!r} is not a number, a range, a step such as */5, or a list of these")
     step = int(found["step"] or 1)
-    if found["star"]:
-        first, last = field.lowest, min(field.highest, 6) if field.names is _WEEKDAYS else field.highest
-    else:
-        first = _number(found["first"], field)
-        alone = field.highest if found["step"] else first
-        last = alone if found["last"] is None else _number(found["last"], field)
+    first, last = _ends(found, field)
     if not step or last < first:
         raise CronError(f"{field.name} {part!r} is empty")
-    return range(first, last + 1, step)
+    return _Numbers(frozenset(range(first, last + 1, step)), is_open=bool(found["star"]) and step == 1)
+
+
+def _ends(found: re.Match[str], field: _Field) -> tuple[int, int]:
+    """The first and the last number that a part can have; without an end it goes to the end of the field."""
+    if found["star"]:
+        return field.lowest, field.end
+    first = _number(found["first"], field)
+    if found["last"] is not None:
+        return first, _number(found["last"], field)
+    return first, field.end if found["step"] else first
 
 
 def _number(text: str, field: _Field) -> int:

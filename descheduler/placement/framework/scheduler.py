@@ -39,6 +39,8 @@ from descheduler.placement.framework.extension_points import (
     StartPlugin,
     UnitPlugin,
 )
+from descheduler.placement.framework.foreign.plugin import ForeignPlugin
+from descheduler.placement.framework.foreign.rows import guarded_row
 from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.koordinator.matched_reservations import NomineePlugin, call_nominee_plugins
 from descheduler.placement.framework.obstacle import Code, Obstacle
@@ -47,6 +49,7 @@ from descheduler.placement.framework.scoring import Scoring
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
 from descheduler.placement.shadow.views import Seen
+from descheduler.policy.plugin_faults import PluginFault
 
 __all__ = ["Scheduler"]
 
@@ -74,6 +77,7 @@ class Scheduler:
         self.cluster = cluster
         self.profile = profile
         made = _made(cluster, profile, plugins)
+        self._guards = [each for each in made.values() if isinstance(each, ForeignPlugin)]
         _check_annotations(cluster, {name: plugins[name] for name in made})
         self._pre_enqueue = [each for each in _those(made, profile.pre_enqueue) if isinstance(each, PreEnqueuePlugin)]
         filtering = _those(made, (*profile.filters, *profile.pre_filters))
@@ -96,7 +100,7 @@ class Scheduler:
         self._resizers = [each for each in made.values() if isinstance(each, ResizePodPlugin)]
         self._nominee_plugins = [each for each in made.values() if isinstance(each, NomineePlugin)]
         self.interactions = JoinedInteractions(
-            {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()},
+            {name: _interactions(plugin, guarded_row(name, plugins[name]), profile) for name, plugin in made.items()},
             frozenset(each.name for each in (*self._transformers, *self._filter_transformers)),
         )
         """How pods that this scheduler places bear on each other."""
@@ -109,6 +113,7 @@ class Scheduler:
         self._doubts = Doubts(profile, self._configuration, plugins)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._scoring = Scoring(cluster, profile, plugins, self.num_nodes_to_find)
+        self._guards += self._scoring.guards
         self._kept_answers = KeptAnswers(self._pre_filters, only_before=self._only_before, num_nodes=len(cluster.table))
 
     def doubt(self, pod: Pod) -> str:
@@ -129,6 +134,20 @@ class Scheduler:
 
     def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
         """Asks every filter about `pod`, as the cluster is now; `company` are the pods that it is tried with."""
+        return self._guarded(pod, company) if self._guards else self._evaluated(pod, company)
+
+    def _guarded(self, pod: Pod, company: Company | None) -> Evaluation:
+        """The same where some plugins are not of this program: one that fails is left out, and what it says unknown."""
+        while True:
+            try:
+                evaluation = self._evaluated(pod, company)
+            except PluginFault:  # its plugin has no say any more, so this ends
+                continue
+            failed = [guard.undecided for guard in self._guards]
+            evaluation.undecided += tuple([each for each in failed if each is not None])
+            return evaluation
+
+    def _evaluated(self, pod: Pod, company: Company | None) -> Evaluation:
         cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
         barred = self._barred(cycle)
         if barred is not None:
@@ -322,7 +341,8 @@ def _made(
         )
     )
     rows = ((name, plugins.get(name)) for name in names)
-    return {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
+    known = ((name, guarded_row(name, row)) for name, row in rows if row is not None)
+    return {name: row.plugin(cluster, profile) for name, row in known if row.plugin is not None}
 
 
 def _interactions(plugin: Plugin, row: SchedulingPlugin, profile: SchedulerProfile) -> Interactions:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import PartlyUnknownScore, ScoreError, ScorePlugin, Scores
+from descheduler.placement.framework.foreign.plugin import ForeignPlugin
+from descheduler.placement.framework.foreign.rows import guarded_row
 from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -39,9 +41,12 @@ class Scoring:
         self._num_nodes_to_find = num_nodes_to_find
         self._scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:
-            row = plugins.get(name)
+            found = plugins.get(name)
+            row = None if found is None else guarded_row(name, found)
             if row is not None and row.score is not None and weight:
                 self._scorers.append((row.score(cluster, profile), weight))
+        self.guards = [plugin for plugin, _ in self._scorers if isinstance(plugin, ForeignPlugin)]
+        """The plugins that are not of this program."""
         own = [(plugin, weight) for plugin, weight in self._scorers if isinstance(plugin, OwnNodeScore)]
         self._kept_totals = KeptTotals(cluster.table, own)
         self._open_scorers = [(each, weight) for each, weight in self._scorers if isinstance(each, PartlyUnknownScore)]

@@ -16,6 +16,7 @@ from descheduler.placement.framework.feasibility import Attempt, Picker, first_o
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.landings.other_placers import WAY_OUT, other_placer
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
@@ -126,10 +127,18 @@ class CandidateMaker:
             unknown, cause = LandingVerdict.UNKNOWN, _NEW_TEMPLATE
             landing = Landing(victim, replacement, unknown, unknown, unknown, message=replacement.unknown, cause=cause)
             return Candidate(victim, leaves=False, is_moved=True, landing=landing)
+        placer = self._other_placer(victim) or self._other_placer(replacement.pod)
+        if placer:
+            unknown, message = LandingVerdict.UNKNOWN, f"{placer}; {WAY_OUT}"
+            landing = Landing(victim, replacement, unknown, unknown, unknown, message=message, cause=placer)
+            return Candidate(victim, leaves=False, is_moved=True, landing=landing)
         alternative = replacement.alternative
         other = None if alternative is None else self._unplaced(victim, replacement, alternative)
         unplaced = self._unplaced(victim, replacement, replacement.pod, other)
         return Candidate(victim, leaves=True, is_moved=True, unplaced=unplaced)
+
+    def _other_placer(self, pod: Pod) -> str:
+        return other_placer(pod, is_foreign=self._schedulers.is_foreign(pod))
 
     def evaluation_of_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> Evaluation | None:
         """What the filters say of a pending pod, with those of the pending `others` that are placed together with it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from descheduler.placement.framework.foreign.rows import admit_row
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins import (
     dynamic_resources,
@@ -71,5 +72,5 @@ _ROWS: dict[str, SchedulingPlugin] = {
 (`pkg/scheduler/apis/config/v1/default_plugins.go`), then those of koord-scheduler 1.8, of which none runs by default.
 A profile says which run, in which order and with which weight."""
 
-PLUGINS: Mapping[str, SchedulingPlugin] = WithPackages(_ROWS, SCHEDULING_GROUP, SchedulingPlugin)
+PLUGINS: Mapping[str, SchedulingPlugin] = WithPackages(_ROWS, SCHEDULING_GROUP, SchedulingPlugin, admit_row)
 """The same, and those of other packages that a scheduler's configuration names."""

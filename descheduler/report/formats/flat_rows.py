@@ -69,7 +69,7 @@ def _result(result: EvictionResult) -> Sequence[str]:
     pod, target = result.pod, result.target
     node, verdict = ("", "") if target is None else (target.node, target.verdict)
     where = pod.namespace, pod.name, pod.uid, result.node, node
-    what = result.profile, result.plugin, result.reason, result.code, result.message, result.landed_on
+    what = result.profile, result.plugin, result.why, result.code, result.message, result.landed_on
     return result.result, *where, verdict, *what
 
 

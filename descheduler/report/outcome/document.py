@@ -18,11 +18,15 @@ ResultKind = Literal["evicted", "gone", "refused", "background", "failed", "not-
 
 
 class EvictionResult(Fields, frozen=True):
-    """How one planned eviction ended; there is one for each pod.
+    """How one eviction ended that the plan or a user asked for; there is one for each pod of the plan, and for each
+    PodMigrationJob of a user that is not paused.
 
     `reason` is why the plugin selected the pod, `target` where its replacement was expected, null when it was not
     predicted, and `landed_on` the node on which it was seen ready, "" when it was not. `message` is the cause, "" for a
     pod that was evicted for certain. `status_code` is 0 when no answer came, `num_attempts` counts the calls made.
+    `job` is the name of the PodMigrationJob of a user, for which there is no `plugin`; "" for an eviction of the plan.
+    If a check of the policy blocks the job, `check` is the reason code, as in `refusals` of a plan, and `subject` the
+    object that blocks the eviction; both are "" otherwise.
     """
 
     pod: PodReference
@@ -37,10 +41,23 @@ class EvictionResult(Fields, frozen=True):
     message: str
     status_code: int
     num_attempts: int = msgspec.field(name="attempts")
+    job: str
+    check: str
+    subject: str
+
+    @property
+    def asked_by(self) -> str:
+        """The plugin, or the PodMigrationJob of a user."""
+        return f"PodMigrationJob {self.job}" if self.job else self.plugin
+
+    @property
+    def why(self) -> str:
+        """Why the pod was to be evicted."""
+        return ": ".join(filter(None, (self.asked_by, self.reason))) if self.job else self.reason
 
 
 class NotAttempted(Fields, frozen=True):
-    """How many planned evictions were not attempted for one cause, with the `code` and `message` of their results."""
+    """How many evictions were not attempted for one cause, with the `code` and `message` of their results."""
 
     code: str
     message: str
@@ -48,7 +65,8 @@ class NotAttempted(Fields, frozen=True):
 
 
 class PluginResults(Fields, frozen=True):
-    """How the evictions of one plugin of one profile ended, in pods. `counts` has every kind."""
+    """How the evictions of one plugin of one profile ended, in pods. `counts` has every kind. `plugin` is "" for those
+    of PodMigrationJobs of users."""
 
     profile: str
     plugin: str
@@ -56,7 +74,8 @@ class PluginResults(Fields, frozen=True):
 
 
 class Outcome(Fields, frozen=True):
-    """A plan and what became of it. `results` are in the order of the plan; `counts` has every kind.
+    """A plan and what became of it. `results` begin with PodMigrationJobs of users and go on in the order of the plan;
+    `counts` has every kind.
 
     `unconfirmed` of the evicted pods have code `outcome-unknown`: there was no clear answer, and they count as evicted.
     `not_attempted` says why the results of that kind were left, `stopped_by` what ended the run early ("" when nothing

@@ -23,10 +23,11 @@ _KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
 def make_outcome(
     plan: Plan, decisions: Decisions, executed: Sequence[outcome.Outcome], *, stopped_by: str = ""
 ) -> Outcome:
-    """The document about `plan`, which was made of `decisions`, and the evictions made for it."""
+    """The document about `plan`, which was made of `decisions`, and the evictions made for it, and before for users."""
     evicted = [each.eviction for each in executed if each.kind is outcome.OutcomeKind.EVICTED]
-    keys = {(eviction.namespace, eviction.name) for eviction in evicted}
-    pods = [pod for pod in decisions.snapshot.pods if (pod.namespace, pod.name) in keys] if keys else []
+    # A pod that left before the snapshot was taken may have a successor of its name in it.
+    uids = {eviction.uid for eviction in evicted}
+    pods = [pod for pod in decisions.snapshot.pods if pod.uid in uids] if uids else []
     return Outcome(
         api_version=API_VERSION,
         kind="Outcome",
@@ -58,6 +59,9 @@ def _result(executed: outcome.Outcome) -> EvictionResult:
         message=executed.message,
         status_code=executed.status_code,
         num_attempts=executed.num_attempts,
+        job=eviction.users_job,
+        check=executed.check,
+        subject=executed.subject,
     )
 
 

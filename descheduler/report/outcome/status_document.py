@@ -42,7 +42,8 @@ NOTHING_TAKEN_UP = TakenUp(finished=0, undone=0, removed=0, of_users=0)
 class RunSummary(Fields, frozen=True):
     """One run. `at` is the time that its ages were computed at, `version` that of the program.
 
-    `counts` are planned evictions by result, and `plugins` the same for each plugin that had any.
+    `counts` are evictions of the plan and of users' PodMigrationJobs by result, and `plugins` the same for each plugin
+    that had any, with "" for those of users. `planned` are those of the plan alone.
     `not_evicted` are the pods that plugins selected and that the plan does not evict, by reason code.
     `reservations_unused` were not used by the replacements on their nodes: the scheduler's profile does not enable the
     plugin Reservation under `reserve`. `stopped_by` is what ended the run early, `skipped` why no plugin ran; both are

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -18,7 +18,17 @@ from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
 from descheduler.version import VERSION
 
-__all__ = ["ClusterIdentity", "MoveBasis", "NodeFootprint", "PlanFile", "basis_of", "make_plan_file"]
+__all__ = [
+    "ClusterIdentity",
+    "MoveBasis",
+    "NodeFootprint",
+    "PlanFile",
+    "PlannedMoves",
+    "basis_of",
+    "labels_of",
+    "make_plan_file",
+    "planned_moves",
+]
 
 
 class ClusterIdentity(Fields, frozen=True):
@@ -46,7 +56,8 @@ class NodeFootprint(Fields, frozen=True):
 class MoveBasis(Fields, frozen=True):
     """What the move of the pod with `uid` was decided on, in the order of the plan's moves.
 
-    `workload` is the UID of the pod's controller, "" without one, `requests` the digest of what the pod requests.
+    `workload` is the UID of the pod's controller, "" without one; `requests` and `labels` are digests of what the pod
+    requests and of its labels.
     `source` and `target` are the nodes that it leaves and that its replacement was expected on, null when there is no
     such node. Moves of the same `bundle` leave together; 0 is that of a pod that leaves alone. The pod leaves so that
     the pending pods in `serves` can be scheduled; it is empty for moves of other objectives than makeRoom.
@@ -55,34 +66,64 @@ class MoveBasis(Fields, frozen=True):
     uid: str
     workload: str
     requests: str
+    labels: str
     source: NodeFootprint | None
     target: NodeFootprint | None
     bundle: int
     serves: tuple[PodReference, ...]
 
 
+class PlannedMoves(Fields, frozen=True):
+    """All moves of one plugin. `moves` is the SHA-256 digest of which pods leave which nodes for which, and why."""
+
+    profile: str
+    plugin: str
+    moves: str
+
+
 class PlanFile(Fields, frozen=True):
-    """A whole plan that can be carried out later. `version` is that of the program that made it."""
+    """A whole plan that can be carried out later. `version` is that of the program that made it.
+
+    `plugins` has an entry for each plugin with moves.
+    """
 
     api_version: ApiVersion
     kind: Literal["PlanFile"]
     version: str
     cluster: ClusterIdentity
     bases: tuple[MoveBasis, ...]
+    plugins: tuple[PlannedMoves, ...]
     plan: Plan
 
 
 def make_plan_file(decisions: Decisions, cluster: ClusterIdentity) -> PlanFile:
     """The file for what was decided over a snapshot of `cluster`."""
     nodes = {node.name: node for node in decisions.snapshot.nodes}
+    plan, bases = make_plan(decisions), tuple(_basis(move, nodes) for move in decisions.leaving)
     return PlanFile(
         api_version=API_VERSION,
         kind="PlanFile",
         version=VERSION,
         cluster=cluster,
-        bases=tuple(_basis(move, nodes) for move in decisions.leaving),
-        plan=make_plan(decisions),
+        bases=bases,
+        plugins=tuple(planned_moves(plan, bases)),
+        plan=plan,
     )
+
+
+def planned_moves(plan: Plan, bases: Iterable[MoveBasis]) -> Iterator[PlannedMoves]:
+    """The moves of each plugin of `plan`, in the order in which the plugins come in it."""
+    found: dict[tuple[str, str], list[object]] = {}
+    for move, basis in zip(plan.moves, bases, strict=True):
+        what = move.pod.uid, move.from_node, move.to_node, move.holds_target, move.room_for, move.wave, move.reason
+        found.setdefault((move.profile, move.plugin), []).append((*what, basis.bundle, basis.serves))
+    for (profile, plugin), moves in found.items():
+        yield PlannedMoves(profile=profile, plugin=plugin, moves=_digest(moves))
+
+
+def labels_of(pod: Pod) -> str:
+    """The digest of the labels of `pod`."""
+    return _digest(dict(pod.labels))
 
 
 def basis_of(pod: Pod, snapshot: Snapshot, old: MoveBasis) -> MoveBasis:
@@ -101,6 +142,7 @@ def _made(pod: Pod, nodes: Mapping[str, Node], target: str, bundle: int, serves:
         uid=pod.uid,
         workload="" if pod.controller is None else pod.controller.uid,
         requests=_digest(dict(pod.spec.requests)),
+        labels=labels_of(pod),
         source=_footprint(nodes.get(pod.node_name)),
         target=_footprint(nodes.get(target)),
         bundle=bundle,

@@ -58,7 +58,7 @@ def _row(result: EvictionResult, style: TableStyle, is_seen: bool) -> Row:
 
 def _reason(result: EvictionResult) -> str:
     """Why the pod was selected, and what is unclear about its eviction."""
-    return f"{result.reason}; {result.message}" if result.message else result.reason
+    return f"{result.why}; {result.message}" if result.message else result.why
 
 
 def _target(result: EvictionResult) -> Cell:
@@ -67,9 +67,9 @@ def _target(result: EvictionResult) -> Cell:
 
 
 def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:
-    """Pods of the plan that were not evicted after all."""
+    """Pods of the plan, and of users' jobs, that were not evicted after all."""
     rows: list[Row] = [
-        [r.pod.namespace, r.pod.name, r.node, r.plugin, Toned(r.result, _TONES.get(r.result, Tone.PLAIN)), r.message]
+        [r.pod.namespace, r.pod.name, r.node, r.asked_by, Toned(r.result, _TONES.get(r.result, Tone.PLAIN)), r.message]
         for r in outcome.results
         if r.result != "evicted"
     ]
@@ -84,4 +84,4 @@ def _not_evicted(outcome: Outcome) -> frozenset[PodReference]:
 
 def _plain_row(result: EvictionResult) -> Row:
     pod = result.pod
-    return [pod.namespace, pod.name, result.node, _target(result), result.plugin, result.result, result.reason]
+    return [pod.namespace, pod.name, result.node, _target(result), result.asked_by, result.result, result.reason]

@@ -51,7 +51,7 @@ def _row(run: RunSummary) -> Row:
 
 
 def _latest(run: RunSummary, style: TableStyle) -> Iterator[str]:
-    evicted = ((each.plugin, each.counts.get("evicted", 0)) for each in run.plugins)
+    evicted = ((each.plugin or "PodMigrationJobs of users", each.counts.get("evicted", 0)) for each in run.plugins)
     yield style.palette.heading("Latest run")
     yield from style.labelled(
         {

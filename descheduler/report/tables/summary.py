@@ -58,7 +58,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
 def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     """The headline of an outcome, and a line for each thing that there is something to say of."""
     yield style.palette.heading(outcome_headline(outcome))
-    if outcome.plan.skipped:
+    if outcome.plan.skipped and not outcome.results:
         return
     left = ", ".join(f"{counted(each.count, 'pod')} ({printable(each.message)})" for each in outcome.not_attempted)
     yield from style.labelled(
@@ -67,6 +67,7 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
                 outcome.plan, [(r.profile, r.plugin) for r in outcome.results if r.result == "evicted"]
             ),
             **_goal_and_why(outcome.plan),
+            "Skipped": printable(outcome.plan.skipped),
             "Stopped by": printable(outcome.stopped_by),
             "Not attempted": left,
             "Replacement pods": landing_summary(outcome.landings),
@@ -92,8 +93,11 @@ def plan_headline(plan: Plan) -> str:
 
 
 def outcome_headline(outcome: Outcome) -> str:
-    """Such as `10 pods evicted, 1 refused by the API server, 1 not attempted`."""
-    if outcome.plan.skipped:
+    """Such as `10 pods evicted, 1 refused by the API server, 1 not attempted`.
+
+    Jobs of users are carried out also where no plugin runs.
+    """
+    if outcome.plan.skipped and not outcome.results:
         return f"Skipped: {outcome.plan.skipped}"
     unconfirmed = f", {outcome.unconfirmed:,} of them unconfirmed" if outcome.unconfirmed else ""
     parts = [f"{counted(outcome.counts['evicted'], 'pod')} evicted{unconfirmed}"]
@@ -181,7 +185,9 @@ def _by_plugin(plan: Plan, selected: Iterable[tuple[str, str]]) -> str:
 
 
 def plugin_title(plan: Plan, profile: str, plugin: str) -> str:
-    """The plugin, with its profile where several could be meant."""
+    """The plugin, with its profile where several could be meant; without one users' jobs are meant."""
+    if not plugin:
+        return "PodMigrationJobs of users"
     several = len({figures.profile for figures in plan.plugins}) > 1
     return printable(f"{plugin} (profile {profile})" if several else plugin)
 

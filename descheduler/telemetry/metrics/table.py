@@ -42,7 +42,7 @@ METRICS = (
         "counter",
         ("result", "strategy", "profile", "namespace", "node"),
         "Eviction requests of the run by result: success (unknown outcomes included), error, background, or the text "
-        "of the limit that was reached; none in a dry run",
+        "of the limit that was reached; none in a dry run. strategy is empty for PodMigrationJobs of users",
         is_upstream=True,
     ),
     MetricSpec(
@@ -89,7 +89,7 @@ METRICS = (
         "descheduler_eviction_outcomes",
         "gauge",
         ("result", "code"),
-        "Evictions of the plan by result and code, as in the outcome document",
+        "Evictions of the plan and of PodMigrationJobs of users by result and code, as in the outcome document",
     ),
     MetricSpec(
         "descheduler_predictions",

@@ -2,7 +2,8 @@
 
 The pods of a case come and go in one shadow cluster, whose pending pods the product places. Where the members of a gang
 varied between the two runs, the numbers count. There the last members of a gang may have been left waiting although
-there was room: the scheduler had not queued them again, which it does every five minutes, and nobody waited for that.
+there was room: koord-scheduler had not queued them again, which it does every five minutes, and no run was observed for
+so long. For the same reason a member beyond the minimum of its gang may have no message: it was not tried yet.
 """
 
 from __future__ import annotations
@@ -88,6 +89,10 @@ class _Run:
         settings = [self._gangs.settings_for(pod) for name, pod in self._pods.items() if _group(name) == group]
         return max((each.min_available for each in settings if each is not None), default=0)
 
+    def has_enough(self, group: str, numbers: Mapping[str, int]) -> bool:
+        """Whether as many members of a gang are bound as it needs."""
+        return 0 < self.min_available(group) <= numbers[group]
+
 
 def check(case: Mapping[str, Any]) -> str | None:
     """What differs, None where nothing does."""
@@ -111,7 +116,7 @@ def _difference(run: _Run, expected: Mapping[str, Any], *, varies: bool) -> str 
     if run.bound != set(expected["bound"]):
         return f"bound {sorted(run.bound)}, recorded {sorted(expected['bound'])}"
     tried = {name for name, message in expected["messages"].items() if message is not None}
-    queued = {name for name in expected["pending"] if run.is_queued(name)}
+    queued = {name for name in expected["pending"] if run.is_queued(name) and not run.has_enough(_group(name), numbers)}
     return None if queued <= tried else f"tried {sorted(queued)}, recorded {sorted(tried)}"
 
 

@@ -1,19 +1,19 @@
 """Recorded scripts of one PodMigrationJob each: the phases, conditions and reasons that it went through, and its room.
 
 A user's job is carried out on the living cluster as runs of the program do it, a second after each other, while the
-steps of the script come by the cluster's clock. `DEPARTURES` are the scripts in which koord-descheduler has a defect
-that is not copied: there what the program does instead is compared.
+steps of the script come by the cluster's clock. `DEPARTURES` are the kinds of scripts in which koord-descheduler has a
+defect that is not copied: there what the program does instead is compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.surroundings import Surroundings
@@ -25,6 +25,7 @@ from descheduler.migration.setup.choice import choose
 from descheduler.migration.setup.job_execution import JobExecution
 from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.offer import ClusterOffer
+from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
 from descheduler.model.text.duration import parse_duration
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
@@ -36,16 +37,9 @@ __all__ = ["DEPARTURES", "PASSING", "Departure", "check", "conditions_of", "depa
 Case = Mapping[str, Any]
 _SOFT_EVICTION = "scheduling.koordinator.sh/soft-eviction"
 _READ = ("nodes", "pods", "replicasets.apps", "statefulsets.apps", "deployments.apps", "poddisruptionbudgets.policy")
+_GONE = {"exists": False}
 _OBSERVED_SECONDS = 60.0
 """So long after its last step a script was observed at least."""
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """Why the program does otherwise, and the end that its job has: phase, status and reason."""
-
-    why: str
-    end: tuple[str, str, str]
 
 
 PASSING = frozenset(
@@ -57,12 +51,56 @@ PASSING = frozenset(
 )
 """States that last no longer than from one look at a job to the next, so that a recording may have missed them."""
 
-_WAITS_FOR_EVER = "no time limit holds while a job waits for arbitration"
-DEPARTURES: Mapping[str, Departure] = {
-    "wrong-uid": Departure("the UID that the user gave is overwritten", ("Failed", "", "MissingPod")),
-    "other-scheduler": Departure(_WAITS_FOR_EVER, ("Failed", "", "Timeout")),
-}
-"""By the name of the script."""
+
+def _states_another_uid(case: Case) -> bool:
+    stated = case["job"]["spec"]["podRef"].get("uid")
+    return bool(stated) and all(pod["metadata"]["uid"] != stated for pod in case["pods"])
+
+
+def _has_another_scheduler(case: Case) -> bool:
+    target = _target(case)
+    return target is not None and target["spec"]["schedulerName"] != "koord-scheduler"
+
+
+def _brings_its_reservation(case: Case) -> bool:
+    """Whether a user has created the Reservation, and not the job."""
+    named = (case["job"]["spec"].get("reservationOptions") or {}).get("reservationRef") or {}
+    return any(found["metadata"]["name"] == named.get("name") for found in case["reservations"])
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """Where the program does otherwise than koord-descheduler, and why.
+
+    `end` is how the job ends then: phase, status and reason. Where it is None, the job goes the recorded way, and a
+    Reservation that was recorded as gone is still there.
+    """
+
+    what: str
+    why: str
+    is_of: Callable[[Case], bool]
+    end: tuple[str, str, str] | None = None
+
+
+DEPARTURES = (
+    Departure(
+        "a job states a UID that its pod does not have",
+        "the UID that the user gave is overwritten",
+        _states_another_uid,
+        ("Failed", "", "MissingPod"),
+    ),
+    Departure(
+        "a job waits whose pod is of a scheduler without Reservations",
+        "no time limit holds while a job waits for arbitration",
+        _has_another_scheduler,
+        ("Failed", "", "Timeout"),
+    ),
+    Departure(
+        "the time limit of a job passes that names a Reservation of its user",
+        "the Reservation of the user is deleted; this program deletes only what it has created",
+        _brings_its_reservation,
+    ),
+)
 
 
 def check(case: Case) -> str | None:
@@ -105,11 +143,19 @@ def _execution(script: RecordedScript, args: MigrationControllerArgs, ends_at: f
 
 
 def _args(case: Case) -> MigrationControllerArgs:
-    """The arguments as a policy file has them, with defaults filled in."""
+    """The arguments as a policy file has them, with defaults filled in.
+
+    In koord-descheduler a label always chooses how a pod leaves; here where the policy allows it.
+    """
+    objects = [case["job"], *case["pods"]]
+    is_labelled = any(EVICT_POLICY_LABEL in (each["metadata"].get("labels") or {}) for each in objects)
+    allowed = {"allowedEvictionPolicies": list(EVICTION_POLICIES)} if is_labelled else {}
     policy = {
         "apiVersion": "descheduler/v1alpha2",
         "kind": "DeschedulerConfiguration",
-        "profiles": [{"name": "p", "pluginConfig": [{"name": "MigrationController", "args": case["args"]}]}],
+        "profiles": [
+            {"name": "p", "pluginConfig": [{"name": "MigrationController", "args": {**case["args"], **allowed}}]}
+        ],
     }
     args = load_policy(policy, REGISTRY).profiles[0].args["MigrationController"]
     assert isinstance(args, MigrationControllerArgs)
@@ -119,7 +165,7 @@ def _args(case: Case) -> MigrationControllerArgs:
 def _differences(script: RecordedScript, case: Case) -> Iterator[str]:
     expected, got = case["expect"], [words_of(entry) for entry in script.sequence]
     departure = departure_of(case)
-    if departure is not None:
+    if departure is not None and departure.end is not None:
         if got[-1] != departure.end:
             yield f"ended as {got[-1]}, and not as {departure.end} ({departure.why})"
         return
@@ -130,6 +176,8 @@ def _differences(script: RecordedScript, case: Case) -> Iterator[str]:
         yield f"the job is {'gone' if script.is_deleted else 'there'}"
     for name, value in _facts(script, case).items():
         recorded = _recorded(name, expected[name])
+        if departure is not None and recorded == _GONE:
+            value = _GONE if value is not None and value["exists"] else None
         if value != recorded:
             yield f"{name}: {value}, recorded {recorded}"
 
@@ -145,7 +193,7 @@ def _recorded(name: str, value: Any) -> Any:
 
 def departure_of(case: Case) -> Departure | None:
     """Where the program does otherwise than was recorded, None where it does not."""
-    return DEPARTURES.get(case["name"])
+    return next((departure for departure in DEPARTURES if departure.is_of(case)), None)
 
 
 def words_of(entry: Mapping[str, str]) -> tuple[str, ...]:
@@ -157,7 +205,7 @@ def _facts(script: RecordedScript, case: Case) -> dict[str, Any]:
     """What was recorded of the end, in the same words; None for what is not so."""
     cluster, job = script.cluster, script.last_job
     (namespace,) = {pod["metadata"]["namespace"] for pod in case["pods"]} or {""}
-    old = next((pod for pod in case["pods"] if pod["metadata"]["name"] == case["target"]), None)
+    old = _target(case)
     pod = cluster.get("pods", case["target"], namespace)
     is_same = pod is not None and old is not None and pod["metadata"]["uid"] == old["metadata"]["uid"]
     status = job.get("status") or {}
@@ -175,6 +223,11 @@ def _facts(script: RecordedScript, case: Case) -> dict[str, Any]:
     }
 
 
+def _target(case: Case) -> Mapping[str, Any] | None:
+    """The pod of the job as it was, None where it names none."""
+    return next((pod for pod in case["pods"] if pod["metadata"]["name"] == case["target"]), None)
+
+
 def conditions_of(listed: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, str]]:
     """Type → status and reason; their order is that of the first writing, and says nothing."""
     return {each["type"]: (each["status"], each.get("reason") or "") for each in listed}
@@ -183,7 +236,7 @@ def conditions_of(listed: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, s
 def _reservation(found: Mapping[str, Any] | None, job_uid: str, spec: Mapping[str, Any]) -> dict[str, Any] | None:
     """The Reservation of the job; its labels but for those by which the program finds its own."""
     if found is None:
-        return {"exists": False} if spec.get("reservationOptions", {}).get("reservationRef") else None
+        return _GONE if spec.get("reservationOptions", {}).get("reservationRef") else None
     labels = sorted(key for key in found["metadata"].get("labels") or {} if key not in labels_of("", ""))
     return {
         "exists": True,

@@ -36,15 +36,9 @@ _NO_MATCH = ReservationReason.NO_MATCH.reason
 
 
 def _profile() -> SchedulerProfile:
-    """The manifest's, with Reservation as the first plugin of `reserve` and a stand-in for another scorer.
-
-    The choices recorded are those of a second scorer like NodeResourcesFit, which is NodeNUMAResource by its arguments.
-    """
+    """The manifest's, with Reservation as the first plugin of `reserve`, as in the recorded runs."""
     document = copy.deepcopy(dict(MANIFEST))
-    plugins = document["profiles"][0]["plugins"]
-    plugins["reserve"]["enabled"].insert(0, {"name": "Reservation"})
-    plugins["score"]["disabled"] = [{"name": "NodeResourcesFit"}]
-    plugins["score"]["enabled"].append({"name": "NodeResourcesFit", "weight": 2})
+    document["profiles"][0]["plugins"]["reserve"]["enabled"].insert(0, {"name": "Reservation"})
     return load_scheduler_configuration(document, version=KOORD_KUBE_VERSION, plugins=PLUGINS).profiles[0]
 
 

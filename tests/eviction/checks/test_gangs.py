@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from descheduler.eviction.checks.gangs import GangCheck
 from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL, PodGroup
 from descheduler.model.node import Node
 from descheduler.model.objects import Workload
@@ -122,6 +123,59 @@ def test_only_running_members_count() -> None:
     run = run_of([*pods, *others], PodGroup("default", "train", 2))
 
     assert gang_reasons(run, [[others[1]], [pods[0]]]) == [None, Reason.GANG_MINIMUM]
+
+
+def starting(name: str) -> Pod:
+    """A member on a node whose containers have not started."""
+    return member(name, phase="Pending")
+
+
+def test_pending_pod_that_is_bound_is_not_counted_as_running() -> None:
+    pods = [*members(2), starting("starting")]
+
+    reasons = gang_reasons(run_of(pods, PodGroup("default", "train", 2)), [[pods[0]], [pods[2]], [pods[1]]])
+
+    assert reasons == [Reason.GANG_MINIMUM, None, Reason.GANG_MINIMUM]
+
+
+def test_refusal_names_pods_that_are_bound_and_do_not_run() -> None:
+    pods = [*members(2), starting("starting")]
+
+    verdict = run_of(pods, PodGroup("default", "train", 2)).evictor.request(bundle_of(pods[0]))
+
+    assert verdict.message == (
+        "gang default/train has 2 pods running, 1 pod scheduled but not running;"
+        " it needs 2 (min-available), and 1 pod would be evicted (onGangMinimum: refuse)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        pytest.param(("one",), Reason.GANG_MINIMUM, id="a gang that starts is not taken apart"),
+        pytest.param(("one", "two"), Reason.GANG_MINIMUM, id="nor a part of it"),
+        pytest.param(("one", "two", "running"), None, id="it goes whole"),
+    ],
+)
+def test_gang_that_has_not_started_yet_goes_whole_or_not_at_all(names: Sequence[str], expected: Reason | None) -> None:
+    pods = {pod.name: pod for pod in (starting("one"), starting("two"), member("running"))}
+    run = run_of(list(pods.values()), PodGroup("default", "train", 3))
+
+    assert gang_reasons(run, [[pods[name] for name in names]]) == [expected]
+
+
+def test_gang_that_moves_whole_takes_its_bound_pods_along() -> None:
+    pods = [*members(2), starting("starting")]
+    profile = POLICY["profiles"][0]
+    configs = [*profile["pluginConfig"], {"name": "PlacementVerification", "args": {"onGangMinimum": "evictGang"}}]
+    policy = {**POLICY, "profiles": [{**profile, "pluginConfig": configs}]}
+    check = next(
+        each
+        for each in run_of(pods, PodGroup("default", "train", 2), policy=policy).checks
+        if isinstance(each, GangCheck)
+    )
+
+    assert [pod.name for pod in check.mates(bundle_of(pods[0]))] == ["starting", "train-1"]
 
 
 @pytest.mark.parametrize(

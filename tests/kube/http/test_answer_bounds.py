@@ -62,13 +62,16 @@ def test_answer_that_drips_is_given_up_when_its_time_is_over(
         hasty.fetch(VERSION, bytes)
 
 
-def test_connection_of_an_answer_that_was_given_up_is_not_used_again(fake_api: FakeApi, hasty: KubeClient) -> None:
+def test_connection_of_an_answer_that_was_given_up_is_not_used_again(
+    fake_api: FakeApi, kubeconfig: Path, naps: Naps
+) -> None:
+    client = connect(str(kubeconfig), request_timeout=1.5, retry=RetryPolicy(attempts=1, sleep=naps))
     late = head(Content_Length=len(BODY)) + BODY
     fake_api.fail_next("GET", VERSION, RawAnswer(slowly(late), pause_seconds=0.02))
     with pytest.raises(TransportError):
-        hasty.fetch(VERSION, bytes)
+        client.fetch(VERSION, bytes)
 
-    assert b"v1.36.0" in hasty.fetch(VERSION, bytes)
+    assert b"v1.36.0" in client.fetch(VERSION, bytes)
 
 
 @pytest.mark.parametrize(
@@ -116,12 +119,13 @@ def test_answer_that_is_too_large_is_given_up_and_not_asked_for_again(
     ],
 )
 def test_answer_that_cannot_be_read_is_a_fault(
-    fake_api: FakeApi, hasty: KubeClient, fault: RawAnswer, message: str
+    fake_api: FakeApi, kubeconfig: Path, fault: RawAnswer, message: str
 ) -> None:
+    client = connect(str(kubeconfig), retry=RetryPolicy(attempts=1))
     fake_api.fail_next("GET", VERSION, fault)
 
     with pytest.raises(TransportError, match=message):
-        hasty.fetch(VERSION, bytes)
+        client.fetch(VERSION, bytes)
 
 
 def test_compressed_pieces_are_joined(fake_api: FakeApi, client: KubeClient) -> None:

@@ -160,15 +160,15 @@ def test_object_that_is_too_large_is_given_up(fake_api: FakeApi, client: KubeCli
 
 @pytest.fixture
 def hasty(kubeconfig: Path, naps: Naps) -> KubeClient:
-    """A client that waits 0.3 s for something to come."""
-    return connect(str(kubeconfig), request_timeout=0.3, retry=RetryPolicy(attempts=1, sleep=naps))
+    """A client that waits 1.5 s for something to come."""
+    return connect(str(kubeconfig), request_timeout=1.5, retry=RetryPolicy(attempts=1, sleep=naps))
 
 
 def test_list_that_keeps_coming_may_take_longer_than_the_time_out(fake_api: FakeApi, hasty: KubeClient) -> None:
     pods = [pod_object(f"p{number}", annotations={"large": "x" * 100_000}) for number in range(8)]
     body = proto_list("Pod", pods)
     chunks = [body[at : at + 100_000] for at in range(0, len(body), 100_000)]
-    raw = RawAnswer(lambda: [head(**PROTOBUF_HEAD), *chunks], pause_seconds=0.06)
+    raw = RawAnswer(lambda: [head(**PROTOBUF_HEAD), *chunks], pause_seconds=0.2)
     fake_api.fail_next("GET", PODS, raw)
 
     assert len(items(hasty.list_messages(PODS))) == 8

@@ -31,7 +31,7 @@ def admitted(store: Store, target: Target, created: Object) -> Object:
             return _admitted_pod(store, created)
         case "Reservation":
             return _admitted_reservation(target, created)
-        case "PodMigrationJob" if not (created.get("spec") or {}).get("podRef"):
+        case "PodMigrationJob" if (created.get("spec") or {}).get("podRef") is None:
             raise invalid(resource, metadata["name"], "spec.podRef: Required value")
         case "Lease":
             _check_lease(target, created)

@@ -31,6 +31,8 @@ _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _NEVER_BLINDLY = KOORDINATOR_GROUPS | {"coordination.k8s.io", "policy"}
 """Groups whose objects are replaced by those alone who say which version they have seen."""
 _PODS = by_plural("pods")
+_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+"""Pods have no replicas, and what has replicas no such cost: an object has one of the two fields at most."""
 
 
 def existing(store: Store, target: Target) -> Object:
@@ -171,16 +173,22 @@ def _check_uid(target: Target, before: Object, metadata: Object) -> None:
 
 
 def stored(store: Store, target: Target, before: Object, after: Object, *, manager: str = "") -> Object:
-    """The object with what `target` lets be changed of it; who states other replicas owns that field from now on."""
+    """The object with what `target` lets be changed of it.
+
+    Who states other replicas, or another deletion cost, owns that field from now on.
+    """
     server_set = ("uid", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion", "name", "namespace")
     if target.subresource == "status":
         return store.replace(target.resource, {**before, "status": after.get("status") or {}})
     kept = {name: before["metadata"][name] for name in server_set if name in before["metadata"]}
     metadata = {name: value for name, value in after["metadata"].items() if name not in server_set} | kept
     changed = {**after, "metadata": metadata}
+    owner = {"manager": manager or store.actor, "operation": "Update", "subresource": target.subresource}
     if _replicas(after) != _replicas(before):
-        owner = {"manager": manager or store.actor, "operation": "Update", "subresource": target.subresource}
         metadata["managedFields"] = [{**owner, "fieldsV1": {"f:spec": {"f:replicas": {}}}}]
+    if (cost := _deletion_cost(after)) != _deletion_cost(before):
+        fields: Object = {"f:metadata": {"f:annotations": {f"f:{_DELETION_COST}": {}}}}
+        metadata["managedFields"] = [{**owner, "fieldsV1": fields}] if cost else []
     if target.resource.has_status:
         changed.pop("status", None)
         changed |= {"status": before["status"]} if "status" in before else {}
@@ -189,6 +197,11 @@ def stored(store: Store, target: Target, before: Object, after: Object, *, manag
         store.remove(target.resource, target.key)
         return changed
     return store.replace(target.resource, changed)
+
+
+def _deletion_cost(found: Object) -> str | None:
+    cost: str | None = (found["metadata"].get("annotations") or {}).get(_DELETION_COST)
+    return cost
 
 
 def _replicas(found: Object) -> int | None:

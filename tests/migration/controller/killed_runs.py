@@ -14,6 +14,7 @@ from functools import cache
 
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed
+from tests.living.observing.leftovers import leftovers
 from tests.migration.controller.whole_runs import LEASE_SECONDS, SURGES, WAYS, live_run, observed, policy_of, world
 
 __all__ = ["ALL_WAYS", "broken_by_a_kill", "num_calls"]
@@ -45,11 +46,13 @@ def broken_by_a_kill(name: str, number: int, *, after: bool, waits_for_lease: bo
         cluster.clock.sleep(LEASE_SECONDS + 20.0)
     else:
         _delete_leases(cluster)
+    left: list[str] = []
     for _ in range(2):  # what was evicted last counts against limits for a while
         live_run(cluster, policy_of(way))
+        left += [f"at the end of a run: {text}" for _, text in leftovers(cluster.store)]
         cluster.clock.sleep(400.0)
     stayed = [f"pod {pod['metadata']['name']} has not moved" for pod in cluster.pods(node="n1")]
-    return [*map(str, observer.finish()), *stayed]
+    return [*left, *map(str, observer.finish()), *stayed]
 
 
 def _delete_leases(cluster: LivingCluster) -> None:

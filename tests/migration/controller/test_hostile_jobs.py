@@ -11,19 +11,30 @@ from descheduler.cluster.snapshot import SnapshotError
 from descheduler.plan.outcome import OutcomeCode
 from tests.living.builders import deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
+from tests.migration.controller.test_missing_rights import Forbidding
 from tests.migration.controller.test_users_limits import user_job
 from tests.migration.controller.whole_runs import WAYS, live_run, policy_of
 
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 KOORD = WAYS["reservations"]
-OURS = {"koordinator.sh/job-created-by": "descheduler-p"}
+OURS = {
+    "koordinator.sh/job-created-by": "descheduler-p",
+    "descheduler.koordinator.sh/passed-arbitration": "true",
+    "descheduler/reservation-provider": "koordinator",
+}
+OUR_NAME = "99999999-2222-4333-8444-555555555555"
 SURGE = "descheduler/surge"
 TARGET = "descheduler/target-node"
 Object = dict[str, Any]
 
 
 def asked(
-    spec: Object | None = None, *, replicas: int = 3, annotations: dict[str, str] | None = None, phase: str = ""
+    spec: Object | None = None,
+    *,
+    replicas: int = 3,
+    annotations: dict[str, str] | None = None,
+    phase: str = "",
+    name: str = "job",
 ) -> LivingCluster:
     """There is a job for a pod of `asked`, and a pod of `tainted` is to be moved."""
     facts: dict[str, Any] = {"cpu": "100m", "grace_seconds": 1, "scheduler": KOORD.scheduler}
@@ -31,15 +42,15 @@ def asked(
     workloads = [deployment("asked", replicas, on=["n2"] * replicas, **facts), by_plugin]
     nodes = [node("n1", taints=["gone=soon:NoSchedule"]), node("n2"), node("n3")]
     cluster = living_cluster(nodes, workloads)
-    job = user_job("job", cluster.pods("asked")[0])
+    job = user_job(name, cluster.pods("asked")[0])
     job["metadata"]["annotations"] = annotations or {}
     job["spec"] |= {"mode": "ReservationFirst"} | (spec or {})
     cluster.add(job | ({"status": {"phase": phase}} if phase else {}))
     return cluster
 
 
-def job_of(cluster: LivingCluster) -> Object:
-    job = cluster.get(JOBS, "job")
+def job_of(cluster: LivingCluster, name: str = "job") -> Object:
+    job = cluster.get(JOBS, name)
     assert job is not None
     return job
 
@@ -64,15 +75,28 @@ def test_job_of_a_user_is_never_surged(surge: str) -> None:
 
 
 def test_damaged_surge_of_an_earlier_run_is_none() -> None:
-    run(asked(annotations={**OURS, SURGE: '{"uid": "u", "kind": "Pod", "name": "a"}'}, phase="Failed"))
+    surge = '{"uid": "u", "kind": "Pod", "name": "a"}'
+    reference = {"podRef": {"namespace": "shop", "name": "a", "uid": "u"}}
+    run(asked(reference, annotations={**OURS, SURGE: surge}, phase="Failed", name=OUR_NAME))
+
+
+def test_job_that_held_no_room_ends_where_rooms_may_not_be_read() -> None:
+    cluster = asked({"ttl": "1s"})
+    cluster.clock.sleep(5)
+
+    live_run(cluster, policy_of(WAYS["directly"]), Forbidding("GET", "/reservations/[^/]+"))
+
+    status = job_of(cluster)["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "Timeout")
 
 
 def test_job_of_an_earlier_run_without_a_pod_is_undone() -> None:
-    cluster = asked({"podRef": {"namespace": "", "name": "", "uid": "u"}}, annotations=OURS, phase="Running")
+    reference = {"podRef": {"namespace": "", "name": "", "uid": "u"}}
+    cluster = asked(reference, annotations=OURS, phase="Running", name=OUR_NAME)
 
     run(cluster)
 
-    assert job_of(cluster)["status"]["phase"] == "Aborted"
+    assert job_of(cluster, OUR_NAME)["status"]["phase"] == "Aborted"
 
 
 @pytest.mark.parametrize(

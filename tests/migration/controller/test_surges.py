@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from tests.living.acting.kubelet import NEVER_READY, READY_SECONDS
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
 from tests.living.cluster import LivingCluster
-from tests.living.faults import FaultyWay
+from tests.living.faults import FaultyWay, Killed
 from tests.living.observing.observer import Observer
 from tests.migration.controller.playing import Play
 
@@ -244,6 +247,52 @@ def test_the_controller_may_choose_the_new_pod_and_nothing_is_lost() -> None:
     shop.observer.assert_kept()
     assert (shop.replicas, shop.cluster.nodes_of("web")) == (1, ["n1"])
     assert COST not in shop.cluster.pods("web")[0]["metadata"]["annotations"]
+
+
+def give_cost(cluster: LivingCluster, cost: str) -> None:
+    """A user gives the pod that is to move a deletion cost by hand."""
+    (old,) = cluster.pods("web", node="n1")
+    path = f"/api/v1/namespaces/shop/pods/{old['metadata']['name']}"
+    body = json.dumps({"metadata": {"annotations": {COST: cost}}}).encode()
+    cluster.client(agent="kubectl").send("PATCH", path, body=body, content_type="application/merge-patch+json")
+
+
+def costs(cluster: LivingCluster) -> list[str | None]:
+    return [(pod["metadata"].get("annotations") or {}).get(COST) for pod in cluster.pods("web", node="n1")]
+
+
+@pytest.mark.parametrize("cost", ["-2147483648", "5"])
+@pytest.mark.parametrize("nth", [1, 2], ids=["as it scales up", "as it scales back"])
+def test_a_deletion_cost_that_a_user_gives_meanwhile_stays(cost: str, nth: int) -> None:
+    shop = world(annotations={READY_SECONDS: NEVER_READY})
+    way = FaultyWay(shop.cluster.api)
+    way.before("PATCH", "/scale", lambda: give_cost(shop.cluster, cost), nth=nth)
+    shop.play.through(way)
+
+    outcome = shop.move()
+
+    assert outcome.kind is OutcomeKind.REFUSED
+    assert costs(shop.cluster) == [cost]
+    assert shop.replicas == 1
+
+
+def test_the_next_run_takes_the_mark_of_a_killed_one_and_leaves_that_of_a_user() -> None:
+    for is_marked_by_hand in (False, True):
+        shop = world("placeholder", budget("web", minAvailable=1))
+        way = FaultyWay(shop.cluster.api)
+        way.before("PATCH", "/scale", partial(setattr, way, "is_dead", True), nth=2)
+        with suppress(Killed):
+            shop.play.through(way)
+            shop.move()
+        assert costs(shop.cluster) == ["-2147483648"]
+        if is_marked_by_hand:
+            give_cost(shop.cluster, "0")
+            give_cost(shop.cluster, "-2147483648")
+
+        Play(shop.cluster, "placeholder", keeps_objects=False).take_up()
+
+        assert costs(shop.cluster) == (["-2147483648"] if is_marked_by_hand else [None])
+        assert shop.replicas == 1
 
 
 def test_a_run_that_is_stopped_scales_back() -> None:

@@ -13,6 +13,7 @@ from descheduler.cycle.guards import NOTHING_EVICTED
 from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.kube.background import BackgroundCalls
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
@@ -107,10 +108,11 @@ def live_run(
     deadline_seconds: float | None = 600.0,
     watch: Watch | None = None,
     observer: RunObserver | None = None,
+    scope: Scope = EVERYWHERE,
 ) -> RunResult:
     """One run with a Lease, whose calls go through `passage`. Raises what the program's own entry does."""
     watch = watch or watch_of(cluster, deadline_seconds)
-    options = RunOptions(lease=LeaseOptions(duration_seconds=LEASE_SECONDS))
+    options = RunOptions(lease=LeaseOptions(duration_seconds=LEASE_SECONDS), scope=scope)
     with one_after_the_other():
         client = cluster.client(agent=agent, passage=passage)
         loaded, now = load_policy(policy, REGISTRY), cluster.clock.now()

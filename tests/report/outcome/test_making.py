@@ -40,6 +40,9 @@ def test_each_eviction_has_its_result() -> None:
             message="",
             status_code=201,
             num_attempts=1,
+            job="",
+            check="",
+            subject="",
         ),
     )
 

@@ -23,7 +23,7 @@ from descheduler.model.names import is_subdomain
 from descheduler.model.text.printable import clipped
 from descheduler.plan.planned import PlannedRoom
 
-__all__ = ["awaits_its_pod", "pending_reservations", "room_names"]
+__all__ = ["awaits_its_pod", "is_room_name", "pending_reservations", "room_names"]
 
 _MOST_ROOMS = 256
 """More than pods can run on a node by default. Each costs some calls."""
@@ -49,9 +49,15 @@ def room_names(job: MigrationJob) -> list[str]:
     return [_name(job, number) for number in range(len(rooms))]
 
 
+def is_room_name(name: str, job_uid: str) -> bool:
+    """Whether a Reservation for a pending pod of the job with this UID can have the name."""
+    number = name.removeprefix(_prefix(job_uid))
+    return bool(job_uid) and number != name and number.isascii() and number.isdecimal()
+
+
 def awaits_its_pod(found: Reservation, job_uid: str, objects: ObjectCalls) -> bool:
     """Whether `found` is room of that job for a pending pod, which it holds and the pod has yet to be tried for."""
-    if not found.name.startswith(_prefix(job_uid)) or found.phase != _AVAILABLE:
+    if not is_room_name(found.name, job_uid) or found.phase != _AVAILABLE:
         return False
     for owner in found.owners:
         if owner.object is not None and owner.object.uid:

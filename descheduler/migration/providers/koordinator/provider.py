@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-import msgspec
-from msgspec.structs import replace
-
-from descheduler.kube.errors import ApiError
+from descheduler.kube.errors import ApiError, KubeError, may_have_acted
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import read_pod, read_whole_pod
-from descheduler.migration.providers.koordinator.live_reservations import decode_live_reservation
+from descheduler.migration.providers.koordinator.ours import (
+    FoundReservation,
+    decode_found_reservation,
+    name_of,
+    names_of,
+)
 from descheduler.migration.providers.koordinator.pending_rooms import awaits_its_pod, pending_reservations, room_names
 from descheduler.migration.providers.koordinator.template import reservation_of
 from descheduler.migration.providers.koordinator.usage import missed, reservation_used, used
-from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
+from descheduler.migration.providers.labels import OWNER_LABEL
 from descheduler.migration.providers.provider import CannotHold
+from descheduler.migration.providers.sweeping import Candidate, KnownJobs, Swept, sweep
 from descheduler.migration.replacements import Replacements, Successors, came_after
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
@@ -48,6 +51,7 @@ class ReservationRooms:
     def __init__(self, objects: ObjectCalls, owner: str) -> None:
         self._objects = objects
         self._owner = owner
+        self._decode = partial(decode_found_reservation, owner=owner)
         self._replacements = Replacements(objects)
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
@@ -59,25 +63,26 @@ class ReservationRooms:
             wanted = reservation_of(job, pod, self._owner, now)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise CannotHold("reservationOptions.template of the job is not that of a Reservation") from error
+        for each in (wanted, *pending_reservations(job, self._objects, self._owner, now)):
+            self._create(each, job)
         name: str = wanted["metadata"]["name"]
-        try:
-            for each in (wanted, *pending_reservations(job, self._objects, self._owner, now)):
-                self._create(each, job)
-        except CannotHold:  # some may be there, of this call or an earlier one
-            self.release(replace(job, reservation_name=name))
-            raise
         return name
 
     def _create(self, wanted: Mapping[str, Any], job: MigrationJob) -> None:
         """Raises CannotHold."""
-        try:
-            created = self._objects.create(_LIST_PATH, wanted, _json)
-        except ApiError as error:
-            if error.status_code in _REFUSALS:
-                raise CannotHold(f"the Reservation cannot be created: {error}") from error
-            raise
         name = wanted["metadata"]["name"]
-        if created is None and not self._is_ours(name, job):
+        try:
+            created = self._objects.create(_LIST_PATH, wanted, self._decode)
+        except KubeError as error:
+            if isinstance(error, ApiError) and error.status_code in _REFUSALS:
+                raise CannotHold(f"the Reservation cannot be created: {error}") from error
+            if may_have_acted(error) and self._find(name, job) is not None:
+                return
+            raise
+        if created is not None and created.differs:
+            self._delete(created.reservation)
+            raise CannotHold(f"the Reservation was not created as asked for: {created.differs}")
+        if created is None and self._find(name, job) is None:
             raise CannotHold(f"a Reservation {name} exists, which is not of this job")
 
     def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
@@ -85,10 +90,10 @@ class ReservationRooms:
 
         Once the pod is to be replaced, only its replacement counts: a pod of the same workload that is newer.
         """
-        found = self._read(job.reservation_name)
-        if found is not None and found.is_terminating:
+        found = self._read_found(job.reservation_name)
+        if found is not None and found.reservation.is_terminating:
             found = None
-        room = ABSENT if found is None else _room(found)
+        room = ABSENT if found is None else _room(found.reservation)
         user = None if room.taken_by is None else self._pod(room.taken_by)
         is_awaited = job.found(JobConditionType.EVICTION) is not None or is_surged(job)
         if not is_awaited or room.is_for_the_pod:
@@ -96,10 +101,10 @@ class ReservationRooms:
         return self._after_eviction(job, found, room, user, now)
 
     def _after_eviction(
-        self, job: MigrationJob, found: Reservation | None, room: Room, user: Pod | None, now: datetime
+        self, job: MigrationJob, found: FoundReservation | None, room: Room, user: Pod | None, now: datetime
     ) -> tuple[Room, Pod | None]:
         """The same with the replacement told from others. A user that is gone counts: it was there."""
-        successors = _successors(job, found)
+        successors = _successors(job, None if found is None else found.reservation)
         is_gone = room.taken_by is not None and user is None
         if is_gone or room.state not in _MAY_BE_MISSED or (found is not None and successors is None):
             return room, user
@@ -113,31 +118,45 @@ class ReservationRooms:
         if reservation_used(replacement) == job.reservation_name:  # the status of the Reservation follows
             return (used(job, replacement) if found is None else room), replacement
         miss = Miss.UNUSED if replacement.node_name == job.node_name else Miss.ELSEWHERE
-        is_left_over = found is not None and _is_of(found, job)
+        is_left_over = found is not None and found.is_of(job)
         return missed(job, replacement, miss, is_left_over=is_left_over), replacement
 
     def release(self, job: MigrationJob) -> None:
-        """Deletes the Reservation, if it was created for the job.
+        """Deletes the Reservation, if it was created for the job, whether or not the job knows that.
 
         As long as its pod was not asked to leave, those for pending pods go as well: there is no room for them.
         """
-        self._delete_of(job, job.reservation_name)
+        for name in dict.fromkeys((job.reservation_name, name_of(job))):
+            self._delete_of(job, name)
         if job.found(JobConditionType.EVICTION) is None:
             for name in room_names(job):
                 self._delete_of(job, name, if_unused=True)
 
     def _delete_of(self, job: MigrationJob, name: str, *, if_unused: bool = False) -> None:
-        found = self._read(name)
-        if found is not None and _is_of(found, job) and not (if_unused and found.current_owners):
-            self._objects.delete(f"{_LIST_PATH}/{found.name}", uid=found.uid)
+        found = self._find(name, job)
+        if found is not None and not ((if_unused or job.has_ended) and found.current_owners):
+            self._delete(found)
 
-    def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
+    def _find(self, name: str, job: MigrationJob) -> Reservation | None:
+        """The Reservation of this name, if it is ours and of `job`."""
+        found = self._read_found(name)
+        return found.reservation if found is not None and found.is_of(job) else None
+
+    def _delete(self, reservation: Reservation) -> bool:
+        return self._objects.delete(f"{_LIST_PATH}/{reservation.name}", uid=reservation.uid)
+
+    def sweep(self, jobs: KnownJobs) -> Swept:
         """Deletes the Reservations of jobs that are no more, but for the room of pending pods that still wait."""
-        found = self._objects.list(_LIST_PATH, decode_live_reservation, label_selector=f"{OWNER_LABEL}={self._owner}")
-        orphans = [each for each in found if each.labels.get(JOB_LABEL) not in live and not each.current_owners]
-        unused = [each for each in orphans if not awaits_its_pod(each, each.labels.get(JOB_LABEL, ""), self._objects)]
-        gone = [each.name for each in unused if self._objects.delete(f"{_LIST_PATH}/{each.name}", uid=each.uid)]
-        return tuple(gone)
+        found = self._objects.list(_LIST_PATH, self._decode, label_selector=f"{OWNER_LABEL}={self._owner}")
+        by_uid = {each.reservation.uid: each for each in found if not _is_used(each.reservation)}
+        candidates = (_candidate(each, jobs) for each in by_uid.values())
+        return sweep(candidates, jobs, self._owner, lambda each: self._delete_unused(by_uid[each.uid]))
+
+    def _delete_unused(self, found: FoundReservation) -> bool:
+        reservation = found.reservation
+        if awaits_its_pod(reservation, found.job_uid, self._objects):
+            return False
+        return self._delete(reservation)
 
     def _replacement(self, job: MigrationJob, successors: Successors | None, now: datetime) -> Pod | None:
         """The pod that came; of a user's job whose Reservation is gone, the one that it names.
@@ -149,13 +168,9 @@ class ReservationRooms:
             return self._replacements.find(successors, job, now, lambda pod: reservation_used(pod) in names)
         return None if job.replacement is None else self._pod(job.replacement)
 
-    def _is_ours(self, name: str, job: MigrationJob) -> bool:
-        found = self._read(name)
-        return found is not None and _is_of(found, job)
-
-    def _read(self, name: str) -> Reservation | None:
+    def _read_found(self, name: str) -> FoundReservation | None:
         """The Reservation of this name; None where there is none, or can be none."""
-        return self._objects.read(f"{_LIST_PATH}/{name}", decode_live_reservation) if is_object_name(name) else None
+        return self._objects.read(f"{_LIST_PATH}/{name}", self._decode) if is_object_name(name) else None
 
     def _pod(self, reference: ObjectReference) -> Pod | None:
         pod = read_pod(self._objects, reference.namespace, reference.name)
@@ -185,8 +200,21 @@ def _is_of_workload(pod: Pod, successors: Successors | None) -> bool:
     return successors is None or (pod.controller is not None and pod.controller.uid == successors.owner)
 
 
-def _is_of(reservation: Reservation, job: MigrationJob) -> bool:
-    return reservation.labels.get(JOB_LABEL) == job.uid
+def _is_used(reservation: Reservation) -> bool:
+    """Whether it holds no room any more, or a pod has it."""
+    return reservation.is_terminating or bool(reservation.current_owners)
+
+
+def _candidate(found: FoundReservation, jobs: KnownJobs) -> Candidate:
+    name, job_uid = found.reservation.name, found.job_uid
+    differs = found.differs or ("" if job_uid in jobs.live else found.differs_in_name(_names_for(job_uid, jobs)))
+    return Candidate("Reservation", name, f"{_LIST_PATH}/{name}", found.reservation.uid, job_uid, differs)
+
+
+def _names_for(job_uid: str, jobs: KnownJobs) -> frozenset[str]:
+    """The names that a Reservation of this job can have, as far as the job is known."""
+    job = jobs.over.get(job_uid)
+    return frozenset() if job is None else names_of(job)
 
 
 def _room(found: Reservation) -> Room:
@@ -205,7 +233,3 @@ def _room(found: Reservation) -> Room:
     if scheduled is not None and scheduled.reason == _UNSCHEDULABLE:
         return Room(RoomState.UNSCHEDULABLE, message=scheduled.message, is_for_the_pod=for_the_pod)
     return Room(RoomState.PENDING, is_for_the_pod=for_the_pod)
-
-
-def _json(body: bytes) -> Any:
-    return msgspec.json.decode(body)

@@ -11,16 +11,22 @@ from typing import Any
 
 import msgspec
 
-from descheduler.migration.providers.labels import labels_of
+from descheduler.migration.providers.labels import labels_of, placeholder_name_of
 from descheduler.migration.providers.placement_away import keep_away, keep_on
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.quantity import format_quantity
 from descheduler.model.requests import ResourceList
 
-__all__ = ["PlaceholderSettings", "placeholder_name", "placeholder_of"]
+__all__ = ["CONTAINER", "PlaceholderSettings", "placeholder_name", "placeholder_of"]
+
+CONTAINER = "placeholder"
+"""The name of its only container."""
 
 _PLACED_BY = ("schedulerName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints")
 """The fields of a pod's spec that placement goes by, but for what it asks for."""
+_LABELS = {"app.kubernetes.io/managed-by": "descheduler", "sidecar.istio.io/inject": "false"}
+_ANNOTATIONS = {"linkerd.io/inject": "disabled"}
+"""A sidecar would ask for more than the replacement does, and have the pod look like one that does something."""
 
 
 class PlaceholderSettings(msgspec.Struct, frozen=True):
@@ -32,7 +38,7 @@ class PlaceholderSettings(msgspec.Struct, frozen=True):
 
 def placeholder_name(job: MigrationJob) -> str:
     """The name of the pod that holds the room of `job`."""
-    return f"placeholder-{job.uid}"
+    return placeholder_name_of(job.uid)
 
 
 def placeholder_of(
@@ -48,7 +54,7 @@ def placeholder_of(
     keep_on(job.held_on, spec)
     amounts = {name: format_quantity(amount) for name, amount in sorted(requests.items()) if name != "pods"}
     container = {
-        "name": "placeholder",
+        "name": CONTAINER,
         "image": settings.image,
         "resources": {"requests": amounts, "limits": amounts},
         "ports": _host_ports(pod["spec"]),
@@ -60,7 +66,8 @@ def placeholder_of(
         "metadata": {
             "name": placeholder_name(job),
             "namespace": job.pod_namespace,
-            "labels": {**labels_of(job.uid, owner), "app.kubernetes.io/managed-by": "descheduler"},
+            "labels": {**labels_of(job.uid, owner), **_LABELS},
+            "annotations": _ANNOTATIONS,
         },
         "spec": {
             **spec,

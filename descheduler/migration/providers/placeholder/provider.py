@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from datetime import datetime
+from functools import partial
 
 import msgspec
 
-from descheduler.kube.errors import ApiError
-from descheduler.kube.objects import ObjectCalls
+from descheduler.kube.errors import ApiError, KubeError, may_have_acted
+from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
-from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_pod, read_whole_pod
-from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
+from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_whole_pod
+from descheduler.migration.providers.labels import OWNER_LABEL
+from descheduler.migration.providers.placeholder.ours import FoundPlaceholder, decode_placeholder
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_name, placeholder_of
 from descheduler.migration.providers.placeholder.volumes import reachable_terms
 from descheduler.migration.providers.placement_away import narrow
 from descheduler.migration.providers.provider import CannotHold
+from descheduler.migration.providers.sweeping import Candidate, KnownJobs, Swept, sweep
 from descheduler.migration.replacements import Replacements, Successors
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
@@ -42,6 +44,7 @@ class PlaceholderRooms:
         self._objects = objects
         self._owner = owner
         self._settings = settings
+        self._decode = partial(decode_placeholder, owner=owner, settings=settings)
         self._replacements = Replacements(objects)
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
@@ -56,14 +59,25 @@ class PlaceholderRooms:
         for terms in reachable_terms(self._objects, pod):
             narrow(wanted["spec"], terms)
         try:
-            created = self._objects.create(pods_path(job.pod_namespace), wanted, decode_pod)
-        except ApiError as error:
-            if error.status_code in _REFUSALS:
+            self._check(job, self._objects.create(pods_path(job.pod_namespace), wanted, self._decode))
+        except KubeError as error:
+            if isinstance(error, ApiError) and error.status_code in _REFUSALS:
                 raise CannotHold(f"the placeholder cannot be created: {error}") from error
-            raise
-        if created is None and self._find(job) is None:
-            raise CannotHold(f"a pod {placeholder_name(job)} exists, which is not of this job")
+            if not may_have_acted(error) or self._find(job) is None:
+                raise
         return placeholder_name(job)
+
+    def _check(self, job: MigrationJob, created: FoundPlaceholder | None) -> None:
+        """Gives back what was `created`, if it is no placeholder as admission has left it. Raises CannotHold then, and
+        where another pod has the name.
+        """
+        if created is not None and created.differs:
+            self._delete(created.pod)
+            raise CannotHold(f"the placeholder was not created as asked for (admission webhook): {created.differs}")
+        if created is None and self._find(job) is None:
+            found = self._read(job)
+            why = (found.differs if found is not None else "") or "it is being deleted"
+            raise CannotHold(f"a pod {placeholder_name(job)} exists, which is not of this job: {why}")
 
     def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
         """The placeholder as the API server has it; once the pod is to be replaced, the replacement too.
@@ -81,16 +95,17 @@ class PlaceholderRooms:
         return _room(placeholder), replacement
 
     def release(self, job: MigrationJob) -> None:
-        """Deletes the placeholder."""
+        """Deletes the placeholder, whether or not the job knows that it was created."""
         placeholder = self._find(job)
         if placeholder is not None:
             self._delete(placeholder)
 
-    def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
+    def sweep(self, jobs: KnownJobs) -> Swept:
         """Deletes the placeholders of jobs that are no more, in all namespaces."""
-        found = self._objects.list("/api/v1/pods", decode_pod, label_selector=f"{OWNER_LABEL}={self._owner}")
-        orphans = [pod for pod in found if pod.labels.get(JOB_LABEL) not in live]
-        return tuple(pod.key for pod in orphans if self._delete(pod))
+        found = self._objects.list("/api/v1/pods", self._decode, label_selector=f"{OWNER_LABEL}={self._owner}")
+        by_uid = {each.pod.uid: each for each in found if each.pod.deleted_at is None or each.differs}
+        candidates = map(_candidate, by_uid.values())
+        return sweep(candidates, jobs, self._owner, lambda each: self._delete(by_uid[each.uid].pod), _differs_from)
 
     def _delete(self, placeholder: Pod) -> bool:
         path = pod_path(placeholder.namespace, placeholder.name)
@@ -98,13 +113,29 @@ class PlaceholderRooms:
 
     def _find(self, job: MigrationJob) -> Pod | None:
         """The placeholder of the job, while it holds anything."""
-        pod = read_pod(self._objects, job.pod_namespace, placeholder_name(job))
-        is_ours = pod is not None and pod.labels.get(JOB_LABEL) == job.uid and pod.deleted_at is None
-        return pod if is_ours else None
+        found = self._read(job)
+        return None if found is None or not found.is_of(job.uid) or found.pod.deleted_at is not None else found.pod
+
+    def _read(self, job: MigrationJob) -> FoundPlaceholder | None:
+        """The pod that has the name of the placeholder of the job."""
+        if not (is_object_name(job.pod_namespace) and is_object_name(placeholder_name(job))):
+            return None
+        return self._objects.read(pod_path(job.pod_namespace, placeholder_name(job)), self._decode)
 
     def _replacement(self, job: MigrationJob, now: datetime) -> Pod | None:
         successors = Successors.decoded(job.annotations.get(REPLACEMENT_ANNOTATION, ""))
         return None if successors is None else self._replacements.find(successors, job, now)
+
+
+def _candidate(found: FoundPlaceholder) -> Candidate:
+    pod = found.pod
+    return Candidate("pod", pod.key, pod_path(pod.namespace, pod.name), pod.uid, found.job_uid, found.differs)
+
+
+def _differs_from(each: Candidate, job: MigrationJob) -> str:
+    """A placeholder is in the namespace of the pod that is to move."""
+    namespace = each.name.partition("/")[0]
+    return "" if namespace == job.pod_namespace else f"its job is for a pod in namespace {job.pod_namespace}"
 
 
 def _used(job: MigrationJob, replacement: Pod, *, is_left_over: bool) -> Room:

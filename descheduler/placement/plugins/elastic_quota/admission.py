@@ -61,10 +61,18 @@ class Admission:
         path: tuple[QuotaPlace, ...] = ()
         for index in own.tree.path(own.index):
             path = (replace(own, index=index), *path)
-            found = self._exceeded(QuotaLimit.PARENT, path, account, self.limit(path[0]), self.used(path[0]))
+            if len(path) == 1:  # its own quota
+                continue
+            limit = self._limit_above(path[0], account)
+            found = self._exceeded(QuotaLimit.PARENT, path, account, limit, self.used(path[0]))
             if found is not None:
                 return found
         return None
+
+    def _limit_above(self, place: QuotaPlace, account: QuotaAccount) -> _Amounts:
+        """As `limit`, of a parent of the quota of `account`: 0 of what is requested and not named by its own max."""
+        limit = self.limit(place)
+        return dict.fromkeys(account.names, 0) | dict(limit) if limit else limit
 
     def _exceeded(
         self, kind: QuotaLimit, path: tuple[QuotaPlace, ...], account: QuotaAccount, limit: _Amounts, used: _Amounts

@@ -15,7 +15,7 @@ def differences(script: LiveScript, seen: Seen, *, departs: bool) -> Iterator[st
     """A sentence for each difference; with `departs` where the program has decided to do otherwise, from that."""
     expected = script.case["expect"]
     departure = departure_of(script.case) if departs else None
-    if departure is not None:
+    if departure is not None and departure.end is not None:
         if seen.sequence[-1] != departure.end:
             yield f"ended as {seen.sequence[-1]}, and not as {departure.end} ({departure.why})"
         return

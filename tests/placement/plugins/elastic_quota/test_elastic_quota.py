@@ -132,6 +132,19 @@ def test_parents_are_checked_only_where_that_is_enabled(is_checked: bool) -> Non
         assert found.path == ("all", "team")
 
 
+@pytest.mark.parametrize("is_runtime", [False, True])
+def test_a_parent_has_nothing_of_a_resource_that_its_own_max_does_not_name(is_runtime: bool) -> None:
+    parent = make_quota("all", most={"memory": "64Gi"}, is_parent="true")
+    own = make_quota("team", most={"cpu": "19", "memory": "64Gi"}, parent="all")
+    scheduler = scheduler_of([parent, own], enableCheckParentQuota=True, enableRuntimeQuota=is_runtime)
+
+    found = shortage(scheduler, new(cpu="2", memory="1Gi"))
+
+    assert found is not None
+    assert (found.kind, found.path, found.dimensions) == (QuotaLimit.PARENT, ("all", "team"), ("cpu",))
+    assert found.limit["cpu"] == 0
+
+
 def test_max_is_the_limit_without_runtime_quota() -> None:
     scheduler = scheduler_of([TEAM], defaultQuotaGroupMax={"cpu": "1"}, enableRuntimeQuota=False)
 

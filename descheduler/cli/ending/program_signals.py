@@ -1,0 +1,60 @@
+"""What signals do to the program from its start until its process is gone."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import signal
+from contextlib import suppress
+from types import FrameType
+from typing import NoReturn
+
+from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.ending.leaving import HANDLED, die_of, leave
+from descheduler.supervision import Watch
+from descheduler.telemetry.console import ERASE_LINE
+
+__all__ = ["handle_signals"]
+
+_STDERR = 2
+
+
+def handle_signals(watch: Watch) -> None:
+    """Handles the signals from now on, but those that whoever started the program has ignored.
+
+    This counts wherever no run handles them itself, see `stop_on_signals`. Once `watch` has an exit code, any signal
+    ends the program with that one. Before, Ctrl-C is KeyboardInterrupt where the program waits for supervised work;
+    elsewhere, and for the second time, it ends the program at once, as any other signal does.
+    """
+    was_interrupted = False
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        nonlocal was_interrupted
+        if watch.exit_code is not None:
+            leave(watch.exit_code)
+        if number != signal.SIGINT:
+            die_of(number)
+        if was_interrupted or not watch.interrupt():
+            _leave_interrupted()
+        was_interrupted = True
+
+    for number in HANDLED:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handle)
+    atexit.register(_ignore_signals)
+
+
+def _leave_interrupted() -> NoReturn:
+    """Says so past the stream, which the program may be in the middle of using."""
+    start = ERASE_LINE if os.isatty(_STDERR) else ""
+    with suppress(OSError):
+        if select.select([], [_STDERR], [], 0)[1]:
+            os.write(_STDERR, f"{start}error: interrupted (Ctrl-C)\n".encode())
+    leave(ExitCode.INTERRUPTED)
+
+
+def _ignore_signals() -> None:
+    """For the time in which Python calls no handler any more, and would have signals kill the process."""
+    for number in HANDLED:
+        signal.signal(number, signal.SIG_IGN)

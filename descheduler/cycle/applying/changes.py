@@ -1,0 +1,92 @@
+"""What has changed about the pods and the nodes of a plan's moves since it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.options import PlanToApply
+from descheduler.model.pod import Pod
+from descheduler.report.document import PodReference
+from descheduler.report.plan.document import Move
+from descheduler.report.plan.file import MoveBasis, NodeFootprint, basis_of, labels_of
+
+__all__ = ["changes_of"]
+
+_MOST_NAMED = 3
+"""Pending pods that are named of each move."""
+
+
+def changes_of(plan: PlanToApply, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """The UID of each pod whose move is not what it was, and the sentence that says why."""
+    moves, bases = plan.file.plan.moves, {basis.uid: basis for basis in plan.file.bases}
+    by_uid = {pod.uid: pod for pod in snapshot.pods}
+    moved, held = {each.pod.uid for each in moves}, {room.pod.uid for each in moves for room in each.room_for}
+    for move in moves:
+        pod, basis = by_uid.get(move.pod.uid), bases[move.pod.uid]
+        name = f"pod {move.pod.namespace}/{move.pod.name}"
+        causes = list(_changed(pod, move, basis, snapshot)) if pod is not None else ["is gone"]
+        if pod is not None and plan.reselects and labels_of(pod) != basis.labels:
+            causes.append("has other labels")
+        causes += _in_vain(_served(move, basis, moved, held), by_uid)
+        if causes:
+            yield move.pod.uid, f"{name}: {', '.join(causes)}"
+
+
+def _changed(pod: Pod, move: Move, old: MoveBasis, snapshot: Snapshot) -> Iterator[str]:
+    if pod.deleted_at is not None:
+        yield "is being deleted"
+    if pod.node_name != move.from_node:
+        yield f"is on node {pod.node_name or 'none'}, was on {move.from_node or 'none'}"
+        return
+    new = basis_of(pod, snapshot, old)
+    if new.workload != old.workload:
+        yield "has another controller"
+    if new.requests != old.requests:
+        yield "has other requests"
+    yield from _changed_node(old.source, new.source)
+    yield from _changed_node(old.target, new.target)
+
+
+def _served(move: Move, basis: MoveBasis, moved: Collection[str], held: Collection[str]) -> Sequence[PodReference]:
+    """The pending pods that the move makes room for.
+
+    Where room is held by name when the pod has left, these are the pods that it is held for, but not those among
+    `moved`, which leave later, and those that no move has room `held` for. Else they are all that the move serves.
+    """
+    named = [room.pod for room in move.room_for if room.pod.uid not in moved]
+    return [*named, *(pod for pod in basis.serves if pod.uid not in held)] or basis.serves
+
+
+def _in_vain(served: Iterable[PodReference], by_uid: Mapping[str, Pod]) -> Iterator[str]:
+    """Why none of the pending pods that a move makes room for waits any more; nothing where one does."""
+    became: dict[str, list[str]] = {}
+    for pod in served:
+        became.setdefault(_not_pending(pod.uid, by_uid), []).append(f"{pod.namespace}/{pod.name}")
+    for what, names in () if "" in became else became.items():
+        noun, verb = ("pod", "is") if len(names) == 1 else ("pods", "are")
+        more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+        yield f"{noun} {', '.join(names[:_MOST_NAMED])}{more}, for which it makes room, {verb} {what}"
+
+
+def _not_pending(uid: str, by_uid: Mapping[str, Pod]) -> str:
+    """What a pod that waited for a node is by now, "" while it waits, also for one without a UID, as of some dumps."""
+    pod = by_uid.get(uid)
+    if uid and (pod is None or pod.deleted_at is not None or pod.is_terminal):
+        return "gone"
+    return "scheduled already" if pod is not None and pod.node_name else ""
+
+
+def _changed_node(old: NodeFootprint | None, new: NodeFootprint | None) -> Iterator[str]:
+    if old is None or old == new:
+        return
+    if new is None or new.uid != old.uid:
+        yield f"node {old.name} is gone"
+        return
+    if new.cordoned != old.cordoned:
+        yield f"node {old.name} is {'now cordoned' if new.cordoned else 'not cordoned any more'}"
+    if new.ready != old.ready:
+        yield f"node {old.name} is {'now ready' if new.ready else 'not ready any more'}"
+    for what in ("allocatable", "labels", "taints"):
+        if getattr(new, what) != getattr(old, what):
+            yield f"node {old.name} has other {'allocatable resources' if what == 'allocatable' else what}"

@@ -1,0 +1,99 @@
+"""Which moves of a plan from a file still hold: each as it was decided on, still selected, and judged together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.applying.changes import changes_of
+from descheduler.cycle.applying.refused import refused, shortened
+from descheduler.cycle.applying.selection import Selection
+from descheduler.cycle.options import PlanToApply
+from descheduler.plan.chosen import ChosenMove
+from descheduler.plan.decisions import Decisions
+from descheduler.report.plan.document import Move
+from descheduler.report.plan.file import MoveBasis
+
+__all__ = ["still_valid"]
+
+DecideOn = Callable[[Sequence[ChosenMove]], Decisions]
+"""Decides on exactly these moves, over the snapshot of the run."""
+
+
+def still_valid(
+    plan: PlanToApply, snapshot: Snapshot, decide_on: DecideOn, selection: Selection | None = None
+) -> tuple[tuple[ChosenMove, ...], tuple[str, ...]]:
+    """The moves that still hold, all together, and a sentence for each that is left out.
+
+    Every move is compared with `snapshot`, the plugins are asked by `selection` whether they still select its pod, if
+    at all, and those that are left are judged together; what fails is taken out and the rest is judged again. Raises
+    PlanRefusedError when a move has changed and none may be left out, when no move is left, and when those that are
+    left cannot be scheduled together.
+    """
+    bases = {basis.uid: basis for basis in plan.file.bases}
+    moves = {move.pod.uid: move for move in plan.file.plan.moves}
+    changes = dict(changes_of(plan, snapshot))
+    if selection is not None:
+        unchanged = [_chosen(move, bases[uid].bundle) for uid, move in moves.items() if uid not in changes]
+        changes |= {uid: f"{_name(moves[uid])}: {text}" for uid, text in selection.against(unchanged, plan.file)}
+    while True:
+        gone = _with_bundles(changes, bases)
+        left = [_chosen(move, bases[uid].bundle) for uid, move in moves.items() if uid not in gone]
+        if changes and (not plan.allows_partial or not left):
+            raise refused(list(changes.values()), can_leave_out=bool(left))
+        decisions = decide_on(left)
+        found = dict(_objections(decisions, left, moves))
+        if not found:
+            break
+        changes |= found
+    _check_together(decisions)
+    return tuple(left), tuple(f"left out of the plan: {text}" for text in shortened(list(changes.values())))
+
+
+def _with_bundles(changes: Collection[str], bases: Mapping[str, MoveBasis]) -> set[str]:
+    """The pods that changed, and those that leave only together with them."""
+    bundles = {bases[uid].bundle for uid in changes if uid in bases} - {0}
+    return {*changes, *(uid for uid, basis in bases.items() if basis.bundle in bundles)}
+
+
+def _chosen(move: Move, bundle: int) -> ChosenMove:
+    held_on = (move.to_node if move.holds_target else None) or ""
+    rooms = tuple((room.pod.uid, room.node) for room in move.room_for)
+    return ChosenMove(
+        move.pod.uid, move.profile, move.plugin, move.reason, move.wave, move.cost, held_on, rooms, bundle
+    )
+
+
+def _objections(
+    decisions: Decisions, chosen: Sequence[ChosenMove], moves: Mapping[str, Move]
+) -> Iterator[tuple[str, str]]:
+    """What judging the moves together has against each."""
+    granted = {move.pod.uid: move for move in decisions.leaving}
+    refusals = {refusal.pod.uid: refusal.verdict.message for refusal in decisions.refusals}
+    for each in chosen:
+        name = _name(moves[each.uid])
+        move, planned = granted.get(each.uid), moves[each.uid].landing
+        if move is None:
+            yield each.uid, f"{name}: {decisions.skipped or refusals.get(each.uid) or 'is not evicted any more'}"
+        elif (
+            move.landing is not None
+            and move.landing.verdict.value == "no"
+            and (planned is None or planned.verdict != "no")
+        ):
+            yield each.uid, f"{name}: its replacement can no longer be scheduled: {move.landing.message}"
+    asked = {each.uid for each in chosen}
+    for uid, move in granted.items():
+        if uid not in asked:
+            mates = [mate.pod.uid for mate in decisions.leaving if mate.bundle == move.bundle and mate.pod.uid in asked]
+            text = f"pod {move.pod.key} would have to leave too, which is not in the plan"
+            yield from ((mate, text) for mate in mates)
+
+
+def _name(move: Move) -> str:
+    return f"pod {move.pod.namespace}/{move.pod.name}"
+
+
+def _check_together(decisions: Decisions) -> None:
+    together = decisions.together
+    if together is not None and together.verdict.value == "no":
+        raise refused(["the replacements can no longer be scheduled all together"])

@@ -1,0 +1,71 @@
+"""Deciding once more over the snapshot of a run: without limits that stopped plugins, and without searching again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from descheduler.eviction.checks.table import MakeCheck
+from descheduler.eviction.checks.work_bound import is_out_of_work
+from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.plan.chosen import EarlierPlan
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Refusal
+from descheduler.policy.types import Policy, Profile
+from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs
+
+__all__ = ["LIFTED_STAGES", "DecideAgain", "is_stopped", "limits_reached", "without_limits"]
+
+LIFTED_STAGES = (
+    frozenset({EvictionLimit.TOTAL}),
+    frozenset({EvictionLimit.TOTAL, EvictionLimit.NODE, EvictionLimit.PLUGIN_NODE}),
+)
+"""Limits that are lifted together. One of a namespace stops no plugin: all pods above it have been asked for."""
+
+
+class DecideAgain(Protocol):
+    """`decide` over the snapshot of a run, with everything that was known to the run."""
+
+    def __call__(
+        self, policy: Policy, *, checks: Sequence[MakeCheck], most_assessed: int, most_proved: int, earlier: EarlierPlan
+    ) -> Decisions:
+        """The decisions by `policy`; the other arguments as `decide` takes them."""
+
+
+def is_stopped(decisions: Decisions, limits: AbstractSet[EvictionLimit]) -> bool:
+    """Whether one of `limits` stood against a request."""
+    return any(limit.limit in limits for limit in limits_reached(decisions.refusals))
+
+
+def limits_reached(refusals: Iterable[Refusal]) -> Iterator[ReachedLimit]:
+    """The limits that stood against requests."""
+    for refusal in refusals:
+        if refusal.verdict.reached is not None and not is_out_of_work(refusal.verdict):
+            yield refusal.verdict.reached
+
+
+def without_limits(policy: Policy, limits: AbstractSet[EvictionLimit]) -> Policy:
+    """`policy` without these of its limits."""
+    if EvictionLimit.TOTAL in limits:
+        policy = replace(policy, max_evictions_total=None)
+    if EvictionLimit.NODE in limits:
+        policy = replace(policy, max_evictions_per_node=None)
+    if EvictionLimit.PLUGIN_NODE in limits:
+        policy = replace(policy, profiles=tuple(map(_without_plugin_limits, policy.profiles)))
+    return policy
+
+
+def _without_plugin_limits(profile: Profile) -> Profile:
+    configs = (dataclasses.replace(config, args=_without_limit(config.args)) for config in profile.plugin_configs)
+    return replace(profile, plugin_configs=tuple(configs))
+
+
+def _without_limit(args: msgspec.Struct) -> msgspec.Struct:
+    if isinstance(args, LowNodeUtilizationArgs):
+        return msgspec.structs.replace(args, eviction_limits=None)
+    return args

@@ -1,0 +1,61 @@
+"""The calls for single jobs, each of which runs on a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from descheduler.kube.evict import EvictionResponse
+from descheduler.migration.controller.job_keeper import JobKeeper, Progress
+from descheduler.migration.controller.removal import remove
+from descheduler.migration.controller.surroundings import Surroundings
+from descheduler.migration.jobs.machine import evicting
+from descheduler.migration.jobs.steps import End, WaitForChange
+from descheduler.migration.jobs.surge import SCALE_BACK
+from descheduler.migration.ports import RemovalPort
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.pod import Pod
+from descheduler.plan.planned import PlannedEviction
+
+__all__ = ["JobCalls"]
+
+
+class JobCalls:
+    """Safe to use from several threads, each with another job. All raise KubeError.
+
+    `why_closed` is asked right before an eviction is sent, beside what `around` says.
+    """
+
+    def __init__(
+        self, keeper: JobKeeper, port: RemovalPort, around: Surroundings, why_closed: Callable[[], str]
+    ) -> None:
+        self._keeper = keeper
+        self._port = port
+        self._around = around
+        self._why_closed = why_closed
+
+    def evict(self, job: MigrationJob | None, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
+        """The response to the eviction; None when the run was halted since the decision."""
+        if job is not None and policy == SCALE_BACK:
+            return self._keeper.scale_back(job, self._port, eviction, self._may_send)
+        at = self._around.now().isoformat(timespec="seconds").replace("+00:00", "Z")
+        return remove(self._port, policy, eviction, at, self._may_send)
+
+    def _may_send(self) -> bool:
+        return self._around.halted() is None and not self._why_closed() and not self._around.may_call()
+
+    def landed(self, job: MigrationJob, eviction: PlannedEviction) -> Progress:
+        """Looks for the replacement of a pod for which no room was held."""
+        return Progress(job, End(), replacement=self._keeper.find_replacement(job, eviction))
+
+    def note_eviction(self, job: MigrationJob, pod: Pod, asked_at: datetime | None) -> Progress:
+        """Has the job know that its pod was asked to leave; what a deleted one holds is given back."""
+        kept = self._keeper.save(job, evicting(job, pod, self._around.now(), asked_at=asked_at))
+        if kept is None:
+            self._keeper.release(job)
+        return Progress(kept, WaitForChange("the pod is to leave") if kept is not None else End(), pod)
+
+    def undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> Progress:
+        """Gives back what is held for the job, which ends as `end` says."""
+        kept = self._keeper.undo(job, end)
+        return Progress(kept, End() if kept is None or kept.has_ended else WaitForChange("it keeps changing"))

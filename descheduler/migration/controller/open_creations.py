@@ -1,0 +1,99 @@
+"""Jobs and rooms whose creation had no clear answer: what comes of them is looked for before the run ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import wait
+from functools import partial
+
+from descheduler.migration.controller.job_keeper import JobKeeper, RoomUnclear
+from descheduler.migration.controller.surroundings import Surroundings
+from descheduler.migration.controller.task import JobTask
+from descheduler.migration.jobs.conditions import aborted
+from descheduler.migration.journal.journal import Journal
+from descheduler.migration.journal.unclear import CreationUnclear
+from descheduler.migration.settings import ExecutorSettings
+
+__all__ = ["OpenCreations"]
+
+_SLICE_SECONDS = 0.1
+_MOST_TRIES = 10
+_WAIT_SECONDS = 3.0
+"""Between two tries."""
+_ABORTED = "its creation had no clear answer"
+
+
+class OpenCreations:
+    """Those of one run. All state belongs to the calling thread; `around.calls` makes the calls.
+
+    A server that gives a call up may carry it out later, for `effect_seconds` of the settings at most.
+    """
+
+    def __init__(self, journal: Journal, keeper: JobKeeper, settings: ExecutorSettings, around: Surroundings) -> None:
+        self._journal = journal
+        self._keeper = keeper
+        self._settings = settings
+        self._around = around
+        self._left: list[JobTask] = []
+
+    def failed(self, task: JobTask, error: Exception) -> None:
+        """Takes note of how a call for `task` has ended."""
+        if isinstance(error, CreationUnclear | RoomUnclear):
+            self.doubted(task)
+
+    def doubted(self, task: JobTask) -> None:
+        """A creation for `task` may take effect yet: of its job or, if it has one, of its room."""
+        task.creation_settles_at = self._around.clock() + self._settings.effect_seconds
+
+    def finished(self, task: JobTask) -> None:
+        """Nothing more is done for `task`, whose creations may be open, or whose job could not be undone."""
+        is_over = task.is_deleted or (task.job is not None and task.job.has_ended)
+        if self._around.clock() < task.creation_settles_at or (task.end is not None and not is_over):
+            self._left.append(task)
+
+    def settle(self, is_halted: Callable[[], bool]) -> None:
+        """Removes what such creations have made, and tells what may be left. One that is halted does not wait for them.
+
+        Without the Lease nothing is done: another run looks after it.
+        """
+        for task in self._left:
+            while not is_halted() and self._around.clock() < task.creation_settles_at:
+                self._around.sleep(min(1.0, task.creation_settles_at - self._around.clock()))
+            is_settled = self._around.clock() >= task.creation_settles_at
+            is_clear = not self._around.may_call() and self._clear(task, is_halted)
+            if not is_clear or not is_settled:
+                self._around.tell(_may_be_left(task))
+        self._left.clear()
+
+    def _clear(self, task: JobTask, is_halted: Callable[[], bool]) -> bool:
+        """Whether it is certain that nothing is left of `task` now."""
+        for _ in range(_MOST_TRIES):
+            if self._is_removed(task, self._settings.drain_seconds if is_halted() else self._settings.effect_seconds):
+                return True
+            if is_halted():
+                break
+            self._around.sleep(_WAIT_SECONDS)
+        return False
+
+    def _is_removed(self, task: JobTask, patience_seconds: float) -> bool:
+        """Whether one try went well, in that time."""
+        future = self._around.calls.submit(partial(self._remove, task))
+        give_up_at = self._around.clock() + patience_seconds
+        while not future.done() and self._around.clock() < give_up_at:
+            wait([future], timeout=_SLICE_SECONDS)
+        return future.done() and future.exception() is None
+
+    def _remove(self, task: JobTask) -> None:
+        """Runs on a thread."""
+        job = task.job or self._journal.find(task.job_name)
+        if job is None:
+            return
+        if task.job is not None and (job.has_ended or task.is_deleted):
+            self._keeper.release_room(job)
+        else:
+            self._keeper.undo(job, partial(aborted, message=_ABORTED))
+
+
+def _may_be_left(task: JobTask) -> str:
+    name = task.job_name if task.job is None else task.job.name
+    return f"the job {name} and what holds room for it may be left in the cluster; the next run removes them"

@@ -1,0 +1,59 @@
+"""What tells a job of this program from one that only says so.
+
+The annotation that names who created a job is written by whoever creates it. A job is ours when all of it is as this
+program writes jobs: its name, that nobody owns it, and what every job of ours states.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, PROVIDER_ANNOTATION
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.text.printable import clipped
+
+__all__ = ["MAP_PREFIX", "Head", "decode_head", "job_differs"]
+
+MAP_PREFIX = "descheduler-job-"
+"""Beginning of the names of ConfigMaps that hold jobs."""
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_MOST_SHOWN = 100
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+    uid: str = ""
+    annotations: dict[str, Any] | None = None
+
+
+class Head(msgspec.Struct):
+    """What is read of an object whatever else it holds."""
+
+    metadata: _Metadata
+
+    @property
+    def created_by(self) -> object:
+        """Who says that he has created the job, None for nobody."""
+        return (self.metadata.annotations or {}).get(CREATED_BY_ANNOTATION)
+
+
+decode_head = msgspec.json.Decoder(Head).decode
+
+
+def job_differs(job: MigrationJob, created_by: str, prefix: str = "") -> str:
+    """What tells `job` from one that this program has created as `created_by`, "" where nothing does.
+
+    The name of what keeps it begins with `prefix`.
+    """
+    if job.annotations.get(CREATED_BY_ANNOTATION) != created_by:
+        return f"its annotation {CREATED_BY_ANNOTATION} is not {created_by}"
+    if not (job.name.startswith(prefix) and _UUID.fullmatch(job.name.removeprefix(prefix))):
+        return f"its name is not {prefix}UUID"
+    if job.owned_by:
+        return f"{clipped(job.owned_by, _MOST_SHOWN)} owns it"
+    if not (job.has_passed and job.annotations.get(PROVIDER_ANNOTATION) and job.mode and job.pod_uid):
+        return "it does not state all that jobs of this program state"
+    return ""

@@ -1,0 +1,71 @@
+"""Jobs that are created and changed whatever is answered: where that says nothing they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from descheduler.kube.errors import KubeError, may_have_acted
+from descheduler.kube.objects import ObjectCalls
+from descheduler.model.koordinator.migration_job import MigrationJob
+
+__all__ = ["CreationUnclear", "create_surely", "patch_surely"]
+
+
+class CreationUnclear(KubeError):  # noqa: N818 - a state callers act on, named after what it says
+    """A job was not found after its creation, which may have its effect all the same."""
+
+
+def create_surely(
+    objects: ObjectCalls,
+    list_path: str,
+    name: str,
+    body: Mapping[str, Any],
+    decode: Callable[[bytes], MigrationJob],
+) -> MigrationJob:
+    """The new job `name`, by one call and a look at it where that had no clear answer. Raises CreationUnclear."""
+    try:
+        created = objects.create(list_path, body, decode)
+    except KubeError as error:
+        if not may_have_acted(error):
+            raise
+        return _found(objects, list_path, name, decode, error)
+    return created or _found(objects, list_path, name, decode, None)
+
+
+def patch_surely(
+    objects: ObjectCalls,
+    path: str,
+    object_path: str,
+    body: Mapping[str, Any],
+    decode: Callable[[bytes], MigrationJob],
+    is_done: Callable[[MigrationJob], bool],
+) -> MigrationJob | None:
+    """The job after the patch `body` at `path`; None when it is gone, or has another resource version.
+
+    Where that had no clear answer the job at `object_path` tells whether it `is_done`, or cannot be done any more as
+    its resource version is another one. Raises KubeError where it may yet be done.
+    """
+    try:
+        return objects.patch(path, body, decode)
+    except KubeError as error:
+        if may_have_acted(error):
+            found = objects.read(object_path, decode)
+            if found is None or is_done(found):
+                return found
+            if found.resource_version != body["metadata"]["resourceVersion"]:
+                return None
+        raise
+
+
+def _found(
+    objects: ObjectCalls, list_path: str, name: str, decode: Callable[[bytes], MigrationJob], error: KubeError | None
+) -> MigrationJob:
+    kind, why = ("ConfigMap" if "/configmaps" in list_path else "PodMigrationJob"), f": {error}" if error else ""
+    try:
+        found = objects.read(f"{list_path}/{name}", decode)
+    except KubeError as unread:
+        raise CreationUnclear(f"{kind} {name} may have been created or not, and cannot be read: {unread}") from error
+    if found is None:
+        raise CreationUnclear(f"{kind} {name} could not be created: no answer came, and it does not exist{why}")
+    return found

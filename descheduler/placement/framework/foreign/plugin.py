@@ -1,0 +1,281 @@
+"""A scheduling plugin that is not of this program, once it is built: its methods, each behind a guard.
+
+Once it has failed it has no say any more, and the scheduler that runs it cannot tell what it would have said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, Scores
+from descheduler.placement.framework.foreign import answers
+from descheduler.placement.framework.foreign.parts import ForeignLedger, Trouble, guarded_interactions, guarded_ledger
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.shadow_cluster import Cycle, Takings
+from descheduler.policy.plugin_faults import WrongAnswer, at_most, is_of, text_of
+
+__all__ = ["ForeignPlugin", "failed_plugin", "guarded_plugin"]
+
+Method = Callable[..., object]
+
+
+class ForeignPlugin:
+    """What a plugin has of the methods that it is asked by; `trouble` tells whether it has failed.
+
+    Those of PreFilter and Filter raise PluginFault the first time, after which the pod is tried again without it. All
+    others answer as one that has nothing to say, where that can be told on a condition that names the fault.
+    """
+
+    def __init__(self, plugin: object, trouble: Trouble) -> None:
+        self.name = trouble.origin.plugin
+        self.trouble = trouble
+        self._plugin = plugin
+        if hasattr(plugin, "filter") or hasattr(plugin, "pre_filter"):
+            self.is_static = getattr(plugin, "is_static", False) is True
+        if hasattr(plugin, "ledger"):
+            self.ledger = guarded_ledger(plugin.ledger, trouble)
+        if hasattr(plugin, "interactions"):
+            self.interactions = guarded_interactions(plugin.interactions, trouble)
+        for name, guard in _GUARDS.items():
+            method = getattr(plugin, name, None)
+            if callable(method):
+                setattr(self, name, partial(guard, self, method))
+
+    @property
+    def undecided(self) -> Obstacle | None:
+        """What keeps the scheduler from telling where pods go; None while the plugin works."""
+        fault = self.trouble.fault
+        return None if fault is None else Obstacle(self.name, Code.UNDECIDED, (str(fault),))
+
+
+class _CountingPlugin(ForeignPlugin):
+    """One that counts what changes for it."""
+
+    @property
+    def num_changes(self) -> int:
+        """As the plugin counts; grows with each question once it has failed."""
+        if self.trouble.fault is None:
+            try:
+                return is_of(getattr(self._plugin, "num_changes", None), int, "num_changes")
+            except BaseException as error:
+                self.trouble.note(error)
+        return 0
+
+
+class _ForeignScorer(ForeignPlugin):
+    """One that scores: the scores of all nodes are unknown once it has failed."""
+
+    def unknown(self, cycle: Cycle) -> BoolMask | None:
+        """The nodes whose scores it does not know."""
+        if self.trouble.fault is None and hasattr(self._plugin, "unknown"):
+            try:
+                mask = self._plugin.unknown(cycle)
+                return None if mask is None else answers.checked_mask(mask, cycle, "unknown()")
+            except BaseException as error:
+                self.trouble.note(error)
+        return None if self.trouble.fault is None else np.ones(len(cycle.cluster.table), dtype=bool)
+
+
+def guarded_plugin(plugin: object, trouble: Trouble) -> ForeignPlugin:
+    """`plugin` behind its guard."""
+    if hasattr(plugin, "score"):
+        return _ForeignScorer(plugin, trouble)
+    return _CountingPlugin(plugin, trouble) if hasattr(plugin, "num_changes") else ForeignPlugin(plugin, trouble)
+
+
+class _Unbuilt:
+    """Stands for a plugin that cannot be built."""
+
+    def score(self, cycle: Cycle, feasible: BoolMask) -> None:
+        """Is never asked."""
+
+
+def failed_plugin(trouble: Trouble) -> ForeignPlugin:
+    """A plugin that cannot be built, which `trouble` has noted."""
+    return _ForeignScorer(_Unbuilt(), trouble)
+
+
+def _tried(guard: ForeignPlugin, ask: Callable[[], object], check: Method, otherwise: object) -> object:
+    """What `ask` answers, in a step that is repeated after a fault."""
+    if guard.trouble.fault is not None:
+        return otherwise
+    try:
+        return check(ask())
+    except BaseException as error:
+        raise guard.trouble.note(error) from error
+
+
+def _swallowed(
+    guard: ForeignPlugin, ask: Callable[[], object], check: Method, otherwise: Callable[[], object]
+) -> object:
+    """What `ask` answers, in a step that goes on after a fault."""
+    if guard.trouble.fault is None:
+        try:
+            return check(ask())
+        except BaseException as error:
+            guard.trouble.note(error)
+    return otherwise()
+
+
+def _before_pre_filter(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
+    return _tried(guard, lambda: method(cycle), lambda _: answers.checked_cycle(cycle), None)
+
+
+def _pre_enqueue(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
+    return _tried(guard, lambda: method(cycle), lambda found: _obstacle_of(guard, found, "pre_enqueue()"), None)
+
+
+def _pre_filter(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
+    def check(answer: object) -> PreFilterResult:
+        answers.checked_cycle(cycle)
+        return answers.checked_pre_filter(answer, guard.name, cycle)
+
+    return _tried(guard, lambda: method(cycle), check, SKIP)
+
+
+def _filter(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
+    return _tried(guard, lambda: method(cycle), lambda bits: answers.checked_bits(bits, cycle), None)
+
+
+def _before_filter(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
+    return _tried(guard, lambda: method(cycle), lambda found: answers.checked_rewrites(found, cycle), {})
+
+
+def _filter_reservation(guard: ForeignPlugin, method: Method, *asked: object) -> object:
+    return _tried(guard, lambda: method(*asked), lambda found: bool(is_of(found, int, "filter_reservation()")), True)
+
+
+def _score_reservations(
+    guard: ForeignPlugin, method: Method, cycle: Cycle, node: int, given: Iterable[object]
+) -> object:
+    reservations = list(given)
+
+    def check(found: object) -> list[int]:
+        scores = [is_of(each, int, "a score") for each in at_most(found, len(reservations), "score_reservations()")]
+        if len(scores) < len(reservations):
+            raise WrongAnswer(f"score_reservations() gives {len(scores)} scores for {len(reservations)} Reservations")
+        return scores
+
+    return _tried(guard, lambda: method(cycle, node, reservations), check, [0] * len(reservations))
+
+
+def _obstacle(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int, bits: int) -> object:
+    def check(found: object) -> Obstacle:
+        obstacle = _obstacle_of(guard, found, "obstacle()")
+        if obstacle is None:
+            raise WrongAnswer("obstacle() is None for a node that filter() refuses")
+        return obstacle
+
+    return _swallowed(guard, lambda: method(cycle, node, bits), check, lambda: guard.undecided)
+
+
+def _score(guard: ForeignPlugin, method: Method, cycle: Cycle, feasible: BoolMask) -> object:
+    def check(found: object) -> Scores | None:
+        scores = answers.checked_scores(found, cycle, feasible)
+        if scores is None or scores.raw is None:
+            return scores
+        raw = scores.raw
+        return Scores(scores.final, lambda: _raw(guard, raw, scores.final), scores.level)
+
+    return _swallowed(
+        guard, lambda: method(cycle, feasible), check, lambda: Scores(np.zeros(len(feasible), dtype=np.int64))
+    )
+
+
+def _raw(guard: ForeignPlugin, raw: Callable[[], object], final: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What scores are before they are normalised, which only explanations show."""
+
+    def check(found: object) -> NDArray[np.int64]:
+        column: NDArray[np.int64] = is_of(found, np.ndarray, "raw scores")
+        if column.shape != final.shape:
+            raise WrongAnswer(f"raw scores have the shape {column.shape}, scores {final.shape}")
+        return column
+
+    answer = _swallowed(guard, raw, check, lambda: final)
+    return answer if isinstance(answer, np.ndarray) else final
+
+
+def _unit_of(guard: ForeignPlugin, method: Method, pod: object) -> object:
+    return _swallowed(guard, lambda: method(pod), lambda unit: text_of(unit, "unit_of()"), str)
+
+
+def _holds_back(guard: ForeignPlugin, method: Method, pods: object) -> object:
+    check = partial(_obstacle_of, guard, what="holds_back()")
+    return _swallowed(guard, lambda: method(pods), check, lambda: guard.undecided)
+
+
+def _permit(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> object:
+    check = partial(_obstacle_of, guard, what="permit()")
+    return _swallowed(guard, lambda: method(cycle, node), check, lambda: guard.undecided)
+
+
+def _may_preempt(guard: ForeignPlugin, method: Method, pod: object, other: object) -> object:
+    check = lambda found: bool(is_of(found, int, "may_preempt()"))  # noqa: E731
+    return _swallowed(guard, lambda: method(pod, other), check, bool)
+
+
+def _pre_bind(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> object:
+    return _conditions(guard, lambda: method(cycle, node), "pre_bind()")
+
+
+def _before_start(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> object:
+    return _conditions(guard, lambda: method(cycle, node), "before_start()")
+
+
+def _conditions(guard: ForeignPlugin, ask: Callable[[], object], what: str) -> object:
+    return _swallowed(guard, ask, lambda found: answers.checked_sentences(found, what), lambda: (_words(guard),))
+
+
+def _resize_pod(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> object:
+    return _noted(guard, cycle, lambda: method(cycle, node), lambda pod: answers.checked_resize(pod, cycle), None)
+
+
+def _patch(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int, takings: Takings) -> object:
+    own = tuple([(each.inner if isinstance(each, ForeignLedger) else each, taken) for each, taken in takings])
+    nothing: Mapping[str, str] = {}
+    return _noted(guard, cycle, lambda: method(cycle, node, own), answers.checked_patch, nothing)
+
+
+def _noted(guard: ForeignPlugin, cycle: Cycle, ask: Callable[[], object], check: Method, otherwise: object) -> object:
+    """What `ask` answers; that it fails is a condition of the landing."""
+
+    def note() -> object:
+        cycle.notes.append(_words(guard))
+        return otherwise
+
+    return _swallowed(guard, ask, check, note)
+
+
+def _obstacle_of(guard: ForeignPlugin, found: object, what: str) -> Obstacle | None:
+    return answers.checked_obstacle(found, guard.name, what)
+
+
+def _words(guard: ForeignPlugin) -> str:
+    return str(guard.trouble.fault)
+
+
+_GUARDS: dict[str, Callable[..., object]] = {
+    "pre_enqueue": _pre_enqueue,
+    "before_pre_filter": _before_pre_filter,
+    "pre_filter": _pre_filter,
+    "before_filter": _before_filter,
+    "filter": _filter,
+    "obstacle": _obstacle,
+    "filter_reservation": _filter_reservation,
+    "score_reservations": _score_reservations,
+    "score": _score,
+    "resize_pod": _resize_pod,
+    "permit": _permit,
+    "unit_of": _unit_of,
+    "holds_back": _holds_back,
+    "pre_bind": _pre_bind,
+    "patch": _patch,
+    "before_start": _before_start,
+    "may_preempt": _may_preempt,
+}
+"""The methods that a plugin may have, and how each is asked."""

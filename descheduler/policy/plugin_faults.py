@@ -1,0 +1,220 @@
+"""Faults of plugins that are not of this program: what they raise, and what they answer that is no answer.
+
+Such code may raise anything, and ends nothing by it: `sys.exit` is a fault like any other. The message names the
+plugin, its package and the line of its code; the text of an error stays out, as nobody knows what that holds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import islice
+from pathlib import PurePath
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+import msgspec
+
+from descheduler.model.text.printable import printable
+from descheduler.supervision import RunStopped
+
+__all__ = [
+    "MOST_TEXT",
+    "Origin",
+    "PluginFault",
+    "WrongAnswer",
+    "a_mapping",
+    "at_most",
+    "collected_faults",
+    "contained",
+    "fault_of",
+    "guarded",
+    "is_of",
+    "is_own_code",
+    "note_fault",
+    "origin_of",
+    "place_in_foreign_code",
+    "text_of",
+]
+
+MOST_TEXT = 1_000
+"""Characters of a text of a plugin that are kept."""
+_OWN = "descheduler"
+_LIBRARIES = frozenset(
+    {"click", "google", "jinja2", "kubernetes", "msgspec", "numba", "numpy", "opentelemetry", "ortools"}
+    | {"prometheus_client", "tenacity", "urllib3", "yaml"}
+)
+"""Packages that this program uses, whose code runs on its behalf."""
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a plugin comes from: its name, its package where one offers it, and the root of the modules of its code."""
+
+    plugin: str
+    package: str = ""
+    root: str = ""
+
+    def __str__(self) -> str:
+        """As part of a sentence."""
+        return f"plugin {self.plugin} (package {self.package})" if self.package else f"plugin {self.plugin}"
+
+
+class PluginFault(Exception):  # noqa: N818 - named after what it says
+    """A plugin that is not of this program has failed; the others go on. The message says which, how and where."""
+
+    def __init__(self, plugin: str, message: str) -> None:
+        super().__init__(message)
+        self.plugin = plugin
+
+
+class WrongAnswer(Exception):  # noqa: N818 - an answer, and what is wrong with it
+    """A plugin has answered what is no answer; the message says what it is instead."""
+
+
+def is_own_code(code: object) -> bool:
+    """Whether a class or a function is of this program."""
+    return _root_of(code) == _OWN
+
+
+def origin_of(plugin: str, code: object) -> Origin:
+    """The origin of a plugin that no package offers by its metadata."""
+    return Origin(plugin, "", _root_of(code))
+
+
+def _root_of(code: object) -> str:
+    return str(getattr(code, "__module__", "")).partition(".")[0]
+
+
+def guarded(origin: Origin, ask: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """`ask`, which raises PluginFault for whatever its code raises."""
+
+    def asked(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        try:
+            return ask(*args, **kwargs)
+        except BaseException as error:
+            raise fault_of(origin, error) from error
+
+    return asked
+
+
+def fault_of(origin: Origin, error: BaseException) -> PluginFault:
+    """The fault of a plugin whose code has raised `error`.
+
+    Raises `error` itself where the plugin is not to blame: another one is, the run's time is over, or somebody has
+    pressed Ctrl-C.
+    """
+    if isinstance(error, (PluginFault, RunStopped)) or _is_interrupt(error):
+        raise error
+    said = str(error) if isinstance(error, WrongAnswer) else type(error).__name__
+    place = place_in_foreign_code(error, origin.root)
+    return PluginFault(origin.plugin, f"{origin} failed: {said}{f' at {place}' if place else ''}")
+
+
+def place_in_foreign_code(error: BaseException, root: str = "") -> str:
+    """`package/module.py:line` of the innermost frame of modules below `root`; "" where there is none.
+
+    Without a frame there, or without a `root`, it is the innermost frame that is neither of this program nor of what it
+    uses.
+    """
+    own, others = "", ""
+    for trace in _traces(error):
+        name = str(trace.tb_frame.f_globals.get("__name__", ""))
+        at = name.partition(".")[0]
+        if root and at == root:
+            own = _place(trace, name)
+        elif at != _OWN and at not in _LIBRARIES and at not in sys.stdlib_module_names:
+            others = _place(trace, name)
+    return own or others
+
+
+def _place(trace: TracebackType, module: str) -> str:
+    """The file as far as the name of its module tells of it: where it is installed is nobody's business."""
+    path = PurePath(trace.tb_frame.f_code.co_filename)
+    depth = len(module.split(".")) + (path.stem == "__init__")
+    return printable(f"{'/'.join(path.parts[-depth:])}:{trace.tb_lineno}")
+
+
+def _traces(error: BaseException) -> Iterator[TracebackType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether somebody has pressed Ctrl-C, which comes between two instructions; code that raises it says `raise`."""
+    if not isinstance(error, KeyboardInterrupt):
+        return False
+    from opcode import opmap  # only then
+
+    last = list(_traces(error))[-1]
+    return last.tb_frame.f_code.co_code[last.tb_lasti] != opmap["RAISE_VARARGS"]
+
+
+_FAULTS: ContextVar[list[PluginFault] | None] = ContextVar("faults of plugins", default=None)
+
+
+@contextmanager
+def collected_faults() -> Iterator[list[PluginFault]]:
+    """The faults that are noted in the context, as they come."""
+    faults: list[PluginFault] = []
+    token = _FAULTS.set(faults)
+    try:
+        yield faults
+    finally:
+        _FAULTS.reset(token)
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Raises PluginFault for what would end the program in a `with` statement: no code of its own asks for that."""
+    try:
+        yield
+    except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+        raise fault_of(Origin("of another package"), error) from error
+
+
+def note_fault(fault: PluginFault) -> None:
+    """Notes a fault that ends nothing, for whoever collects them."""
+    faults = _FAULTS.get()
+    if faults is not None:
+        faults.append(fault)
+
+
+def text_of(value: object, what: str, most: int = MOST_TEXT) -> str:
+    """A text of a plugin, cut off with a note where it is longer than `most`. Raises WrongAnswer for anything else."""
+    if not isinstance(value, str):
+        raise WrongAnswer(f"{what} is {type(value).__name__}, not text")
+    text = str.__str__(value)
+    if len(text) > most:
+        text = f"{text[:most]}... (cut off: {len(text):,} characters)"
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def is_of(value: object, kind: type[Answer], what: str) -> Answer:
+    """`value`, which is a `kind`. Raises WrongAnswer."""
+    if not isinstance(value, kind):
+        raise WrongAnswer(f"{what} is {type(value).__name__}, not {kind.__name__}")
+    return value
+
+
+def a_mapping(value: object, what: str) -> Mapping[Any, Any]:
+    """`value`, which maps something. Raises WrongAnswer."""
+    if not isinstance(value, Mapping):
+        raise WrongAnswer(f"{what} is {type(value).__name__}, not a mapping")
+    return value
+
+
+def at_most(values: object, most: int, what: str) -> list[object]:
+    """What an iterable of a plugin gives. Raises WrongAnswer for what is none, and for one of more than `most`."""
+    if not isinstance(values, Iterable) or isinstance(values, (str, bytes)):
+        raise WrongAnswer(f"{what} is {type(values).__name__}, not a list")
+    found: list[object] = list(islice(values, most + 1))
+    if len(found) > most:
+        raise WrongAnswer(f"{what} has more than {most:,} entries")
+    return found

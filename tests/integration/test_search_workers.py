@@ -1,0 +1,68 @@
+"""Processes that search for a plan end with the run, whichever way that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.credential_plugins import IN_TIME_SECONDS, wait_until
+from tests.integration.live_processes import PATIENCE_SECONDS, PROGRAM
+from tests.policy.builders import upstream
+
+DUMP = Path(__file__).parents[2] / "config" / "samples" / "load.jsonl.gz"
+NUM_PROCESSES = 4
+"""The run, two workers, and the tracker of Python's multiprocessing."""
+
+
+@pytest.fixture
+def searching(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A dry run whose workers have started, in a process group of its own."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        upstream(
+            "profiles:\n"
+            "- name: p\n"
+            "  pluginConfig:\n"
+            "  - name: MigrationPlanner\n"
+            "    args: {objectives: [{consolidateNodes: {}}], timeLimit: 10m, workers: 2}\n"
+            "  plugins: {balance: {enabled: [MigrationPlanner]}}\n"
+        )
+    )
+    command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(DUMP), "-q"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    assert wait_until(lambda: len(members(process.pid)) == NUM_PROCESSES)
+    yield process
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def members(group: int) -> list[int]:
+    """The processes of a group that are more than their remains."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, group_of, *_ = file.read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(group_of) == group and state != "Z":
+            found.append(int(file.parent.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP), (signal.SIGKILL, -9)]
+)
+def test_workers_end_with_the_run(searching: subprocess.Popen[str], number: signal.Signals, code: int) -> None:
+    searching.send_signal(number)
+    _, err = searching.communicate(timeout=PATIENCE_SECONDS)
+
+    assert searching.returncode == code
+    assert "Traceback" not in err
+    assert wait_until(lambda: members(searching.pid) == []), IN_TIME_SECONDS
