@@ -47,6 +47,9 @@ _Malformed = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _HEAD_BYTES = 200
 MAX_LIST_DEPTH = 4
 """Lists in lists come from joining dumps, mostly with jq; more of them come from nobody."""
+_MOST_OF_A_KIND = 500_000
+"""Three times the pods that Kubernetes supports in a cluster. Half a million of the smallest are 350 MiB."""
+_MOST_OBJECTS = 1_000_000
 _MOST_SKIPPED = 10_000
 _MOST_EXPLAINED = 100
 _LONGEST_SHOWN = 200
@@ -66,12 +69,15 @@ class Mark(msgspec.Struct, frozen=True):
 
     num_objects: Mapping[str, int]
     num_skipped: int
+    num_unlisted: int
 
 
 @dataclass
 class SnapshotBuilder:
     """Objects read so far. A broken object is an error naming it, or left out and named if `request` says so.
 
+    Of a live cluster (`is_live`), where objects are other people's, it is left out and named unless its kind is
+    essential.
     `source` names the origin in messages (a file, `standard input`, a server), `line` the line of it that is being
     read, where it has lines. `objects` are those read so far, by the key of their kind, `kinds` the keys of the kinds
     that were read.
@@ -80,6 +86,7 @@ class SnapshotBuilder:
     source: str = ""
     request: SnapshotRequest = field(default_factory=SnapshotRequest)
     line: int = 0
+    is_live: bool = False
     objects: dict[str, list[Any]] = field(default_factory=dict, init=False)
     kinds: set[str] = field(default_factory=set, init=False)
     skipped: list[str] = field(default_factory=list, init=False)
@@ -99,6 +106,8 @@ class SnapshotBuilder:
         self._decoders = {key: decoder(decoding) for key, decoder in decoders.items()}
         self.objects = {key: [] for key in decoders}
         self._pod_pages = PodPageReader(self.pod_decoder, self.pods)
+        self._num_unlisted = 0
+        """Objects that were left out beyond those in `skipped`."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -162,11 +171,11 @@ class SnapshotBuilder:
     def add_deep(self, kind: AnyKind, name: str) -> None:
         """Refuses an object of this name that is nested too deeply to be written down. Raises SnapshotError."""
         self.kinds.add(kind.key)
-        self._refuse(f"{kind.name} {_clipped(name) or 'without a name'} is invalid: {_TOO_DEEP}")
+        self._refuse(kind, f"{kind.name} {_clipped(name) or 'without a name'} is invalid: {_TOO_DEEP}")
 
     def add_unreadable(self, kind: AnyKind) -> None:
         """Refuses a message that is not one of `kind`, or holds text that is none. Raises SnapshotError."""
-        self._refuse(f"{kind.name} without a name is invalid: it cannot be read as protobuf")
+        self._refuse(kind, f"{kind.name} without a name is invalid: it cannot be read as protobuf")
 
     def add(self, kind: AnyKind, block: bytes) -> None:
         """Reads one object that is known to be of `kind`. Raises SnapshotError."""
@@ -180,28 +189,45 @@ class SnapshotBuilder:
 
     def mark(self) -> Mark:
         """How much was read so far, for `rollback`."""
-        return Mark({key: len(items) for key, items in self.objects.items()}, len(self.skipped))
+        num_objects = {key: len(items) for key, items in self.objects.items()}
+        return Mark(num_objects, len(self.skipped), self._num_unlisted)
 
     def rollback(self, mark: Mark) -> None:
         """Forgets all objects read since `mark`."""
         for key, num_objects in mark.num_objects.items():
             del self.objects[key][num_objects:]
         del self.skipped[mark.num_skipped :]
+        self._num_unlisted = mark.num_unlisted
+
+    def require_few(self, kind: AnyKind) -> None:
+        """Raises SnapshotError when there are more objects of `kind` than a cluster holds, or more than that of all."""
+        num_of_kind, num_objects = len(self.objects[kind.key]), sum(map(len, self.objects.values()))
+        if num_of_kind > _MOST_OF_A_KIND or num_objects > _MOST_OBJECTS:
+            raise SnapshotError(
+                f"{self.source}: {kind.path}: more than {_MOST_OF_A_KIND:,} objects of a kind, or {_MOST_OBJECTS:,} "
+                "objects, which no cluster holds; check the server and the proxies in front of it"
+            )
 
     def require_once(self, kind: AnyKind, mark: Mark) -> None:
-        """Raises SnapshotError when two objects of `kind`, all read since `mark`, share a name.
+        """Has each object of `kind`, all read since `mark`, once: one list holds no object twice.
 
-        One list holds no object twice. Pods and nodes are looked through by `finish`, wherever they come from.
+        Raises SnapshotError when two of an essential kind share a name; of others the first one counts. Pods and nodes
+        are looked through by `finish`, wherever they come from.
         """
         if kind.key in (_NODE, _POD):
             return
-        seen: set[tuple[str, str]] = set()
-        for item in self.objects[kind.key][mark.num_objects[kind.key] :]:
-            name = name_of(item)
-            if name in seen:
-                shown = _clipped("/".join(filter(None, name)))
-                raise SnapshotError(f"{self.source}: {kind.path}: {kind.name} {shown} is in the list twice")
-            seen.add(name)
+        found = self.objects[kind.key]
+        read = found[mark.num_objects[kind.key] :]
+        first: dict[tuple[str, str], Any] = {}
+        for item in read:
+            if first.setdefault(name := name_of(item), item) is item:
+                continue
+            sentence = f"{kind.name} {_clipped('/'.join(filter(None, name)))} is in the list twice"
+            if kind.is_essential:
+                raise SnapshotError(f"{self.source}: {kind.path}: {sentence}")
+            self._refuse(kind, sentence)
+        if len(first) < len(read):
+            found[mark.num_objects[kind.key] :] = first.values()
 
     def _require_complete(self, name: str, metadata: ListMetadataWire | None) -> None:
         if metadata is not None and not metadata.is_complete:
@@ -226,11 +252,15 @@ class SnapshotBuilder:
             node_samples=node_samples or {},
             kinds=frozenset(self.kinds),
             skipped=tuple(self.skipped),
-            warnings=(*self.warnings, *_strays(nodes, pods), *_without_uid(pods)),
+            warnings=(*self.warnings, *self._unlisted(), *_strays(nodes, pods), *_without_uid(pods)),
             source=self.source,
             taken_at=taken_at,
             resource_version=resource_version,
         )
+
+    def _unlisted(self) -> Iterator[str]:
+        if self._num_unlisted:
+            yield f"{counted(self._num_unlisted, 'more object')} skipped as invalid, not listed"
 
     def _header(self, block: bytes) -> ObjectHeader:
         try:
@@ -286,6 +316,8 @@ class SnapshotBuilder:
 
     def _decoded(self, kind: Kind[ObjectT], block: bytes) -> ObjectT:
         decoded: ObjectT = self._decoders[kind.key](block)
+        if not decoded.name:  # asked last, so that another fault stays the same without the name
+            raise ValueError("metadata.name is missing")
         return decoded
 
     def _fault_of(self, kind: AnyKind, block: bytes) -> str:
@@ -300,18 +332,23 @@ class SnapshotBuilder:
         if len(self.skipped) < _MOST_EXPLAINED:
             fault = explained_fault(block, fault, partial(self._fault_of, kind))
         name = _clipped(_name_in(block)) or "without a name"
-        self._refuse(f"{kind.name} {name} is invalid: {_clipped(fault)}", error)
+        self._refuse(kind, f"{kind.name} {name} is invalid: {_clipped(fault)}", error)
 
-    def _refuse(self, sentence: str, error: Exception | None = None) -> None:
-        if not self.request.skip_broken:
+    def _refuse(self, kind: AnyKind, sentence: str, error: Exception | None = None) -> None:
+        """Leaves an object of `kind` out. Raises SnapshotError where that is not allowed."""
+        can_do_without = self.is_live and not kind.is_essential
+        if not (self.request.skip_broken or can_do_without):
             raise SnapshotError(
                 f"{self.place}: {sentence}; fix it, or skip such objects with --skip-broken-objects"
             ) from error
-        if len(self.skipped) == _MOST_SKIPPED:
+        if len(self.skipped) < _MOST_SKIPPED:
+            self.skipped.append(sentence)
+        elif can_do_without:
+            self._num_unlisted += 1
+        else:
             raise SnapshotError(
                 f"{self.place}: {sentence}; {_MOST_SKIPPED:,} invalid objects are already skipped, no more are allowed"
             )
-        self.skipped.append(sentence)
 
 
 def _strays(nodes: Iterable[Node], pods: Iterable[Pod]) -> Iterator[str]:

@@ -48,6 +48,9 @@ class Kind(Generic[ObjectT]):
     """Whether a fault is no more than absence: only the plugin that wants its figures goes without."""
     page_size: int = _PAGE_SIZE
     """Objects asked for at once."""
+    is_essential: bool = False
+    """Whether a run ends on a broken object of a live cluster: without the object, pods that have to stay could be
+    evicted. Of other kinds the object is skipped and named."""
     is_message: bool = False
     """Whether it is read in protobuf from a server that speaks it."""
     key: str = field(init=False)

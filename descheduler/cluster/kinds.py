@@ -45,6 +45,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=node_decoder,
         kept=kubernetes.NODE,
         page_size=_NODE_PAGE_SIZE,
+        is_essential=True,
         is_message=True,
     ),
     Kind(
@@ -54,6 +55,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="running and pending pods, and their requests",
         decoder=pod_decoder,
         kept=kubernetes.POD,
+        is_essential=True,
         is_message=True,
     ),
     Kind(
@@ -86,6 +88,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="how many pods of an application can be disrupted",
         decoder=unshared(small_objects.decode_budget),
         kept=kubernetes.BUDGET,
+        is_essential=True,
     ),
     Kind(
         "ReplicaSet",

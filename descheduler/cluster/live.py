@@ -78,10 +78,10 @@ def read_live(
     `git_version` is the server's, "" where it hides that: it tells how a list is best asked for. `begun` are its lists
     in protobuf, where some are asked for already; none is left open.
     """
-    builder = SnapshotBuilder(source, request)
+    builder = SnapshotBuilder(source, request, is_live=True)
     in_one_go = encodes_as_stream(git_version)
     lists = message_lists(client, request, git_version) if begun is None else begun
-    messages = _MessageReader(lists, MessageAdder(builder))
+    messages = _MessageReader(lists, builder)
     versions: dict[str, str] = {}
 
     def read(kind: AnyKind) -> None:
@@ -92,13 +92,17 @@ def read_live(
             builder.rollback(mark)
             builder.kinds.discard(kind.key)
 
+        def add_page(page: bytes) -> None:
+            builder.add_page(kind, page)
+            builder.require_few(kind)
+
         def read_once() -> str:
             if kind.is_message and messages.are_spoken:
                 try:
                     return messages.read(kind)
                 except NotProtobuf:
                     restart()  # pages before it may have been in protobuf
-            return _read_once(client, kind, lambda page: builder.add_page(kind, page), in_one_go=in_one_go)
+            return _read_once(client, kind, add_page, in_one_go=in_one_go)
 
         versions[kind.key] = _read_list(kind, read_once, restart=restart)
         builder.require_once(kind, mark)
@@ -206,9 +210,10 @@ def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable
 class _MessageReader:
     """Reads lists in protobuf until it turns out that the server has none."""
 
-    def __init__(self, lists: BegunLists[Batch], adder: MessageAdder) -> None:
+    def __init__(self, lists: BegunLists[Batch], builder: SnapshotBuilder) -> None:
         self._lists = lists
-        self._adder = adder
+        self._builder = builder
+        self._adder = MessageAdder(builder)
         self.are_spoken = True
 
     def read(self, kind: AnyKind) -> str:
@@ -219,6 +224,7 @@ class _MessageReader:
                 version = batch.resource_version
                 _require_kind(kind, batch.kind)
                 self._adder.add(kind, batch.items)
+                self._builder.require_few(kind)
         except NotProtobuf:
             self.are_spoken = False
             raise

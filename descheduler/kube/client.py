@@ -18,6 +18,7 @@ from descheduler.kube.http.found import describe_body
 from descheduler.kube.http.header_values import user_header
 from descheduler.kube.http.status import RawResponse, decode_status
 from descheduler.kube.http.transport import StreamedResponse, Transport
+from descheduler.kube.lists.body import comes_in_one_piece
 from descheduler.kube.lists.listing import ListPage, list_pages
 from descheduler.kube.lists.streamed import MessageBatch, list_messages, list_pieces
 from descheduler.kube.retry import RetryPolicy
@@ -160,11 +161,12 @@ class KubeClient:
     ) -> Iterator[ListPage]:
         """The pages of the list at `path`, of `limit` objects each; see `descheduler.kube.lists.listing.list_pages`.
 
-        With a limit of 0 the list is asked for as a whole; see `descheduler.kube.lists.streamed.list_pieces`.
+        With a limit of 0 the list is asked for as a whole, and so is one of a kind whose servers know no limit; see
+        `descheduler.kube.lists.streamed.list_pieces`.
         """
         selectors = {"labelSelector": label_selector, "fieldSelector": field_selector}
         query = {name: selector for name, selector in selectors.items() if selector}
-        if limit:
+        if limit and not comes_in_one_piece(path):
             return list_pages(self, path, limit=limit, query=query)
         return self._asked_for(path, list_pieces(self, path, query))
 

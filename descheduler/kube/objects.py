@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
 
+from descheduler.documents.json_values import elements, members
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import ApiError, KindForbidden, KubeError, TransportError, may_have_acted
 from descheduler.kube.http.bounded_body import OBJECT_BYTES
@@ -18,6 +19,7 @@ __all__ = ["ObjectCalls", "is_object_name"]
 
 T = TypeVar("T")
 
+_UNDECODABLE = (ValueError, LookupError, TypeError, RecursionError)
 _PASSED = frozenset({"NotFound", "Conflict"})
 _ENDS_A_SEGMENT = frozenset("/%?# ")
 _MERGE_PATCH = "application/merge-patch+json"
@@ -94,23 +96,43 @@ class ObjectCalls:
         field_selector: str | None = None,
     ) -> tuple[T, ...]:
         """What `decode` makes of each object of a list. Raises KindAbsent where the server does not know the kind."""
-        pages = self._client.list_pages(list_path, label_selector=label_selector, field_selector=field_selector)
-        bodies = [page.body for page in pages]
+        bodies = self._bodies(list_path, label_selector=label_selector, field_selector=field_selector)
         return tuple(found for body in bodies for found in self._decoded_items(list_path, body, decode))
+
+    def list_readable(
+        self,
+        list_path: str,
+        decode: Callable[[bytes], T],
+        *,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+    ) -> tuple[T, ...]:
+        """The same without the objects that `decode` refuses: one that somebody has broken is not in the way of all."""
+        bodies = self._bodies(list_path, label_selector=label_selector, field_selector=field_selector)
+        found = (item for body in bodies for item in self._items_if_readable(list_path, body, decode))
+        return tuple(item for item in found if item is not None)
+
+    def _bodies(self, list_path: str, *, label_selector: str | None, field_selector: str | None) -> tuple[bytes, ...]:
+        pages = self._client.list_pages(list_path, label_selector=label_selector, field_selector=field_selector)
+        return tuple(page.body for page in pages)
 
     def _decoded_items(self, path: str, body: bytes, decode: Callable[[bytes], T]) -> tuple[T, ...]:
         try:
-            return tuple(decode(bytes(item)) for item in _decode_items(body).items or ())
+            return tuple(decode(item) for item in _items(body))
         except (ValueError, RecursionError) as error:
             raise self._broken("GET", path, body) from error
+
+    def _items_if_readable(self, path: str, body: bytes, decode: Callable[[bytes], T]) -> tuple[T | None, ...]:
+        return self._decoded_items(path, body, lambda item: _decoded_if_readable(item, decode))
 
     def create(self, list_path: str, created: Mapping[str, Any], decode: Callable[[bytes], T]) -> T | None:
         """The new object, None when there is one of its name already.
 
+        Raises KubeError, with nothing sent, where `decode` could not read it: nobody could deal with it afterwards.
         The server is told how long it may try: a call that this side has given up must not take effect much later.
         """
         query = {"timeout": f"{max(self._client.request_timeout_seconds, 0.001):.3f}s"}
-        response = self._send("POST", list_path, msgspec.json.encode(created), query=query)
+        response = self._send("POST", list_path, _readable(list_path, created, decode), query=query)
         if response.status_code == 409:
             error = self._refusal("POST", list_path, response)
             if error.reason == "AlreadyExists":
@@ -198,6 +220,33 @@ class ObjectCalls:
             f"{method} {path} on {self._client.host}: the answer is cut short or not what was asked "
             f"({describe_body(body)})"
         )
+
+
+def _items(body: bytes) -> Iterator[bytes]:
+    """The objects of a page, which one that is nested too deeply does not keep from being told apart."""
+    try:
+        items = _decode_items(body).items or ()
+    except RecursionError:
+        yield from (item for item, _ in elements(members(body)["items"]))
+        return
+    yield from map(bytes, items)
+
+
+def _readable(list_path: str, created: Mapping[str, Any], decode: Callable[[bytes], object]) -> bytes:
+    try:
+        body = msgspec.json.encode(created)
+        decode(body)
+    except _UNDECODABLE as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise KubeError(f"POST {list_path}: not sent, the object would not be valid: {why}") from error
+    return body
+
+
+def _decoded_if_readable(item: bytes, decode: Callable[[bytes], T]) -> T | None:
+    try:
+        return decode(item)
+    except _UNDECODABLE:
+        return None
 
 
 def _explained(error: ApiError, method: str, path: str) -> ApiError:

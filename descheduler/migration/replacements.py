@@ -82,7 +82,8 @@ class Replacements:
         that is pending is not given up for one that is not.
         """
         selector = ",".join(f"{key}={value}" for key, value in sorted(successors.labels.items()))
-        found = self._objects.list(pods_path(successors.namespace), decode_pod, label_selector=selector or None)
+        path = pods_path(successors.namespace)
+        found = self._objects.list_readable(path, decode_pod, label_selector=selector or None)
         with self._lock:
             candidates = [pod for pod in found if self._may_be(pod, successors, job) and may_be(pod)]
             newer = [pod for pod in candidates if came_after(pod, job)]

@@ -8,7 +8,6 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -102,12 +101,12 @@ def _started(task: SearchTask, num_workers: int) -> Iterator[list[Connection]]:
     processes: list[SpawnProcess] = []
     with ExitStack() as bound:
         try:
-            for number in range(num_workers):
-                own_task = dataclasses.replace(task, seed=task.seed + number)
-                start = partial(_start, own_task)
-                process, pipe = bound.enter_context(bound_to_process(start, lambda started: started[0].kill()))
+            for _ in range(num_workers):
+                process, pipe = bound.enter_context(bound_to_process(_start, lambda started: started[0].kill()))
                 pipes.append(pipe)
                 processes.append(process)
+            for number, pipe in enumerate(pipes):
+                pipe.send(dataclasses.replace(task, seed=task.seed + number))
             yield pipes
             for process in processes:
                 process.join()
@@ -117,11 +116,11 @@ def _started(task: SearchTask, num_workers: int) -> Iterator[list[Connection]]:
                     process.terminate()
 
 
-def _start(task: SearchTask) -> tuple[SpawnProcess, Connection]:
+def _start() -> tuple[SpawnProcess, Connection]:
     """A worker and the pipe to it."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, task), daemon=True)
+    process = context.Process(target=_work, args=(theirs,), daemon=True)
     with _deaf_to_interrupts():
         process.start()
     theirs.close()
@@ -139,14 +138,18 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(pipe: Connection, task: SearchTask) -> None:
-    """A worker's life: rounds until it is told that there are no more, or until nobody is there to tell."""
+def _work(pipe: Connection) -> None:
+    """A worker's life: its task, and rounds until it is told that there are no more.
+
+    It ends without a word when the other end of the pipe is gone: whoever wanted the result is, too. So the task comes
+    through the pipe; one that was handed over at the start would be cut short with a traceback.
+    """
     with suppress(EOFError, ConnectionError):
-        _search(pipe, task)
+        _rounds(pipe, pipe.recv())
 
 
-def _search(pipe: Connection, task: SearchTask) -> None:
-    """Rounds until there are no more. Whatever a worker is told meanwhile ends a round."""
+def _rounds(pipe: Connection, task: SearchTask) -> None:
+    """Searches until it is told that there are no more rounds. Whatever it is told meanwhile ends a round."""
     search = Search(task, is_cancelled=pipe.poll, on_incumbent=pipe.send)
     has_started = False
     while (told := pipe.recv()) is not None:

@@ -55,6 +55,8 @@ class RemovePodsViolatingNodeTaints:
 
     def __init__(self, args: RemovePodsViolatingNodeTaintsArgs, handle: StrategyHandle) -> None:
         self._args = args
+        self._excluded = frozenset(args.excluded_taints)
+        self._included = None if args.included_taints is None else frozenset(args.included_taints)
         self._view = handle.view
         self._evictor = handle.evictor
         self._tolerances: dict[int, Tolerance] = {}
@@ -115,14 +117,10 @@ class RemovePodsViolatingNodeTaints:
         return known
 
     def _is_relevant(self, taint: Taint) -> bool:
-        args = self._args
-        if taint.effect != NO_SCHEDULE and not (taint.effect == PREFER_NO_SCHEDULE and args.include_prefer_no_schedule):
+        counts_preferred = self._args.include_prefer_no_schedule
+        if taint.effect != NO_SCHEDULE and not (taint.effect == PREFER_NO_SCHEDULE and counts_preferred):
             return False
-        if any(_names(entry, taint) for entry in args.excluded_taints):
+        names = {taint.key, f"{taint.key}={taint.value}"} if taint.value else {taint.key}
+        if not self._excluded.isdisjoint(names):
             return False
-        return args.included_taints is None or any(_names(entry, taint) for entry in args.included_taints)
-
-
-def _names(entry: str, taint: Taint) -> bool:
-    """Whether a list entry, `key` or `key=value`, means `taint`."""
-    return entry == taint.key or (bool(taint.value) and entry == f"{taint.key}={taint.value}")
+        return self._included is None or not self._included.isdisjoint(names)

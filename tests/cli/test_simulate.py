@@ -112,6 +112,22 @@ def test_bad_values_are_refused(descheduler: Descheduler, balancing: Path, crowd
     assert flags[0] in ended.err
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [
+        pytest.param(["--now", "9999-12-31T23:59:59Z"], id="that begins in the last second there is"),
+        pytest.param(["--now", NOW, "--every", "2562047h", "--cycles", "100"], id="of centuries"),
+    ],
+)
+def test_simulation_beyond_the_calendar_is_refused(
+    descheduler: Descheduler, balancing: Path, crowded: Path, flags: list[str]
+) -> None:
+    ended = descheduler("simulate", "--config", balancing, "--snapshot", crowded, *flags)
+
+    assert ended.code == 2
+    assert "would end after the year 9999; choose a shorter --every, fewer --cycles or an earlier --now" in ended.err
+
+
 def test_cluster_is_only_read(descheduler: Descheduler, balancing: Path, fake_api: FakeApi, kubeconfig: Path) -> None:
     for kind in KINDS.values():
         fake_api.add(kind.path)

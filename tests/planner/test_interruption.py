@@ -1,7 +1,8 @@
-"""Ctrl-C while the solver runs and after it: it is left to those who asked for a plan."""
+"""Ctrl-C while the solver runs and after it is left to those who asked for a plan; searches end with their program."""
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -47,3 +48,33 @@ def test_signals_reach_the_handler_of_the_program_alone(num_workers: int) -> Non
     )
 
     assert (done.returncode, done.stdout.strip()) == (0, "2"), done.stderr
+
+
+_KILLED = """
+import os
+import signal
+import threading
+
+import numpy as np
+from descheduler.planner.limits import Limits
+from descheduler.planner.objectives.balance import Balance
+from descheduler.planner.problem import make_problem
+from descheduler.planner.solving import solve
+
+rng = np.random.default_rng(1)
+need = rng.integers(100, 900, (300, 3))
+capacity = np.tile(need.sum(axis=0) // 37, (40, 1))
+problem = make_problem(need, capacity * 9, rng.integers(0, 8, 300))
+threading.Timer({seconds}, lambda: os.kill(os.getpid(), signal.{signal})).start()
+solve(problem, Balance(capacity), Limits(seconds=60.0), num_workers=2)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+@pytest.mark.parametrize("seconds", [0.2, 3.0], ids=["while they start", "while they search"])
+def test_searches_end_without_a_word_when_their_program_is_killed(name: str, seconds: float) -> None:
+    """They have the standard error of the program, which is read to its end: until the last of them is gone."""
+    program = _KILLED.format(seconds=seconds, signal=name)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=50)
+
+    assert (done.returncode, done.stderr) == (-signal.Signals[name], "")

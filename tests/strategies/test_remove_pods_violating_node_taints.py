@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.strategies.remove_pods_violating_node_taints import (
+    RemovePodsViolatingNodeTaints,
+    RemovePodsViolatingNodeTaintsArgs,
+)
 from tests.builders import make_node, make_pod
 from tests.strategies.runs import evicted, run_plugin
 
@@ -72,3 +78,24 @@ def test_reaction_to_limits(limits: dict[str, int], expected: list[str]) -> None
     pods = [make_pod(f"p{n}", node=node) for n, node in enumerate("aab")]
 
     assert evicted(run_plugin(PLUGIN, nodes, pods, policy=limits)) == expected
+
+
+def test_taints_that_are_listed_by_thousands_are_looked_up() -> None:
+    """Each of them was compared with each taint of each node."""
+    num_compared = 0
+
+    class Listed(str):
+        def __eq__(self, other: object) -> bool:
+            nonlocal num_compared
+            num_compared += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    nodes = [make_node(f"n{number}", taints=[f"k{number}=v:NoSchedule"]) for number in range(10)]
+    args = RemovePodsViolatingNodeTaintsArgs(excluded_taints=tuple(Listed(f"k{number}") for number in range(1000)))
+    plugin = RemovePodsViolatingNodeTaints(args, cast("StrategyHandle", SimpleNamespace(view=None, evictor=None)))
+
+    plugin.deschedule(nodes)
+
+    assert num_compared <= 20

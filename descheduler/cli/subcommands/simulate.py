@@ -22,6 +22,7 @@ from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.values import read_duration, read_file_name
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.output import Output, takes_output, write_document
+from descheduler.model.text.duration import format_duration
 from descheduler.supervision import Watch
 
 if TYPE_CHECKING:
@@ -131,8 +132,21 @@ def _simulation(flags: _Flags) -> Simulation:
 
     starts = list(_starts(flags))
     now = flags.now or starts[0].snapshot.taken_at or datetime.now(UTC)
+    _require_calendar(now, flags)
     options = SimulationOptions(flags.num_cycles, flags.every, flags.scope)
     return make_simulation(starts, now=now, options=options)
+
+
+def _require_calendar(now: datetime, flags: _Flags) -> None:
+    """Refuses a simulation whose last cycle would come after the last year that there is."""
+    try:
+        now + flags.every * flags.num_cycles
+    except OverflowError:
+        text = (
+            f"{format_duration(flags.every)} is too long: {flags.num_cycles:,} cycles from {now:%Y-%m-%d} on would end "
+            "after the year 9999; choose a shorter --every, fewer --cycles or an earlier --now."
+        )
+        raise click.BadParameter(text, param_hint="--every") from None
 
 
 def _starts(flags: _Flags) -> Iterator[Start]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from descheduler.cluster.decoding.wire import Int32
 from descheduler.model.selection.affinity import (
     Affinity,
     NodeSelectorTerm,
@@ -52,7 +53,7 @@ class _NodeRequired(msgspec.Struct, rename="camel"):
 
 
 class _NodePreferred(msgspec.Struct):
-    weight: int | None = None
+    weight: Int32 | None = None
     preference: _NodeTerm | None = None
 
 
@@ -77,7 +78,7 @@ class _PodTerm(msgspec.Struct, rename="camel"):
 
 
 class _WeightedPodTerm(msgspec.Struct, rename="camel"):
-    weight: int | None = None
+    weight: Int32 | None = None
     pod_affinity_term: _PodTerm | None = None
 
 
@@ -99,14 +100,14 @@ class _Affinity(msgspec.Struct, rename="camel"):
 
 
 class _Spread(msgspec.Struct, rename="camel"):
-    max_skew: int | None = None
+    max_skew: Int32 | None = None
     topology_key: str | None = None
     when_unsatisfiable: str | None = None
     label_selector: _Selector | None = None
     match_label_keys: list[str] | None = None
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
-    min_domains: int | None = None
+    min_domains: Int32 | None = None
 
 
 _decode_affinity = msgspec.json.Decoder(_Affinity | None).decode

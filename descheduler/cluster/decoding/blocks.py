@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.cluster.decoding.wire import ABSENT
+from descheduler.cluster.decoding.wire import ABSENT, Int64
 from descheduler.model.pod import Owner
-from descheduler.model.quantity import parse_quantity
+from descheduler.model.quantity import QuantityError, format_quantity, parse_quantity
 from descheduler.model.requests import ContainerResources, ResourceList
 from descheduler.model.selection.taints import Toleration
 
 __all__ = [
+    "decode_amounts",
     "decode_features",
     "decode_images",
     "decode_labels",
@@ -32,7 +33,7 @@ class _Toleration(msgspec.Struct, rename="camel"):
     operator: str | None = None
     value: str | None = None
     effect: str | None = None
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class _Owner(msgspec.Struct, rename="camel"):
@@ -50,7 +51,7 @@ class _Resources(msgspec.Struct):
 
 class _Image(msgspec.Struct, gc=False, rename="camel"):
     names: list[str] | None = None
-    size_bytes: int | None = None
+    size_bytes: Int64 | None = None
 
 
 _decode_strings = msgspec.json.Decoder(dict[str, str | None] | None).decode
@@ -79,6 +80,15 @@ def decode_quantities(block: bytes) -> ResourceList:
     return {name: parse_quantity(_spelling(raw)) for name, raw in (_decode_raw_quantities(block) or {}).items()}
 
 
+def decode_amounts(block: bytes) -> ResourceList:
+    """The same for what no API server stores below zero. Raises QuantityError."""
+    amounts = decode_quantities(block)
+    for name, nano in amounts.items():
+        if nano < 0:
+            raise QuantityError(f"{name} is {format_quantity(nano)}, and a quantity of a resource is not below zero")
+    return amounts
+
+
 def decode_quantity(block: bytes) -> int | None:
     """One quantity in nano units, None for null. Raises QuantityError."""
     return None if block == _NULL else parse_quantity(_spelling(msgspec.Raw(block)))
@@ -104,7 +114,7 @@ def decode_features(block: bytes) -> frozenset[str]:
 def decode_resources(block: bytes) -> ContainerResources:
     """Requests and limits of one container."""
     resources = _decode_resources(block) or _Resources()
-    return ContainerResources(decode_quantities(bytes(resources.requests)), decode_quantities(bytes(resources.limits)))
+    return ContainerResources(decode_amounts(bytes(resources.requests)), decode_amounts(bytes(resources.limits)))
 
 
 def decode_owners(block: bytes) -> tuple[Owner, ...]:

@@ -11,6 +11,8 @@ __all__ = ["explained_fault"]
 
 _PLACE = re.compile(r" - at `\$[^`]*`\Z")
 _MOST_TRIALS = 5_000
+_MOST_TRIED_BYTES = 8 << 20
+"""Of all trials of an object together. Somebody may have stored many large ones."""
 _LONGEST_VALUE = 60
 
 Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
@@ -42,6 +44,7 @@ class _Search:
         self._fault = fault
         self._fault_of = fault_of
         self._num_trials = 0
+        self._num_bytes = 0
 
     def path(self) -> tuple[str, Value]:
         """The way to the innermost value that is at fault, and the value; no way when it cannot be told."""
@@ -78,6 +81,8 @@ class _Search:
 
     def _is_same(self) -> bool:
         self._num_trials += 1
-        if self._num_trials > _MOST_TRIALS:
+        block = msgspec.json.encode(self._root)
+        self._num_bytes += len(block)
+        if self._num_trials > _MOST_TRIALS or self._num_bytes > _MOST_TRIED_BYTES:
             raise ValueError("the fault is hidden among too many fields")
-        return self._fault_of(msgspec.json.encode(self._root)) == self._fault
+        return self._fault_of(block) == self._fault

@@ -12,11 +12,11 @@ from descheduler.cluster.decoding import wire
 from descheduler.cluster.decoding.annotations import AnnotationReader
 from descheduler.cluster.decoding.block_cache import BlockCache, LastBlock
 from descheduler.cluster.decoding.blocks import (
+    decode_amounts,
     decode_features,
     decode_images,
     decode_labels,
     decode_owners,
-    decode_quantities,
 )
 from descheduler.cluster.decoding.node_reservation import decode_reservation
 from descheduler.cluster.decoding.pods.specs import SpecDecoder
@@ -222,7 +222,7 @@ class NodeDecoder:
         self._trims_reservations = trims_reservations
         self._labels = BlockCache(decode_labels)
         self._annotations = AnnotationReader(annotation_keys)
-        self._quantities = BlockCache(decode_quantities)
+        self._quantities = BlockCache(decode_amounts)
         self._images = BlockCache(decode_images)
 
     def decode(self, node: wire.NodeWire) -> Node:

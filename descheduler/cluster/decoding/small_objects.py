@@ -6,7 +6,7 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_tolerations
-from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int32, Int64, MetadataWire, Wire
 from descheduler.model.objects import (
     DisruptionBudget,
     LimitRange,
@@ -41,22 +41,22 @@ class _LimitWire(Wire):
 class _Spec(Wire):
     selector: msgspec.Raw = ABSENT
     unhealthy_pod_eviction_policy: str | None = None
-    min_available: int | str | None = None
+    min_available: Int32 | str | None = None
     hard: msgspec.Raw = ABSENT
     limits: list[_LimitWire] | None = None
 
 
 class _Status(Wire):
-    observed_generation: int | None = None
-    disruptions_allowed: int | None = None
-    current_healthy: int | None = None
-    desired_healthy: int | None = None
+    observed_generation: Int64 | None = None
+    disruptions_allowed: Int32 | None = None
+    current_healthy: Int32 | None = None
+    desired_healthy: Int32 | None = None
     hard: msgspec.Raw = ABSENT
     used: msgspec.Raw = ABSENT
 
 
 class _Metadata(MetadataWire):
-    generation: int | None = None
+    generation: Int64 | None = None
 
 
 class _ContainerUsage(Wire):
@@ -76,7 +76,7 @@ class _Small(Wire):
     """Any small object: the fields of the kinds below do not clash."""
 
     metadata: _Metadata | None = None
-    value: int | None = None
+    value: Int32 | None = None
     preemption_policy: str | None = None
     usage: msgspec.Raw = ABSENT
     containers: list[_ContainerUsage] | None = None

@@ -16,7 +16,7 @@ from descheduler.cluster.decoding.blocks import (
 )
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.volume_blocks import ClaimSpecWire, is_managed_disk, requested_bytes
-from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
 from descheduler.model.annotations import (
     BETA_CLASS_ANNOTATION,
     BOUND_ANNOTATION,
@@ -124,7 +124,7 @@ class _ClassWire(Wire):
 
 
 class _AllocatableWire(Wire):
-    count: int | None = None
+    count: Int32 | None = None
 
 
 class _NodeDriverWire(Wire):

@@ -8,7 +8,7 @@ Fields stand in the order in which the API server writes them, which is where th
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
 
@@ -16,6 +16,8 @@ __all__ = [
     "ABSENT",
     "SIDECAR",
     "ContainerWire",
+    "Int32",
+    "Int64",
     "ListMetadataWire",
     "MetadataWire",
     "NodeWire",
@@ -28,6 +30,10 @@ __all__ = [
 Item = TypeVar("Item", covariant=True)
 
 ABSENT = msgspec.Raw(b"null")
+
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""Whole numbers as the API has them: no API server reads what is beyond, and no column of numbers has room for it."""
 
 SIDECAR = "Always"
 """The restart policy that makes an init container a sidecar."""
@@ -97,7 +103,7 @@ class PodSpecWire(Wire):
     affinity: msgspec.Raw = ABSENT
     scheduler_name: str | None = None
     tolerations: msgspec.Raw = ABSENT
-    priority: int | None = None
+    priority: Int32 | None = None
     preemption_policy: str | None = None
     overhead: msgspec.Raw = ABSENT
     topology_spread_constraints: msgspec.Raw = ABSENT
@@ -118,7 +124,7 @@ class WaitingWire(Wire):
 class TerminatedWire(Wire):
     """`state.terminated`."""
 
-    exit_code: int | None = None
+    exit_code: Int32 | None = None
     reason: str | None = None
 
 
@@ -134,7 +140,7 @@ class ContainerStatusWire(Wire):
 
     name: str | None = None
     state: StateWire | None = None
-    restart_count: int | None = None
+    restart_count: Int32 | None = None
     allocated_resources: msgspec.Raw = ABSENT
     resources: msgspec.Raw = ABSENT
 
@@ -209,7 +215,7 @@ class ListMetadataWire(msgspec.Struct, gc=False):
     """`metadata` of a list; only a list that is one page of several names a `continue` token or a remaining count."""
 
     continue_token: str | None = msgspec.field(default=None, name="continue")
-    num_remaining: int | None = msgspec.field(default=None, name="remainingItemCount")
+    num_remaining: Int64 | None = msgspec.field(default=None, name="remainingItemCount")
 
     @property
     def is_complete(self) -> bool:

@@ -11,7 +11,7 @@ from descheduler.cluster.decoding.blocks import decode_labels, decode_owners, de
 from descheduler.cluster.decoding.decode import Decoding, PodDecoder
 from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod_defaults
 from descheduler.cluster.decoding.volume_blocks import ClaimTemplateWire, claim_template
-from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, PodWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, PodWire, Wire
 from descheduler.model.annotations import REVISION_ANNOTATION
 from descheduler.model.objects import Workload
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
@@ -20,8 +20,8 @@ __all__ = ["workload_decoder"]
 
 
 class _WorkloadSpecWire(Wire):
-    replicas: int | None = None
-    parallelism: int | None = None
+    replicas: Int32 | None = None
+    parallelism: Int32 | None = None
     selector: msgspec.Raw = ABSENT
     pod_management_policy: str | None = None
     pod_replacement_policy: str | None = None

@@ -141,8 +141,9 @@ def take_up_notes(adopted: Adopted) -> tuple[str, ...]:
         notes.append(f"undid {counted(len(adopted.undone), 'migration')} of which an earlier run had evicted no pod")
     if adopted.swept:
         notes.append(f"removed {counted(len(adopted.swept), 'reservation')} that an earlier run had left behind")
+    failed = [f"PodMigrationJob {each}; it has failed by that" for each in adopted.broken]
     more = "more objects only look like those of this program, or could not be removed"
-    return (*notes, *_first(adopted.notes, more))
+    return (*notes, *_first(failed, "more PodMigrationJobs of users failed as invalid"), *_first(adopted.notes, more))
 
 
 def left_notes(told: Sequence[str]) -> tuple[str, ...]:

@@ -27,6 +27,8 @@ from descheduler.process_end import bound_to_process
 __all__ = ["ExecPlugin", "ExecStatus"]
 
 _EXPIRY_LEEWAY_SECONDS = 10.0
+_MOST_BYTES = 1 << 20
+"""Of output: a token and a certificate with its key are some KB."""
 
 
 class ExecStatus(msgspec.Struct, rename="camel", frozen=True):
@@ -75,7 +77,7 @@ class ExecPlugin:
         try:
             # The program's own messages go to people only: a log could keep what they hold.
             with self._started(program) as process:
-                printed, _ = process.communicate()
+                printed = self._read(process)
         except (OSError, ValueError, RecursionError) as error:
             raise self._fault(str(getattr(error, "strerror", None) or "it cannot be started").lower()) from None
         if process.returncode != 0:
@@ -124,6 +126,14 @@ class ExecPlugin:
             zoned = expires_at if expires_at.tzinfo else expires_at.replace(tzinfo=UTC)
             seconds = max(0.0, (zoned - datetime.now(UTC)).total_seconds() - _EXPIRY_LEEWAY_SECONDS)
         return Issued(bearer(status.token or "", f"the token of {self.owner}"), seconds)
+
+    def _read(self, process: subprocess.Popen[bytes]) -> bytes:
+        """All that the program prints until it ends. Raises KubeConfigError when that is too much."""
+        printed = b"" if process.stdout is None else process.stdout.read(_MOST_BYTES + 1)
+        if len(printed) > _MOST_BYTES:
+            raise self._fault(f"it printed more than {_MOST_BYTES >> 20} MiB")
+        process.wait()
+        return printed
 
     def _decode(self, printed: bytes) -> ExecStatus:
         try:

@@ -15,7 +15,6 @@ __all__ = [
     "OBJECT_BYTES",
     "SAMPLES_BYTES",
     "STATUS_BYTES",
-    "UNPAGED_BYTES",
     "BodyTooLargeError",
     "read_body",
     "stream_body",
@@ -32,8 +31,6 @@ three times as much; 1,000 API groups are 0.3 MiB."""
 LIST_BYTES = 64 * _MEBIBYTE
 """Most of one page of a list: 2,500 pods of 26 KB, while usual ones have 4 to 10 KB. Where objects are larger, smaller
 pages are asked for. With two pages in memory a run stays within the 512 MiB that the manifests grant."""
-UNPAGED_BYTES = 256 * _MEBIBYTE
-"""Most of a list that comes in one piece, whatever is asked for: usage of 150,000 pods at 1.7 KB each."""
 SAMPLES_BYTES = 64 * _MEBIBYTE
 """Most of an answer of Prometheus: 20,000 nodes with 3.3 KB of labels each."""
 

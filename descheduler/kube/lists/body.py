@@ -7,9 +7,10 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from descheduler.documents.json_values import JsonFaultError, members
+from descheduler.documents.json_values import JsonFaultError, elements, members
 from descheduler.kube.errors import KubeError
 from descheduler.kube.http.found import Head, describe_body
+from descheduler.kube.lists.incoming import FEW_BYTES, MOST_VALUES, require_few_values
 
 __all__ = ["ListBodyReader", "ListPage", "comes_in_one_piece", "kind_in", "version_in"]
 
@@ -102,6 +103,9 @@ class ListBodyReader:
             raise self._not_the_list(Head(page.kind, page.api_version, page.message).words)
         if page.items is None and not self._may_be_null:
             raise self._not_the_list(f"a {page.kind} with items: null")
+        if len(body) > FEW_BYTES and body.count(b",") > MOST_VALUES:
+            for item, _ in elements(members(body)["items"]):
+                require_few_values(item, f"GET {self._path}")
         items = page.items or []
         kind = self._kind_of_list(page.kind, items)
         first = bytes(items[0].metadata) if items else b""

@@ -7,7 +7,7 @@ from typing import ClassVar, NoReturn
 
 from descheduler.kube.errors import AnswerBroken, AnswerTooLarge, KubeError
 
-__all__ = ["MOST_TOGETHER", "IncomingList"]
+__all__ = ["FEW_BYTES", "MOST_TOGETHER", "MOST_VALUES", "IncomingList", "require_few_values"]
 
 MOST_TOGETHER = 2000
 """Objects that are handed on together."""
@@ -17,8 +17,21 @@ _MOST_OBJECTS = 1_000_000
 """Six times the pods that Kubernetes supports in a cluster."""
 _TOGETHER_BYTES = 1 << 18
 """An API server sends every object by itself, which would be a batch each."""
+MOST_VALUES = 500_000
+"""In one object. The smallest value, `{}`, becomes a hundred times as much in memory: 16 MiB of them, a gigabyte."""
+FEW_BYTES = 1 << 20
+"""An object of fewer has fewer values."""
 _MOST_BEHIND_BYTES = 1 << 10
 """Behind a list in protobuf stand the names of its encoding and its type, mostly empty; behind JSON, a line break."""
+
+
+def require_few_values(item: bytes, what: str) -> None:
+    """Raises AnswerTooLarge for one object in JSON that holds too many values."""
+    if len(item) > FEW_BYTES and item.count(b",") > MOST_VALUES:
+        raise AnswerTooLarge(
+            f"{what}: one object holds more than {MOST_VALUES:,} values, which no API server stores; "
+            "check the server and the proxies in front of it"
+        )
 
 
 class IncomingList:

@@ -8,9 +8,9 @@ from typing import NoReturn
 
 from descheduler.documents.json_values import WINDOW_BYTES, JsonFaultError, after_blanks, value_end, values
 from descheduler.kube.errors import AnswerBroken, AnswerTooLarge
-from descheduler.kube.http.bounded_body import OBJECT_BYTES, UNPAGED_BYTES
+from descheduler.kube.http.bounded_body import LIST_BYTES, OBJECT_BYTES
 from descheduler.kube.http.found import describe_body
-from descheduler.kube.lists.incoming import MOST_TOGETHER, IncomingList
+from descheduler.kube.lists.incoming import MOST_TOGETHER, IncomingList, require_few_values
 
 __all__ = ["JsonList"]
 
@@ -44,7 +44,7 @@ class JsonList(IncomingList):
                 is_in_pieces, head[key] = True, b"[]"
                 yield from self._pieces(_object(head)[: -len("]}")])
             else:
-                head[key] = self._value(UNPAGED_BYTES if key == b'"items"' else OBJECT_BYTES)
+                head[key] = self._value(LIST_BYTES if key == b'"items"' else OBJECT_BYTES)
             if self._next() == b",":
                 self._at += 1
             elif self._next() != b"}":
@@ -82,6 +82,8 @@ class JsonList(IncomingList):
         if not together:
             return self._at, False
         self._count(len(together))
+        for start, end in together:
+            require_few_values(self._bytes[start:end], self._what)
         end = self._at = together[-1][1]
         mark = self._next()
         if mark not in (b",", b"]"):

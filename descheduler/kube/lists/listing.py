@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import AnswerTooLarge, ApiError, KindAbsent, KindForbidden, KubeError, ListExpired
-from descheduler.kube.http.bounded_body import LIST_BYTES, UNPAGED_BYTES
-from descheduler.kube.lists.body import ListBodyReader, ListPage, comes_in_one_piece, kind_in
+from descheduler.kube.http.bounded_body import LIST_BYTES
+from descheduler.kube.lists.body import ListBodyReader, ListPage, kind_in
 from descheduler.kube.lists.progress import ListProgress
 
 __all__ = ["ListPage", "doing_of", "list_pages", "list_refusal"]
@@ -73,18 +73,16 @@ class _PageFetcher:
         self._path = path
         self._limit = limit
         self._read = ListBodyReader(path).read
-        self._is_paged = not comes_in_one_piece(path)
 
     def fetch(self, query: Mapping[str, str]) -> ListPage:
-        max_bytes = LIST_BYTES if self._is_paged else UNPAGED_BYTES
         while True:
             asked = {"limit": str(self._limit), **query}
             try:
-                return self._client.fetch(self._path, self._read, query=asked, max_bytes=max_bytes)
+                return self._client.fetch(self._path, self._read, query=asked, max_bytes=LIST_BYTES)
             except ApiError as error:
                 raise list_refusal(self._path, error) from error
             except AnswerTooLarge:
-                if self._limit == 1 or not self._is_paged:
+                if self._limit == 1:
                     raise
                 self._limit = max(1, self._limit // _SHRINKING)
 

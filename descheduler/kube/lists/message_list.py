@@ -109,7 +109,7 @@ class MessageList(IncomingList):
 
 
 class _Fields:
-    """Walks over the fields of one message in memory. Raises IndexError for one that is cut short."""
+    """Walks over the fields of one message in memory. Raises IndexError for one that is damaged or cut short."""
 
     def __init__(self, message: bytes) -> None:
         self._message = message
@@ -127,11 +127,11 @@ class _Fields:
         return found
 
     def _varint(self) -> int:
-        value = shift = 0
-        while True:
+        value = 0
+        for shift in range(0, 7 * _LONGEST_VARINT, 7):
             byte = self._message[self._at]
             self._at += 1
             value |= (byte & 127) << shift
-            shift += 7
             if byte < 128:
                 return value
+        raise IndexError("a number has no end")

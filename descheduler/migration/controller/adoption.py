@@ -46,6 +46,7 @@ class Adopted(msgspec.Struct, frozen=True):
     `swept` names what held room for jobs that are no more, and was removed; `num_removed` counts jobs that ended long
     ago. `notes` name what was left alone because it only looks like what this program makes, and what could not be
     removed for want of a right.
+    `broken` are jobs of users that cannot be decoded and have failed by that, a sentence each.
     """
 
     unfinished: tuple[MigrationJob, ...] = ()
@@ -55,6 +56,7 @@ class Adopted(msgspec.Struct, frozen=True):
     num_finished: int = 0
     outcomes: tuple[Outcome, ...] = ()
     notes: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
 
 
 def adopt(

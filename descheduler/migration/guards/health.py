@@ -65,7 +65,7 @@ _decode_page = msgspec.json.Decoder(_Page).decode
 def read_health(objects: ObjectCalls, *, counts_pods: bool = False) -> Health:
     """The health now, by two lists: the nodes, and the pods of phase Pending without a node. Raises KubeError."""
     are_not_ready = _read_nodes(objects)
-    pods = objects.list(_PODS, _decode, field_selector="status.phase=Pending,spec.nodeName=")
+    pods = objects.list_readable(_PODS, _decode, field_selector="status.phase=Pending,spec.nodeName=")
     num_pods = _count_pods(objects) if counts_pods else 0
     return Health(len(are_not_ready), sum(are_not_ready), sum(map(_is_unschedulable, pods)), num_pods)
 

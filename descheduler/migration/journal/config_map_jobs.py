@@ -46,9 +46,14 @@ class ConfigMapJobs:
         """All of the policy; what holds no job of ours is left alone."""
         return self.found().jobs
 
+    def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
+        """None: jobs of users are PodMigrationJobs."""
+        del are_ours
+        return ()
+
     def found(self) -> FoundJobs:
         """The same, with what has our label all the same."""
-        found = self._objects.list(self._path, _decode_if_job, label_selector=f"{OWNER_LABEL}={self._owner}")
+        found = self._objects.list_readable(self._path, _decode_if_job, label_selector=f"{OWNER_LABEL}={self._owner}")
         read = [each for each in found if isinstance(each, MigrationJob)]
         unread = [each for each in found if isinstance(each, Head)]
         differs = [job_differs(job, self._owner, MAP_PREFIX) for job in read]

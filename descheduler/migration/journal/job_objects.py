@@ -8,10 +8,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.journal.broken_jobs import BrokenJob, decode_any_job, failed_status
 from descheduler.migration.journal.journal import FoundJobs, NewJob
 from descheduler.migration.journal.live_jobs import decode_live_job
-from descheduler.migration.journal.ours import Head, decode_head, job_differs
+from descheduler.migration.journal.ours import job_differs
 from descheduler.migration.journal.unclear import create_surely, patch_surely
 from descheduler.migration.journal.wire import annotations_patch, new_job_object, spec_patch, status_of
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
@@ -20,6 +22,8 @@ from descheduler.model.koordinator.migration_job import MigrationJob
 __all__ = ["LIST_PATH", "JobObjects"]
 
 LIST_PATH = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
+_MOST_FAILED = 100
+"""Jobs that one run ends because they cannot be decoded, a call each."""
 
 
 class JobObjects:
@@ -31,21 +35,43 @@ class JobObjects:
         self._objects = objects
         self._created_by = created_by
         self._make_name = make_name
+        self._broken: tuple[BrokenJob, ...] = ()
 
     def jobs(self) -> tuple[MigrationJob, ...]:
-        """All of the cluster, whoever created them, as far as they can be read."""
+        """All of the cluster, whoever created them, but for those that cannot be decoded."""
         return self.found().jobs
+
+    def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
+        """Ends jobs of users that cannot be decoded, of those that `found` has found, if this program looks after them.
+
+        Each that has failed by that is named with what is wrong. One that cannot be changed is passed over: the run can
+        do without.
+        """
+        waiting = [job for job in self._broken if job.created_by is None and not job.has_ended]
+        if not (waiting and are_ours()):
+            return ()
+        return tuple(f"{job.name}: {job.fault}" for job in waiting[:_MOST_FAILED] if self._fail(job))
+
+    def _fail(self, job: BrokenJob) -> bool:
+        patch = {
+            "metadata": {"resourceVersion": job.resource_version, "uid": job.uid},
+            "status": failed_status(job.fault),
+        }
+        try:
+            return self._objects.patch(f"{_path(job.name)}/status", patch, bytes) is not None
+        except KubeError:
+            return False
 
     def found(self) -> FoundJobs:
         """The same, with what cannot be read or only says that it is ours."""
-        found = self._objects.list(LIST_PATH, _decode_if_job)
+        found = self._objects.list_readable(LIST_PATH, decode_any_job)
         jobs = tuple(each for each in found if isinstance(each, MigrationJob))
-        unread = [each for each in found if isinstance(each, Head)]
+        self._broken = tuple(each for each in found if isinstance(each, BrokenJob))
         claimed = [job for job in jobs if job.annotations.get(CREATED_BY_ANNOTATION) == self._created_by]
         notes = [_note(job.name, why) for job in claimed if (why := job_differs(job, self._created_by))]
-        broken = [each.metadata.name for each in unread if each.created_by == self._created_by]
+        broken = [each.name for each in self._broken if each.created_by == self._created_by]
         notes += [_note(name, "it cannot be read") for name in broken]
-        return FoundJobs(jobs, frozenset(each.metadata.uid for each in unread), tuple(notes))
+        return FoundJobs(jobs, frozenset(each.uid for each in self._broken), tuple(notes))
 
     def new_name(self) -> str:
         """A UUID."""
@@ -59,11 +85,11 @@ class JobObjects:
 
     def find(self, name: str) -> MigrationJob | None:
         """The job of this name."""
-        return self._objects.read(_path(name), decode_live_job)
+        return self._read(name)
 
     def read(self, job: MigrationJob) -> MigrationJob | None:
-        """`job` as the API server has it."""
-        return self._objects.read(_path(job.name), decode_live_job)
+        """`job` as the API server has it; one that cannot be decoded any more is gone as far as a run is concerned."""
+        return self._read(job.name)
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """Spec with annotations, and status, each where it has changed; a status that says the same is not written."""
@@ -81,6 +107,10 @@ class JobObjects:
         """Removes the PodMigrationJob."""
         self._objects.delete(_path(job.name), uid=job.uid)
 
+    def _read(self, name: str) -> MigrationJob | None:
+        found = self._objects.read(_path(name), decode_any_job)
+        return found if isinstance(found, MigrationJob) else None
+
     def _patch(
         self,
         job: MigrationJob,
@@ -97,13 +127,6 @@ class JobObjects:
 
 def _changes(old: MigrationJob, new: MigrationJob) -> bool:
     return bool(spec_patch(old, new) or annotations_patch(old, new))
-
-
-def _decode_if_job(block: bytes) -> MigrationJob | Head:
-    try:
-        return decode_live_job(block)
-    except (ValueError, RecursionError):
-        return decode_head(block)
 
 
 def _note(name: str, why: str) -> str:

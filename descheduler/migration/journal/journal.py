@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -52,7 +53,13 @@ class Journal(Protocol):
     """The jobs of this program, and those that it carries out for others. All raise KubeError."""
 
     def jobs(self) -> tuple[MigrationJob, ...]:
-        """All jobs that there are, those that have ended included."""
+        """All jobs that can be decoded, those that have ended included."""
+
+    def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
+        """Ends those jobs of users found by `jobs` that cannot be decoded; what is wrong with each, by its name.
+
+        `are_ours` tells whether this program looks after users' jobs.
+        """
 
     def found(self) -> FoundJobs:
         """The same, with what only looks like a job of this program."""

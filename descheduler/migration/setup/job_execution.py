@@ -103,9 +103,10 @@ class JobExecution:
             is_users=self._is_users,
             now=self._around.now(),
         )
+        broken = self._journal.fail_broken(self._looks_after_users)
         tasks = [adopted_task(job, finishes_only=True) for job in adopted.unfinished]
         outcomes = self._controller(keeper).run(tasks)
-        return replace(adopted, num_finished=num_moved(outcomes), outcomes=outcomes)
+        return replace(adopted, num_finished=num_moved(outcomes), outcomes=outcomes, broken=broken)
 
     def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
         """One outcome for each of `evictions`, which `takes` agrees to, profile by profile."""
@@ -158,7 +159,10 @@ class JobExecution:
 
     def _is_users(self, job: MigrationJob) -> bool:
         """Whether a user has created it, and nobody else looks after it."""
-        if not _is_unclaimed(job) or not self._storage.in_objects:
+        return _is_unclaimed(job) and self._looks_after_users()
+
+    def _looks_after_users(self) -> bool:
+        if not self._storage.in_objects:
             return False
         if self._is_alone is None:
             self._is_alone = runs_koord_descheduler(self._objects, self._around.now()) is False

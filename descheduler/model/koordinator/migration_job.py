@@ -46,6 +46,8 @@ class JobReason(StrEnum):
     WAIT_FOR_READY = "WaitForBoundPodReady"
     SURGE_FAILED = "SurgeFailed"
     """This program's own, as the condition Surged is."""
+    INVALID_JOB = "InvalidJob"
+    """This program's own: the job cannot be decoded."""
 
 
 class JobConditionType(StrEnum):

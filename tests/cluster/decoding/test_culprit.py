@@ -70,6 +70,16 @@ def changed(obj: Object, value: object, *path: str | int) -> Object:
         ),
         pytest.param(changed(node_object("a"), {}, "metadata"), "metadata.name is missing", id="no name"),
         pytest.param(
+            pod_object("a", cpu="-1500m"),
+            "spec.containers[0].resources.requests.cpu: cpu is -1500m, and a quantity of a resource is not below zero",
+            id="a request below zero",
+        ),
+        pytest.param(
+            changed(node_object("a"), {"cpu": -4}, "status", "allocatable"),
+            "status.allocatable.cpu: cpu is -4, and a quantity of a resource is not below zero",
+            id="allocatable below zero",
+        ),
+        pytest.param(
             changed(node_object("a"), {"a": "x" * 999}, "status", "capacity"),
             f"status.capacity.a: '{'x' * 180}...",
             id="a long text",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import stat
 import sys
 from pathlib import Path
@@ -291,6 +292,23 @@ def test_unusable_plugin_is_one_sentence_without_what_it_printed(
 
     assert str(caught.value).endswith(f"'tester' returned no credentials ({cause}); run it by hand to see why")
     assert SECRET not in str(caught.value) + "".join(capfd.readouterr())
+
+
+def test_plugin_that_prints_without_end_is_killed(secure_api: FakeApi, tmp_path: Path) -> None:
+    program, told = tmp_path / "login", tmp_path / "pid"
+    program.write_text(
+        f"#!{sys.executable}\nimport os, sys\n"
+        f"open({str(told)!r}, 'w').write(str(os.getpid()))\n"
+        "while True: sys.stdout.write('x' * 65536)\n"
+    )
+    program.chmod(0o755)
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "./login", "interactiveMode": "Never"}
+
+    with pytest.raises(KubeConfigError, match=r"returned no credentials \(it printed more than 1 MiB\)"):
+        connect(str(write_kubeconfig(tmp_path, secure_api, {"exec": plugin})))
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
 
 
 def test_plugin_is_told_of_the_cluster_when_it_asks_for_that(secure_api: FakeApi, tmp_path: Path) -> None:

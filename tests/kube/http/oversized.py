@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
 
+from descheduler.cluster.live import read_live
+from descheduler.cluster.request import SnapshotRequest
+from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionClient
@@ -87,6 +90,27 @@ def _streamed_object(client: KubeClient, api: FakeApi) -> object:
     return sum(1 for _ in client.list_pages(PODS, limit=0))
 
 
+def _list_before_its_kind(client: KubeClient, api: FakeApi) -> object:
+    api.fail_always("GET", PODS, RawAnswer(_bomb(b'{"items":[', b" ")))
+    return sum(1 for _ in client.list_pages(PODS, limit=0))
+
+
+def _object_of_nothing(client: KubeClient, api: FakeApi) -> object:
+    values = b"{}," * (5 << 20)
+    object_ = b'{"metadata":{"name":"a"},"spec":{"containers":[' + values + b"{}]}}"
+    body = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[' + object_ + b"]}"
+    api.fail_always("GET", PODS, RawAnswer(lambda: [head(Content_Length=len(body)), body]))
+    return len(read_live(client, SnapshotRequest({"Pod"}), git_version="v1.36.0").pods)
+
+
+def _smallest_pods(client: KubeClient, api: FakeApi) -> object:
+    api.speaks_protobuf = False
+    start = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":['
+    pods = (b'{"metadata":{"name":"p%07d"}},' % number for number in range(900_000))
+    api.fail_always("GET", PODS, RawAnswer(lambda: chain([head(Connection="close"), start], pods)))
+    return len(read_live(client, SnapshotRequest({"Pod"}), git_version="v1.36.0").pods)
+
+
 def _messages(client: KubeClient, api: FakeApi) -> object:
     start = b"k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList\x12\xff\xff\xff\xff\xff\x0f\x0a\x00"
     fields = {"Content_Type": "application/vnd.kubernetes.protobuf"}
@@ -110,6 +134,9 @@ CALLS = {
     "a list of nothing": _list_of_nothing,
     "a list in one go": _streamed_list,
     "an object of a list in one go": _streamed_object,
+    "a list before its kind": _list_before_its_kind,
+    "an object of nothing": _object_of_nothing,
+    "the smallest pods": _smallest_pods,
     "a list in protobuf": _messages,
     "usage": _usage,
     "a Lease": _lease,
@@ -124,7 +151,7 @@ def main() -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             said = str(CALLS[sys.argv[1]](client, api))
-        except KubeError as error:
+        except (KubeError, SnapshotError) as error:
             said = str(error)
     taken = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     print(f"{taken >> 10} {said}")

@@ -201,3 +201,12 @@ def test_compressed_nothing_is_given_up(fake_api: FakeApi, client: KubeClient, m
 
     with pytest.raises(AnswerTooLarge, match="holds nothing"):
         list(client.list_messages(PODS))
+
+
+def test_number_without_end_in_the_head_is_refused_at_once() -> None:
+    """Each byte of it would make the number longer, and all of them together take the square of their number."""
+    head = b"\x0a" + b"\xff" * 4_000_000
+    length = bytes([len(head) & 127 | 128, len(head) >> 7 & 127 | 128, len(head) >> 14 & 127 | 128, len(head) >> 21])
+
+    with pytest.raises(KubeError, match="its head is damaged"):
+        MessageList(iter([b"k8s\0\x0a" + length + head]), "GET x")

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.cluster.snapshot import SnapshotError
 from descheduler.plan.outcome import OutcomeCode
-from tests.living.builders import deployment, living_cluster, node
+from tests.living.builders import deployment, living_cluster, node, reservation
 from tests.living.cluster import LivingCluster
 from tests.migration.controller.test_missing_rights import Forbidding
 from tests.migration.controller.test_users_limits import user_job
@@ -182,11 +181,94 @@ def test_job_of_a_user_gets_room_on_the_node_that_it_names() -> None:
     assert (status["phase"], status["nodeName"]) == ("Succeeded", "n3")
 
 
-def test_job_with_an_odd_time_limit_is_named() -> None:
-    cluster = asked({"ttl": "soon"})
+BROKEN = [
+    pytest.param({"ttl": "soon"}, None, "spec.ttl: 'soon' is not a duration", id="a time limit that is none"),
+    pytest.param({"deleteOptions": "x"}, None, "spec.deleteOptions: Expected `object | null`", id="odd options"),
+    pytest.param({"podRef": 5}, None, "spec.podRef is 5: Expected `object | null`", id="a pod that is none"),
+    pytest.param({}, {"phase": 5}, "status.phase is 5: Expected `str | null`", id="a phase that is none"),
+    pytest.param({}, {"conditions": "x"}, "status.conditions: Expected `array | null`", id="odd conditions"),
+    pytest.param(
+        {"reservationOptions": {"template": []}}, None, "spec.reservationOptions.template: Expected", id="list"
+    ),
+]
 
-    with pytest.raises(SnapshotError, match=r"PodMigrationJob job is invalid: spec\.ttl: 'soon' is not a duration"):
-        live_run(cluster, policy_of(KOORD))
+
+@pytest.mark.parametrize(("spec", "status", "why"), BROKEN)
+def test_job_that_cannot_be_decoded_fails_and_ends_no_run(spec: Object, status: Object | None, why: str) -> None:
+    cluster = asked(spec)
+    cluster.store.edit(JOBS, "job", "", lambda job: job.update({} if status is None else {"status": status}))
+    before = cluster.pods("asked")
+
+    notes = run(cluster)
+
+    failed = job_of(cluster)["status"]
+    assert (failed["phase"], failed["reason"]) == ("Failed", "InvalidJob")
+    assert failed["message"].startswith(why)
+    assert any(note.startswith(f"PodMigrationJob job: {why}") for note in notes)
+    assert cluster.pods("asked") == before
+
+
+@pytest.mark.parametrize(("spec", "status", "why"), BROKEN)
+def test_job_of_somebody_else_that_cannot_be_decoded_is_left_alone(
+    spec: Object, status: Object | None, why: str
+) -> None:
+    cluster = asked(spec, annotations={"koordinator.sh/job-created-by": "koord-descheduler"})
+    cluster.store.edit(JOBS, "job", "", lambda job: job.update({} if status is None else {"status": status}))
+    before = job_of(cluster)
+
+    run(cluster)
+
+    assert job_of(cluster) == before
+
+
+@pytest.mark.parametrize(
+    ("template", "field"),
+    [
+        pytest.param({"spec": {"ttl": "soon"}}, "spec.ttl: 'soon'", id="a time limit that is none"),
+        pytest.param({"spec": {"taints": [5]}}, "spec.taints[0]", id="a taint that is none"),
+        pytest.param(
+            {"spec": {"template": {"spec": {"containers": [{"resources": {"requests": {"cpu": "much"}}}]}}}},
+            "spec.template.spec.containers[0].resources.requests.cpu: 'much' is not a quantity",
+            id="an odd amount",
+        ),
+        pytest.param(
+            {"metadata": {"annotations": {"a": 5, "koordinator.sh/x": 5}}, "spec": {"unschedulable": 5}},
+            "spec.uns",
+            id="odd",
+        ),
+    ],
+)
+def test_reservation_that_no_run_could_read_is_never_created(template: Object, field: str) -> None:
+    cluster = asked({"reservationOptions": {"template": template}})
+
+    run(cluster)
+
+    status = job_of(cluster)["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "FailedCreateReservation")
+    assert status["message"].startswith(f"the Reservation is invalid: {field}")
+    run_again(cluster)
+
+
+@pytest.mark.parametrize("label", ["descheduler-p", ""], ids=["of this program", "of a user"])
+def test_reservation_that_cannot_be_decoded_ends_no_run(label: str) -> None:
+    cluster = asked()
+    labels = {"descheduler/jobs-of": label, "descheduler/job": "gone"} if label else {}
+    odd = reservation("odd", "web", labels=labels)
+    odd["spec"]["taints"] = [5]
+    cluster.add(odd)
+
+    result = live_run(cluster, policy_of(KOORD))
+
+    assert [outcome.code for outcome in result.outcomes] == [OutcomeCode.DONE]
+    told = ("Reservation odd is invalid: spec.taints[0] is 5: Expected `object`, got `int`",)
+    assert result.decisions.snapshot.skipped == told
+    assert cluster.get("reservations.scheduling.koordinator.sh", "odd") is not None
+
+
+def run_again(cluster: LivingCluster) -> None:
+    """A further run finds nothing that it cannot read."""
+    result = live_run(cluster, policy_of(KOORD))
+    assert result.decisions.snapshot.skipped == ()
 
 
 @pytest.mark.parametrize("name", ["../../../../api/v1/namespaces/default/configmaps/x", "x/status", "a?watch=1", ".."])

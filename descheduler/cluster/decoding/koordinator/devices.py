@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_quantity, decode_text
-from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
 from descheduler.model.annotations import GPU_PARTITIONS_ANNOTATION
 from descheduler.model.koordinator.devices import (
     PARTITION_POLICY_LABEL,
@@ -35,12 +35,12 @@ __all__ = ["decode_allocated", "decode_device", "decode_hints", "decode_joint_al
 
 
 class _TopologyWire(Wire):
-    node_id: int | None = msgspec.field(default=None, name="nodeID")
+    node_id: Int32 | None = msgspec.field(default=None, name="nodeID")
     pcie_id: str | None = msgspec.field(default=None, name="pcieID")
 
 
 class _FunctionWire(Wire):
-    minor: int | None = None
+    minor: Int32 | None = None
     bus_id: str | None = msgspec.field(default=None, name="busID")
 
 
@@ -53,7 +53,7 @@ class _DeviceInfoWire(Wire):
     type: str | None = None
     labels: msgspec.Raw = ABSENT
     id: str | None = None
-    minor: int | None = None
+    minor: Int32 | None = None
     health: bool | None = None
     resources: msgspec.Raw = ABSENT
     topology: _TopologyWire | None = None
@@ -70,9 +70,9 @@ class _DeviceWire(Wire):
 
 
 class _PartitionWire(Wire):
-    minors: list[int] | None = None
+    minors: list[Int32] | None = None
     ring_bus_bandwidth: msgspec.Raw = ABSENT
-    allocation_score: int | None = None
+    allocation_score: Int32 | None = None
 
 
 class _ExtensionWire(Wire):
@@ -81,7 +81,7 @@ class _ExtensionWire(Wire):
 
 
 class _AllocatedWire(Wire):
-    minor: int | None = None
+    minor: Int32 | None = None
     resources: msgspec.Raw = ABSENT
     id: str | None = None
     extension: _ExtensionWire | None = None

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from descheduler.cluster.decoding.blocks import decode_text
-from descheduler.cluster.decoding.wire import MetadataWire, Wire
+from descheduler.cluster.decoding.wire import Int32, MetadataWire, Wire
 from descheduler.model.annotations import (
     CPU_MANAGER_POLICY_ANNOTATION,
     CPU_TOPOLOGY_ANNOTATION,
@@ -27,10 +27,10 @@ _POLICIES = {"BestEffort": "BestEffort", "Restricted": "Restricted", "SingleNUMA
 
 
 class _CpuWire(Wire):
-    id: int | None = None
-    core: int | None = None
-    socket: int | None = None
-    node: int | None = None
+    id: Int32 | None = None
+    core: Int32 | None = None
+    socket: Int32 | None = None
+    node: Int32 | None = None
 
 
 class _CpuTopologyWire(Wire):

@@ -6,7 +6,7 @@ import msgspec
 
 from descheduler.cluster.decoding.annotations import AnnotationReader
 from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import MetadataWire, Wire
+from descheduler.cluster.decoding.wire import Int32, MetadataWire, Wire
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS, PodGroup
 
@@ -14,8 +14,8 @@ __all__ = ["decode_pod_group"]
 
 
 class _Spec(Wire):
-    min_member: int | None = None
-    schedule_timeout_seconds: int | None = None
+    min_member: Int32 | None = None
+    schedule_timeout_seconds: Int32 | None = None
 
 
 class _PodGroup(Wire):

@@ -8,9 +8,9 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_affinity, decode_topology_spread
 from descheduler.cluster.decoding.block_cache import BlockCache, BlockNumbers
-from descheduler.cluster.decoding.blocks import decode_quantities, decode_resources, decode_tolerations
+from descheduler.cluster.decoding.blocks import decode_amounts, decode_resources, decode_tolerations
 from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES, PodVolumes
-from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, PodSpecWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, Int32, PodSpecWire, Wire
 from descheduler.model.pod import HostPort, PodSpec
 from descheduler.model.qos import qos_class
 from descheduler.model.requests import (
@@ -29,7 +29,7 @@ _EMPTY = (b"null", b"[]", b"{}")
 
 
 class _PortWire(Wire):
-    host_port: int | None = None
+    host_port: Int32 | None = None
     host_ip: str | None = msgspec.field(default=None, name="hostIP")
     protocol: str | None = None
 
@@ -67,7 +67,7 @@ class SpecDecoder:
     def __init__(self, labels: BlockCache[Mapping[str, str]]) -> None:
         self._labels = labels
         self._resources = BlockCache(decode_resources)
-        self._quantities = BlockCache(decode_quantities)
+        self._quantities = BlockCache(decode_amounts)
         self._ports = BlockCache(decode_host_ports)
         self._numbers = BlockNumbers()
         self._specs: dict[object, PodSpec] = {}

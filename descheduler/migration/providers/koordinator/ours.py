@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from descheduler.migration.providers.koordinator.live_reservations import decode_live_reservation
+from descheduler.migration.providers.koordinator.live_reservations import decode_any_reservation
 from descheduler.migration.providers.koordinator.pending_rooms import is_room_name, room_names
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -75,8 +75,12 @@ class FoundReservation(msgspec.Struct, frozen=True):
 
 def decode_found_reservation(block: bytes, owner: str) -> FoundReservation:
     """The Reservation of these bytes, as one of ours of `owner` would be."""
-    found = decode_live_reservation(block)
-    return FoundReservation(found, _differs(found, _decode(block).metadata, owner))
+    found = decode_any_reservation(block)
+    try:
+        metadata = _decode(block).metadata
+    except (ValueError, RecursionError):
+        return FoundReservation(found, "its ownerReferences cannot be read")
+    return FoundReservation(found, _differs(found, metadata, owner))
 
 
 def _differs(found: Reservation, metadata: _Metadata, owner: str) -> str:

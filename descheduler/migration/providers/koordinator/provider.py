@@ -7,11 +7,14 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from descheduler.kube.errors import ApiError, KubeError, may_have_acted
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import read_pod, read_whole_pod
+from descheduler.migration.providers.koordinator.live_reservations import fault_of_reservation
 from descheduler.migration.providers.koordinator.ours import (
     FoundReservation,
     decode_found_reservation,
@@ -61,7 +64,7 @@ class ReservationRooms:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
         try:
             wanted = reservation_of(job, pod, self._owner, now)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise CannotHold("reservationOptions.template of the job is not that of a Reservation") from error
         for each in (wanted, *pending_reservations(job, self._objects, self._owner, now)):
             self._create(each, job)
@@ -69,7 +72,8 @@ class ReservationRooms:
         return name
 
     def _create(self, wanted: Mapping[str, Any], job: MigrationJob) -> None:
-        """Raises CannotHold."""
+        """Raises CannotHold, with nothing sent for what could not be read afterwards."""
+        _require_readable(wanted)
         name = wanted["metadata"]["name"]
         try:
             created = self._objects.create(_LIST_PATH, wanted, self._decode)
@@ -147,7 +151,7 @@ class ReservationRooms:
 
     def sweep(self, jobs: KnownJobs) -> Swept:
         """Deletes the Reservations of jobs that are no more, but for the room of pending pods that still wait."""
-        found = self._objects.list(_LIST_PATH, self._decode, label_selector=f"{OWNER_LABEL}={self._owner}")
+        found = self._objects.list_readable(_LIST_PATH, self._decode, label_selector=f"{OWNER_LABEL}={self._owner}")
         by_uid = {each.reservation.uid: each for each in found if not _is_used(each.reservation)}
         candidates = (_candidate(each, jobs) for each in by_uid.values())
         return sweep(candidates, jobs, self._owner, lambda each: self._delete_unused(by_uid[each.uid]))
@@ -233,3 +237,13 @@ def _room(found: Reservation) -> Room:
     if scheduled is not None and scheduled.reason == _UNSCHEDULABLE:
         return Room(RoomState.UNSCHEDULABLE, message=scheduled.message, is_for_the_pod=for_the_pod)
     return Room(RoomState.PENDING, is_for_the_pod=for_the_pod)
+
+
+def _require_readable(wanted: Mapping[str, Any]) -> None:
+    """Raises CannotHold for a Reservation that no run could read: whoever asked for it hears what is wrong."""
+    try:
+        fault = fault_of_reservation(msgspec.json.encode(wanted))
+    except (ValueError, RecursionError):
+        fault = "the Reservation is invalid: it is nested too deeply or holds text that is none"
+    if fault:
+        raise CannotHold(fault)

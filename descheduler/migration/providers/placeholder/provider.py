@@ -102,7 +102,7 @@ class PlaceholderRooms:
 
     def sweep(self, jobs: KnownJobs) -> Swept:
         """Deletes the placeholders of jobs that are no more, in all namespaces."""
-        found = self._objects.list("/api/v1/pods", self._decode, label_selector=f"{OWNER_LABEL}={self._owner}")
+        found = self._objects.list_readable("/api/v1/pods", self._decode, label_selector=f"{OWNER_LABEL}={self._owner}")
         by_uid = {each.pod.uid: each for each in found if each.pod.deleted_at is None or each.differs}
         candidates = map(_candidate, by_uid.values())
         return sweep(candidates, jobs, self._owner, lambda each: self._delete(by_uid[each.uid].pod), _differs_from)

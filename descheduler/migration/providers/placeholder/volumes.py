@@ -83,7 +83,7 @@ def _of_volume(name: str, volume: _Object) -> Iterator[list[dict[str, Any]]]:
 
 def _find(objects: ObjectCalls, list_path: str, name: str) -> dict[str, Any] | None:
     """The object of this name, by a list of one: that is what the right to read the cluster allows."""
-    found = objects.list(list_path, _decode, field_selector=f"metadata.name={name}")
+    found = objects.list_readable(list_path, _decode, field_selector=f"metadata.name={name}")
     return found[0] if found else None
 
 

@@ -1,0 +1,360 @@
+"""An object of each kind that a run reads, with a value in every field that some rule reads of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.builders import Object, ago
+
+__all__ = ["SAMPLES"]
+
+_KOORDINATOR = "scheduling.koordinator.sh/v1alpha1"
+_D = "scheduling.koordinator.sh/"
+_G = "gang.scheduling.koordinator.sh/"
+_Q = "quota.scheduling.koordinator.sh/"
+_CONDITION = {"type": "Ready", "status": "True", "reason": "r", "message": "m", "lastTransitionTime": ago(90)}
+_SELECTOR = {"matchLabels": {"app": "odd"}, "matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
+_TERM = {
+    "matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["z"]}],
+    "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["free"]}],
+}
+_AMOUNTS = {"cpu": "100m", "memory": "1Mi", "example.com/gpu": "1"}
+_POD_TERM = {"labelSelector": _SELECTOR, "namespaceSelector": _SELECTOR, "namespaces": ["odd"], "topologyKey": "zone"}
+_POD_TERMS = {
+    "requiredDuringSchedulingIgnoredDuringExecution": [_POD_TERM],
+    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "podAffinityTerm": _POD_TERM}],
+}
+_POD_SPEC: Object = {
+    "nodeName": "free",
+    "schedulerName": "koord-scheduler",
+    "priority": 100,
+    "priorityClassName": "odd",
+    "runtimeClassName": "odd",
+    "preemptionPolicy": "Never",
+    "terminationGracePeriodSeconds": 30,
+    "restartPolicy": "Always",
+    "hostNetwork": False,
+    "overhead": {"cpu": "10m"},
+    "nodeSelector": {"zone": "a"},
+    "schedulingGates": [{"name": "g"}],
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_TERM]},
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": _TERM}],
+        },
+        "podAffinity": _POD_TERMS,
+        "podAntiAffinity": _POD_TERMS,
+    },
+    "tolerations": [
+        {"key": "k", "operator": "Exists", "value": "", "effect": "NoExecute", "tolerationSeconds": 300},
+        {"key": "gone", "operator": "Equal", "value": "soon"},
+    ],
+    "topologySpreadConstraints": [
+        {
+            "maxSkew": 1,
+            "minDomains": 1,
+            "topologyKey": "zone",
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": _SELECTOR,
+            "matchLabelKeys": ["app"],
+            "nodeAffinityPolicy": "Honor",
+            "nodeTaintsPolicy": "Honor",
+        }
+    ],
+    "volumes": [
+        {"name": "a", "persistentVolumeClaim": {"claimName": "odd"}},
+        {"name": "b", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}},
+        {"name": "c", "csi": {"driver": "d"}},
+        {"name": "d", "ephemeral": {"volumeClaimTemplate": {"spec": {"storageClassName": "odd"}}}},
+    ],
+    "resourceClaims": [{"name": "c", "resourceClaimName": "c"}],
+    "resources": {"requests": {"cpu": "200m"}},
+    "initContainers": [{"name": "i", "image": "i", "restartPolicy": "Always", "resources": {"requests": _AMOUNTS}}],
+    "containers": [
+        {
+            "name": "c",
+            "image": "app:1",
+            "resources": {"requests": _AMOUNTS, "limits": _AMOUNTS},
+            "ports": [{"containerPort": 80, "hostPort": 80, "hostIP": "10.0.0.1", "protocol": "TCP"}],
+        }
+    ],
+}
+_STATUS = {
+    "name": "c",
+    "ready": True,
+    "restartCount": 1,
+    "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+    "lastState": {"terminated": {"reason": "Error", "exitCode": 1}},
+    "allocatedResources": _AMOUNTS,
+    "resources": {"requests": _AMOUNTS},
+}
+_ANNOTATIONS = {
+    f"{_D}device-allocated": '{"gpu": [{"minor": 0, "resources": {"koordinator.sh/gpu-core": "50"}}]}',
+    f"{_D}reservation-allocated": '{"name": "odd", "uid": "odd"}',
+    f"{_D}reservation-affinity": '{"name": "odd"}',
+    f"{_D}numa-topology-spec": '{"numaTopologyPolicy": "Restricted"}',
+    f"{_D}device-allocate-hint": '{"gpu": {"allocateStrategy": "ApplyForAll"}}',
+    f"{_D}resource-status": '{"cpuset": "0-1"}',
+    f"{_D}resource-spec": '{"preferredCPUBindPolicy": "FullPCPUs"}',
+    f"{_G}min-available": "1",
+    f"{_G}groups": '["odd/a"]',
+    "deployment.kubernetes.io/revision": "3",
+    "descheduler.alpha.kubernetes.io/evict": "true",
+    "descheduler.alpha.kubernetes.io/prefer-no-eviction": "true",
+    "controller.kubernetes.io/pod-deletion-cost": "100",
+    "volume.kubernetes.io/selected-node": "free",
+}
+_OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "odd", "uid": "odd", "controller": True}
+_TEMPLATE = {
+    "metadata": {"labels": {"app": "odd"}, "annotations": _ANNOTATIONS},
+    "spec": {key: part for key, part in _POD_SPEC.items() if key != "nodeName"},
+}
+
+
+def _sample(api_version: str, kind: str, *, namespace: str = "odd", **parts: object) -> Object:
+    metadata = {
+        "name": "odd",
+        "uid": "odd",
+        "creationTimestamp": ago(600),
+        "generation": 1,
+        "resourceVersion": "5",
+        "labels": {"app": "odd", "a": "b", f"{_Q}name": "odd", "pod-group.scheduling.sigs.k8s.io": "odd"},
+        "annotations": dict(_ANNOTATIONS),
+        "ownerReferences": [_OWNER],
+    }
+    metadata |= {"namespace": namespace} if namespace else {}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **parts}
+
+
+def _workload(api_version: str, kind: str, **more: object) -> Object:
+    claims = [{"metadata": {"name": "a"}, "spec": {"storageClassName": "odd", "accessModes": ["ReadWriteOnce"]}}]
+    spec = {"replicas": 3, "selector": _SELECTOR, "template": _TEMPLATE, "volumeClaimTemplates": claims}
+    return _sample(api_version, kind, spec={**spec, "podManagementPolicy": "Parallel", **more})
+
+
+_RESERVATION_SPEC: Object = {
+    "template": _TEMPLATE,
+    "owners": [
+        {"object": {"namespace": "odd", "name": "odd", "uid": "odd", "apiVersion": "v1"}},
+        {"controller": {**_OWNER, "namespace": "odd"}},
+        {"labelSelector": _SELECTOR},
+    ],
+    "ttl": "1h",
+    "expires": ago(-3600),
+    "allocateOnce": True,
+    "allocatePolicy": "Restricted",
+    "preAllocation": False,
+    "unschedulable": False,
+    "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}],
+}
+_DEVICES = [
+    {
+        "type": "gpu",
+        "minor": 0,
+        "id": "g",
+        "health": True,
+        "labels": {"a": "b"},
+        "resources": {"koordinator.sh/gpu-core": "100"},
+        "topology": {"nodeID": 0, "pcieID": "0"},
+        "vfGroups": [{"labels": {"a": "b"}, "vfs": [{"minor": 0, "busID": "0"}]}],
+    }
+]
+_CPUS = '{"detail": [{"id": 0, "core": 0, "socket": 0, "node": 0}]}'
+_USAGE = {"resources": {"cpu": "100m", "memory": "1Mi"}}
+
+_OBJECTS: tuple[Object, ...] = (
+    _sample(
+        "v1",
+        "Node",
+        namespace="",
+        spec={"unschedulable": True, "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]},
+        status={
+            "allocatable": {"cpu": "8", "pods": "110", "memory": "16Gi"},
+            "capacity": {"cpu": "8", "pods": "110", "memory": "16Gi"},
+            "conditions": [_CONDITION],
+            "images": [{"names": ["app:1"], "sizeBytes": 5}],
+            "declaredFeatures": ["f"],
+        },
+    ),
+    _sample(
+        "v1",
+        "Pod",
+        spec=_POD_SPEC,
+        status={
+            "phase": "Running",
+            "reason": "r",
+            "startTime": ago(500),
+            "qosClass": "Burstable",
+            "nominatedNodeName": "free",
+            "conditions": [_CONDITION, {**_CONDITION, "type": "PodScheduled"}],
+            "containerStatuses": [_STATUS],
+            "initContainerStatuses": [{**_STATUS, "name": "i"}],
+            "ephemeralContainerStatuses": [{**_STATUS, "name": "e"}],
+            "resources": {"requests": _AMOUNTS},
+            "allocatedResources": _AMOUNTS,
+        },
+    ),
+    _sample("v1", "Namespace", namespace=""),
+    _sample(
+        "v1",
+        "PersistentVolumeClaim",
+        spec={
+            "storageClassName": "odd",
+            "volumeName": "odd",
+            "volumeMode": "Filesystem",
+            "accessModes": ["ReadWriteOnce"],
+            "selector": _SELECTOR,
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+        status={"phase": "Bound"},
+    ),
+    _sample("scheduling.k8s.io/v1", "PriorityClass", namespace="", value=100, preemptionPolicy="Never"),
+    _sample(
+        "policy/v1",
+        "PodDisruptionBudget",
+        spec={"selector": _SELECTOR, "minAvailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow"},
+        status={"observedGeneration": 1, "disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 2},
+    ),
+    _workload("apps/v1", "ReplicaSet"),
+    _workload("apps/v1", "Deployment"),
+    _workload("apps/v1", "StatefulSet"),
+    _workload("v1", "ReplicationController", selector={"app": "odd"}),
+    _workload("batch/v1", "Job", parallelism=2, podReplacementPolicy="Failed"),
+    _workload("apps.kruise.io/v1alpha1", "CloneSet"),
+    _sample("v1", "Service", spec={"selector": {"app": "odd"}}),
+    _sample(
+        "v1",
+        "PersistentVolume",
+        namespace="",
+        spec={
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [_TERM]}},
+            "storageClassName": "odd",
+            "volumeMode": "Filesystem",
+            "claimRef": {"namespace": "odd", "name": "odd", "uid": "odd"},
+            "csi": {"driver": "d", "volumeHandle": "h"},
+            "gcePersistentDisk": {"pdName": "p"},
+        },
+        status={"phase": "Bound"},
+    ),
+    _sample(
+        "storage.k8s.io/v1",
+        "StorageClass",
+        namespace="",
+        provisioner="d",
+        volumeBindingMode="WaitForFirstConsumer",
+        allowedTopologies=[{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}],
+    ),
+    _sample(
+        "storage.k8s.io/v1", "CSINode", namespace="", spec={"drivers": [{"name": "d", "allocatable": {"count": 5}}]}
+    ),
+    _sample("storage.k8s.io/v1", "CSIDriver", namespace="", spec={"storageCapacity": True}),
+    _sample(
+        "storage.k8s.io/v1",
+        "CSIStorageCapacity",
+        storageClassName="odd",
+        nodeTopology=_SELECTOR,
+        capacity="1Gi",
+        maximumVolumeSize="1Gi",
+    ),
+    _sample(
+        "storage.k8s.io/v1",
+        "VolumeAttachment",
+        namespace="",
+        spec={"attacher": "d", "nodeName": "free", "source": {"persistentVolumeName": "odd"}},
+    ),
+    _sample(
+        "node.k8s.io/v1",
+        "RuntimeClass",
+        namespace="",
+        overhead={"podFixed": {"cpu": "10m"}},
+        scheduling={"nodeSelector": {"zone": "a"}, "tolerations": [{"key": "k", "operator": "Exists"}]},
+    ),
+    _sample(
+        "v1",
+        "LimitRange",
+        spec={"limits": [{"type": "Container", "default": {"cpu": "1"}, "defaultRequest": {"cpu": "1"}}]},
+    ),
+    _sample(
+        "v1",
+        "ResourceQuota",
+        spec={"hard": {"pods": "5"}},
+        status={"hard": {"pods": "5", "requests.cpu": "5"}, "used": {"pods": "1"}},
+    ),
+    _sample(
+        _KOORDINATOR,
+        "PodMigrationJob",
+        namespace="",
+        spec={
+            "podRef": {"namespace": "odd", "name": "odd", "uid": "odd"},
+            "ttl": "5m",
+            "mode": "EvictDirectly",
+            "paused": False,
+            "deleteOptions": {"gracePeriodSeconds": 5},
+            "reservationOptions": {"reservationRef": {"name": "odd"}, "template": {"spec": {"ttl": "5m"}}},
+        },
+        status={
+            "phase": "Failed",
+            "status": "Eviction",
+            "reason": "r",
+            "message": "m",
+            "nodeName": "free",
+            "podRef": {"namespace": "odd", "name": "odd", "uid": "odd"},
+            "conditions": [{**_CONDITION, "lastProbeTime": ago(90)}],
+        },
+    ),
+    _sample("metrics.k8s.io/v1beta1", "NodeMetrics", namespace="", usage={"cpu": "100m", "memory": "1Mi"}),
+    _sample("metrics.k8s.io/v1beta1", "PodMetrics", containers=[{"name": "c", "usage": {"cpu": "10m"}}]),
+    _sample(
+        "slo.koordinator.sh/v1alpha1",
+        "NodeMetric",
+        namespace="",
+        status={
+            "updateTime": ago(30),
+            "nodeMetric": {"nodeUsage": _USAGE, "systemUsage": _USAGE},
+            "podsMetric": [{"namespace": "odd", "name": "odd", "podUsage": _USAGE}],
+        },
+    ),
+    _sample("topology.node.k8s.io/v1alpha1", "NodeResourceTopology", namespace="", topologyPolicies=["Restricted"]),
+    _sample(
+        _KOORDINATOR,
+        "Reservation",
+        namespace="",
+        spec=_RESERVATION_SPEC,
+        status={
+            "phase": "Available",
+            "nodeName": "free",
+            "allocatable": {"cpu": "1"},
+            "allocated": {"cpu": "1"},
+            "currentOwners": [{"namespace": "odd", "name": "odd", "uid": "odd"}],
+            "conditions": [_CONDITION],
+        },
+    ),
+    _sample(_KOORDINATOR, "Device", namespace="", spec={"devices": _DEVICES}),
+    _sample(
+        "scheduling.sigs.k8s.io/v1alpha1",
+        "ElasticQuota",
+        spec={"min": {"cpu": "1"}, "max": {"cpu": "4", "memory": "1Gi"}},
+    ),
+    _sample("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", spec={"minMember": 1, "scheduleTimeoutSeconds": 30}),
+)
+
+_MORE_ANNOTATIONS: Mapping[str, Mapping[str, str]] = {
+    "Node": {"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}, "reservedCPUs": "0"}'},
+    "NodeResourceTopology": {
+        "node.koordinator.sh/cpu-topology": _CPUS,
+        "node.koordinator.sh/pod-cpu-allocs": '[{"uid": "odd", "cpuset": "0", "managedByKubelet": true}]',
+        "kubelet.koordinator.sh/cpu-manager-policy": '{"policy": "static", "reservedCPUs": "0"}',
+        "node.koordinator.sh/system-qos-resource": '{"cpuset": "0", "cpusetExclusive": true}',
+    },
+    "Reservation": {f"{_D}reservation-restricted-options": '{"resources": ["cpu"]}'},
+    "Device": {f"{_D}gpu-partitions": '{"1": [{"minors": [0], "allocationScore": 1}]}'},
+    "ElasticQuota": {f"{_Q}shared-weight": '{"cpu": "1"}', f"{_Q}namespaces": '["odd"]'},
+    "CSINode": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"},
+}
+
+SAMPLES: Mapping[str, Object] = {each["kind"]: each for each in _OBJECTS}
+"""Kind → the object, `odd` by name and namespace, which nothing else refers to."""
+for _kind, _more in _MORE_ANNOTATIONS.items():
+    SAMPLES[_kind]["metadata"]["annotations"].update(_more)
