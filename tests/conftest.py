@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.writes.page import objection
+from tests.writes.recorder import RECORDER
 
 # A busy machine must not fail a property: neither how long an example takes nor how long it takes to find one counts.
 settings.register_profile("timeless", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("timeless")
+
+
+@pytest.fixture(autouse=True)
+def writes_are_listed(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Holds all that a test's runs have written to fake API servers against docs/explanation/writes.md.
+
+    Tests that make such calls themselves are marked `own_calls`.
+    """
+    RECORDER.take()
+    yield
+    objections = sorted({found for call in RECORDER.take() if (found := objection(call))})
+    if objections and request.node.get_closest_marker("own_calls") is None:
+        pytest.fail("not as docs/explanation/writes.md has it:\n" + "\n".join(objections))

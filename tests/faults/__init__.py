@@ -1,6 +1,7 @@
 """Random faults over HTTP against the real program, judged by an observer that shares no code with it.
 
     python -m tests.faults --schedules 2000 --seed 1 --jobs 8     # a table of promises; exits with 1 when one is broken
+    python -m tests.faults --each-write --jobs 8                  # every trouble at every write of a small run
     python -m tests.faults --schedules 1 --seed 17 -v             # one schedule again, with the server's log
 
 A schedule is drawn from its seed: a small cluster, a policy, flags, and faults for each kind of request. An API server

@@ -7,6 +7,8 @@ import sys
 import time
 
 from tests.faults.campaign import Campaign, Played
+from tests.faults.rooms.matrix import each_write
+from tests.faults.schedule import draw_schedule
 from tests.faults.story import story
 from tests.faults.tally import Tally
 
@@ -16,6 +18,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--schedules", type=int, default=200, help="how many (default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the first (default: 1)")
     parser.add_argument("--jobs", type=int, default=8, help="how many at a time; most of them wait (default: 8)")
+    parser.add_argument("--each-write", action="store_true", help="every trouble at every write of a small run instead")
     parser.add_argument("-v", "--verbose", action="store_true", help="tell what happened in each")
     return parser.parse_args()
 
@@ -32,7 +35,8 @@ def main() -> int:
     arguments, tally, started_at = _arguments(), Tally(), time.monotonic()
     with Campaign() as campaign:
         seeds = range(arguments.seed, arguments.seed + arguments.schedules)
-        for played in campaign.play_all(seeds, num_jobs=arguments.jobs):
+        schedules = each_write() if arguments.each_write else map(draw_schedule, seeds)
+        for played in campaign.play_schedules(schedules, num_jobs=arguments.jobs):
             tally.add(played)
             _show(played, is_verbose=arguments.verbose)
     print(f"\n{tally.text()}\n\n{time.monotonic() - started_at:.0f} s")

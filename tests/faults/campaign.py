@@ -54,10 +54,13 @@ class Campaign:
         self._exit.close()
 
     def play(self, seed: int) -> Played:
+        """The schedule of a seed, from start to end."""
+        return self.play_schedule(draw_schedule(seed))
+
+    def play_schedule(self, schedule: Schedule) -> Played:
         """One schedule, from start to end. Those with huge answers wait for one another."""
-        schedule = draw_schedule(seed)
         guard: AbstractContextManager[object] = self._bombs if schedule.has_bomb else nullcontext()
-        folder = Path(tempfile.mkdtemp(prefix=f"{seed}-", dir=self._folder))
+        folder = Path(tempfile.mkdtemp(prefix=f"{schedule.seed}-", dir=self._folder))
         with guard:
             history = play(
                 schedule,
@@ -71,9 +74,13 @@ class Campaign:
         return Played(schedule, history, judge(history))
 
     def play_all(self, seeds: Iterable[int], *, num_jobs: int) -> Iterator[Played]:
+        """The schedules of all seeds, `num_jobs` at a time, as they end."""
+        yield from self.play_schedules(map(draw_schedule, seeds), num_jobs=num_jobs)
+
+    def play_schedules(self, schedules: Iterable[Schedule], *, num_jobs: int) -> Iterator[Played]:
         """All of them, `num_jobs` at a time, as they end."""
         with ThreadPoolExecutor(num_jobs) as pool:
-            waiting = {pool.submit(self.play, seed) for seed in seeds}
+            waiting = {pool.submit(self.play_schedule, schedule) for schedule in schedules}
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:

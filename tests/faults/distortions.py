@@ -66,6 +66,8 @@ def _lie(honest: Answer, lie: Lie) -> Answer:
             return Answer(honest.code, _with_nest(honest))
         case Lie.FAILURE_STATUS:
             return json_answer(200, status_body(500, "InternalError", "etcdserver: leader changed"))
+        case Lie.DONE:
+            return json_answer(200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"})
         case Lie.PARTIAL:
             return Answer(206, honest.body, (("Content-Range", "bytes 0-1/2"),))
         case Lie.NULL_ITEMS:

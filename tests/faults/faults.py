@@ -20,6 +20,17 @@ class Requests(StrEnum):
     EVENT = "event"
     SECRET = "secret"
     PROMETHEUS = "prometheus"
+    JOB = "job"
+    JOB_CREATE = "job create"
+    JOB_PATCH = "job patch"
+    JOB_STATUS = "job status"
+    JOB_DELETE = "job delete"
+    ROOM = "room"
+    ROOM_CREATE = "room create"
+    ROOM_DELETE = "room delete"
+    MAP = "config map"
+    MAP_WRITE = "config map write"
+    POD_WRITE = "pod write"
 
 
 class Act(StrEnum):
@@ -65,6 +76,7 @@ class Lie(StrEnum):
     OTHER_KIND = "another kind of list"
     PARTIAL = "206"
     ENDLESS = "continue token without end"
+    DONE = "Status Success"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Effect", "History", "Limits", "Page", "Request", "Run", "Tenure", "Terms"]
+__all__ = ["Effect", "History", "LeftOver", "Limits", "Page", "Request", "Run", "Tenure", "Terms", "Write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,15 @@ class Limits:
     node: int | None = None
     namespace: int | None = None
     plugin_node: int | None = None
+
+    def policy_keys(self) -> dict[str, int]:
+        """The keys of a policy that set those of the run."""
+        keys = {
+            "maxNoOfPodsToEvictTotal": self.total,
+            "maxNoOfPodsToEvictPerNode": self.node,
+            "maxNoOfPodsToEvictPerNamespace": self.namespace,
+        }
+        return {key: limit for key, limit in keys.items() if limit is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,42 @@ class Terms:
     canaries: tuple[str, ...] = ()
     protected: frozenset[str] = frozenset()
     """Uids of pods that the policy allows nobody to evict."""
+    unasked: frozenset[str] = frozenset()
+    """Uids of pods that no plugin selects, and that no job asks for which may go on: paused, ended, somebody's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A call that really changed an object which is no Lease, no Event and no eviction. `path` is that of the object.
+
+    `whose` says whose the object is: "ours" for what the program has created in this schedule, "open" for the job of a
+    user that waits or is under way, and "others" for all else.
+    """
+
+    at: float
+    run: int
+    verb: str
+    path: str
+    uid: str
+    whose: str
+    is_late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOver:
+    """An object that the program had created by a call of the run `made_by`, and that is there when a run has ended.
+
+    `kind` is "job" or "room". `job_uid` is that of the job itself, or of the one that the room is for; `pod_uid` that
+    of the pod of a job. `is_over` says that a job has ended, or that room was used up.
+    """
+
+    kind: str
+    path: str
+    job_uid: str
+    made_by: int
+    is_late: bool = False
+    pod_uid: str = ""
+    is_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +123,10 @@ class Request:
     is_whole: bool = False
     """Whether the answer was sent as it should be."""
     note: str = ""
+    met: str = ""
+    """What happened as it came, "" for nothing."""
+    about: str = ""
+    """Path of the object that a call is about, that of one which is to be created included; "" for lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +161,12 @@ class Run:
     paused: list[tuple[float, float]] = field(default_factory=list)
     has_output: bool = True
     identity: str = ""
+
+    @property
+    def was_ended(self) -> bool:
+        """Whether it was killed, by the harness or as the schedule has it."""
+        return self.was_killed or any(name == "SIGKILL" for _, name in self.signals)
+
     stalled_seconds: float = 0.0
     """For how long this machine kept the harness itself from running meanwhile."""
 
@@ -133,5 +188,10 @@ class History:
     budgets: dict[str, int] = field(default_factory=dict)
     """Budget → disruptions that it allowed at the start."""
     events: list[str] = field(default_factory=list)
+    writes: list[Write] = field(default_factory=list)
+    left: dict[int, list[LeftOver]] = field(default_factory=dict)
+    """Run → what there was of the program's own objects when it ended."""
+    open_jobs: dict[int, set[str]] = field(default_factory=dict)
+    """Run → UIDs of the jobs of all that had not ended when it did."""
     foreign_credentials: list[str] = field(default_factory=list)
     """Credentials that were sent where they do not belong."""

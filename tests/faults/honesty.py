@@ -32,7 +32,7 @@ def report_is_true(history: History) -> Iterator[str]:
 
 def _owes_report(history: History, run: Run) -> bool:
     has_evicted = any(effect.run == run.index for effect in history.effects)
-    return has_evicted and history.terms.is_json and run.has_output and not run.was_killed
+    return has_evicted and history.terms.is_json and run.has_output and not run.was_ended
 
 
 def _false_results(history: History, run: Run, report: Report) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _false_sums(run: Run, report: Report) -> Iterator[str]:
 def exit_codes_are_documented(history: History) -> Iterator[str]:
     """The exit code is one that the manual names, and says what it means there."""
     for run in history.runs:
-        if not run.was_killed:
+        if not run.was_ended:
             for fault in _false_exit_code(history, run):
                 yield f"run {run.index}: exit code {run.exit_code}, but {fault}"
 
@@ -102,6 +102,8 @@ def _false_exit_code(history: History, run: Run) -> Iterator[str]:
         yield "no guard had a reason to end the run"
 
 
+_ALREADY = "pods were evicted before this error"
+"""Logged where a run cannot go on that has evicted pods for the jobs of users."""
 _SUMS = "Number of evictions/requests"
 """Logged once a run has come to its end; what it ended with is its own matter then, whatever came afterwards."""
 
@@ -123,6 +125,8 @@ def _has_guard(history: History, run: Run, codes: Counter[str]) -> bool:
     if seconds is not None and run.ended_at - run.started_at >= seconds * 0.5:
         return True
     if run.stalled_seconds > (history.terms.lease_seconds or 3600) / 6:  # the Lease may not have been renewed in time
+        return True
+    if _ALREADY in run.stderr:
         return True
     if codes["overloaded"] or any(tenure.is_seized for tenure in history.tenures):
         return True

@@ -35,7 +35,9 @@ def effect(pod: str, *, run: int = 0, node: str = "n1", namespace: str = "shop",
 
 def request(kind: str, *, at: float = 2.0, run: int = 0, **facts: Any) -> Request:
     """A request that met no fault unless one is named."""
-    return Request(number=0, at=at, run=run, kind=kind, method="POST", path=facts.pop("path", "/"), **facts)
+    return Request(
+        number=0, at=at, run=run, kind=kind, method=facts.pop("method", "POST"), path=facts.pop("path", "/"), **facts
+    )
 
 
 def sound_reading(run: int = 0) -> list[Request]:

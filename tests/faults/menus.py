@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tests.faults.faults import Act, Delivery, Fault, Form, Lie, Requests
 
-__all__ = ["menu_for"]
+__all__ = ["OBJECT_WRITES", "menu_for"]
 
 _REFUSALS = (302, 400, 401, 403, 408, 409, 422, 429, 500, 502, 503, 504)
 _OPEN_REFUSALS = (302, 400, 401, 408, 429, 500, 502, 503, 504)
@@ -20,12 +20,17 @@ _CUTS = (Delivery.TRUNCATED, Delivery.SHORT_LENGTH, Delivery.LONG_LENGTH)
 _LIST_LIES = (
     Lie.WRONG_JSON, Lie.NESTED, Lie.NULL_ITEMS, Lie.FAILURE_STATUS, Lie.OTHER_KIND, Lie.PARTIAL, Lie.ENDLESS,
 )  # fmt: skip
+OBJECT_WRITES = (
+    Requests.JOB_CREATE, Requests.JOB_PATCH, Requests.JOB_STATUS, Requests.JOB_DELETE, Requests.ROOM_CREATE,
+    Requests.ROOM_DELETE, Requests.MAP_WRITE, Requests.POD_WRITE,
+)  # fmt: skip
+"""The calls by which runs change objects that are neither Leases nor Events."""
 _LIES = (Lie.WRONG_JSON, Lie.NESTED, Lie.FAILURE_STATUS, Lie.PARTIAL)
 
 
 def menu_for(kind: Requests, draw: random.Random, *, timeout_seconds: float, num_faults: int) -> tuple[Fault, ...]:
     """So many faults for this kind of requests, drawn anew; slow answers outlast `timeout_seconds`."""
-    make = _eviction_fault if kind is Requests.EVICTION else _write_fault if kind is Requests.LEASE else _read_fault
+    make = _MAKERS.get(kind, _object_fault if kind in OBJECT_WRITES else _read_fault)
     lies = _LIST_LIES if kind is Requests.LIST else _LIES
     return tuple(make(draw, timeout_seconds, lies) for _ in range(num_faults))
 
@@ -88,3 +93,21 @@ def _write_fault(draw: random.Random, timeout_seconds: float, lies: Sequence[Lie
     fault = _read_fault(draw, timeout_seconds, lies)
     is_done = fault.code in (302, 408, 500, 502, 503, 504) and draw.random() < 0.5
     return replace(fault, act=Act.AT_ONCE) if is_done else fault
+
+
+def _object_fault(draw: random.Random, timeout_seconds: float, _: Sequence[Lie]) -> Fault:
+    """Most of them take effect without saying so; a few say so without any effect."""
+    makers = (
+        lambda: Fault(Act.AT_ONCE, draw.choice((500, 502, 503, 504, 504)), draw.choice(_FORMS)),
+        lambda: Fault(Act.AT_ONCE, delivery=draw.choice((Delivery.RESET, Delivery.SILENT))),
+        lambda: Fault(Act.AT_ONCE, delivery=draw.choice(_CUTS)),
+        lambda: Fault(Act.AT_ONCE, lie=draw.choice((Lie.WRONG_JSON, Lie.NESTED, Lie.DONE))),
+        lambda: Fault(Act.NEVER, draw.choice((403, 409, 422, 429, 500, 503, 504)), draw.choice(_FORMS)),
+        lambda: Fault(Act.NEVER, delivery=draw.choice((Delivery.RESET, Delivery.SILENT))),
+        lambda: Fault(Act.NEVER, lie=Lie.DONE),
+        lambda: replace(_late(draw, timeout_seconds), code=504, delay_seconds=timeout_seconds / 2),
+    )
+    return draw.choices(makers, weights=(6, 4, 3, 2, 3, 2, 0.5, 1))[0]()
+
+
+_MAKERS = {Requests.EVICTION: _eviction_fault, Requests.LEASE: _write_fault}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["PATHS", "Object", "budget", "namespace", "node", "pod", "replica_set", "successor"]
+__all__ = ["NOW", "PATHS", "Object", "budget", "namespace", "node", "pod", "replica_set", "successor"]
 
 Object = dict[str, Any]
 
@@ -34,6 +34,8 @@ PATHS: Mapping[str, str] = {
 }
 """Path of each list that every cluster serves → the kind in it."""
 
+NOW = "now"
+"""As the time of creation of an object: that of its cluster."""
 _BORN = "2024-03-01T08:00:00Z"
 
 
@@ -96,8 +98,8 @@ def pod(
     }
 
 
-def successor(former: Object) -> Object:
-    """The pod that the owner creates instead: the same name for a StatefulSet, pending, with a uid of its own."""
+def successor(former: Object, now: str) -> Object:
+    """The pod that the owner creates at `now`: the same name for a StatefulSet, pending, with a uid of its own."""
     metadata = former["metadata"]
     stem, _, generation = metadata["uid"].rpartition(".")
     number = int(generation) + 1
@@ -106,7 +108,7 @@ def successor(former: Object) -> Object:
     created = {key: metadata[key] for key in ("namespace", "labels", "ownerReferences")}
     spec = {key: part for key, part in former["spec"].items() if key != "nodeName"}
     return former | {
-        "metadata": created | {"name": name, "uid": f"{stem}.{number}", "creationTimestamp": _BORN},
+        "metadata": created | {"name": name, "uid": f"{stem}.{number}", "creationTimestamp": now},
         "spec": spec,
         "status": {"phase": "Pending"},
     }

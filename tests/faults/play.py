@@ -14,12 +14,16 @@ from typing import Any
 from tests.certificates import Certificate
 from tests.faults.answers import PROMETHEUS_PREFIX, Answers
 from tests.faults.bounds import latest_end
+from tests.faults.disturbances import Disturbance, Event
 from tests.faults.faults import Requests
 from tests.faults.history import History, Request, Run
 from tests.faults.leases import Leases
 from tests.faults.processes import Process, Zygote
+from tests.faults.rooms.leaving import left_over, open_jobs
+from tests.faults.rooms.meddling import change_jobs, delete_jobs
+from tests.faults.rooms.scheduling import RoomScheduler
 from tests.faults.rules import FaultPlan
-from tests.faults.schedule import Disturbance, Event, Output, Schedule
+from tests.faults.schedule import Output, Schedule
 from tests.faults.server import FaultyServer
 from tests.faults.stalls import QueueTimes, Stalls
 from tests.faults.state import ClusterState
@@ -30,8 +34,9 @@ __all__ = ["play"]
 _PATIENCE_SECONDS = 4.0
 """How much longer than allowed a run may take before it is killed."""
 _LOOK_SECONDS = 0.2
+_ANY_WRITE = "any write"
 _LONGEST_START_SECONDS = 0.6
-_SIGNALS = {Event.SIGTERM: signal.SIGTERM, Event.SIGINT: signal.SIGINT}
+_SIGNALS = {Event.SIGTERM: signal.SIGTERM, Event.SIGINT: signal.SIGINT, Event.SIGKILL: signal.SIGKILL}
 
 
 def play(
@@ -72,18 +77,25 @@ class _Play:
         world, history = schedule.world, self._history
         self._state = ClusterState(world.objects, history, self._timers, grace_seconds=schedule.grace_seconds)
         self._leases = Leases(history)
-        answers = Answers(
+        self._answers = answers = Answers(
             self._state,
             self._leases,
             history,
             page_size=schedule.page_size,
             secrets={"prometheus": schedule.credentials.prometheus_secret},
             usage=world.usage,
+            has_jobs=world.has_jobs,
+            claimed=world.claimed,
         )
+        if world.provider:
+            scheduler = RoomScheduler(
+                self._state, self._timers, world.targets, schedule.seed, is_lucky=schedule.is_lucky
+            )
+            self._state.on_arrival, answers.objects.on_created = scheduler.replace, scheduler.hold
         self._server = FaultyServer(
             answers,
             self._leases,
-            FaultPlan(schedule.seed, schedule.rules),
+            FaultPlan(schedule.seed, schedule.rules, schedule.at_write),
             history,
             self._timers,
             tls=self._certificate.server_context() if self._certificate else None,
@@ -101,9 +113,15 @@ class _Play:
             self._write_files()
             self._play_run(0)
             if self._schedule.runs_again and self._run.exit_code:
+                self._let_lease_expire()
                 self._play_run(1)
             self._timers.finish()
         return self._history
+
+    def _let_lease_expire(self) -> None:
+        """What a killed run has left of its Lease would keep the next one from doing anything."""
+        if self._run.was_ended and self._leases.holder:
+            time.sleep(float(self._schedule.terms.lease_seconds or 0) + 0.2)
 
     def _play_run(self, index: int) -> None:
         terms, output = self._schedule.terms, self._schedule.output
@@ -129,6 +147,8 @@ class _Play:
                 run.was_killed = True
                 process.send(signal.SIGKILL)
                 process.ended.wait()
+        self._history.left[index] = left_over(self._state.store, self._answers.objects.made)
+        self._history.open_jobs[index] = open_jobs(self._state.store)
         run.ended_at, run.exit_code, run.max_rss_bytes = process.ended_at, process.exit_code, process.max_rss_bytes
         run.stalled_seconds = self._stalled(run)
         run.stdout, run.stderr = self._read(f"stdout.{index}"), self._read(f"stderr.{index}")
@@ -195,18 +215,21 @@ class _Play:
             return
         with self._lock:
             self._num_seen[request.kind] += 1
-            number = self._num_seen[request.kind]
+            self._num_seen[_ANY_WRITE] += request.method != "GET"
+            numbers: dict[Requests | None, int] = {Requests(request.kind): self._num_seen[request.kind]}
+            numbers |= {} if request.method == "GET" else {None: self._num_seen[_ANY_WRITE]}
         for disturbance in self._schedule.disturbances:
-            if disturbance.after == Requests(request.kind) and disturbance.nth == number:
+            if numbers.get(disturbance.after) == disturbance.nth:
+                request.met = disturbance.event
                 happen = self._happening(disturbance)
                 if disturbance.delay_seconds:
                     self._timers.after(disturbance.delay_seconds, _whenever(happen), is_fact=False)
                 else:
                     happen()
 
-    def _happening(self, disturbance: Disturbance) -> Callable[[], None]:
+    def _happening(self, disturbance: Disturbance) -> Callable[[], object]:
         match disturbance.event:
-            case Event.SIGTERM | Event.SIGINT:
+            case Event.SIGTERM | Event.SIGINT | Event.SIGKILL:
                 return lambda: self._signal(disturbance.event)
             case Event.PAUSE:
                 return self._pause
@@ -218,6 +241,10 @@ class _Play:
                 return self._rotate_token
             case Event.PODS_DELETED:
                 return self._delete_pods
+            case Event.JOBS_DELETED:
+                return lambda: delete_jobs(self._state.store, self._answers.objects.made)
+            case Event.JOBS_CHANGED:
+                return lambda: change_jobs(self._state.store)
         raise AssertionError(disturbance.event)
 
     def _signal(self, event: Event) -> None:
@@ -251,6 +278,6 @@ class _Play:
             self._state.delete_by_other(item["metadata"]["uid"])
 
 
-def _whenever(happen: Callable[[], None]) -> Callable[[float], None]:
+def _whenever(happen: Callable[[], object]) -> Callable[[float], object]:
     """`happen` as a timer calls it, whatever the time is."""
     return lambda _: happen()

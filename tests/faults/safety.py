@@ -165,7 +165,7 @@ def _has_unconfirmed(history: History, run: Run) -> bool:
 
 def _may_lose_lease(history: History, run: Run) -> bool:
     is_late = run.stalled_seconds > (history.terms.lease_seconds or 0) / 6
-    return is_late or run.was_killed or _has_lease_faults(history, run)
+    return is_late or run.was_ended or _has_lease_faults(history, run)
 
 
 def _has_lease_faults(history: History, run: Run) -> bool:

@@ -7,28 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from tests.faults.faults import Delivery, Requests
+from tests.faults.disturbances import Disturbance, Event
+from tests.faults.faults import Delivery, Fault, Requests
 from tests.faults.history import Terms
 from tests.faults.menus import menu_for
 from tests.faults.objects import PATHS
+from tests.faults.rooms.trouble import draw_room_disturbances, draw_room_rules
+from tests.faults.rooms.worlds import draw_room_world
 from tests.faults.rules import Rule
 from tests.faults.worlds import World, draw_world
 
-__all__ = ["Disturbance", "Event", "Output", "Schedule", "draw_schedule"]
+__all__ = ["Output", "Schedule", "draw_schedule"]
 
+_ROOM_SHARE = 0.45
+"""Of the schedules in which pods are moved by jobs."""
 _NEEDED_LISTS = ("/api/v1/nodes", "/api/v1/pods", "/apis/policy/v1/poddisruptionbudgets")
-
-
-class Event(StrEnum):
-    """What happens to the program or to the cluster in mid-run."""
-
-    SIGTERM = "SIGTERM"
-    SIGINT = "SIGINT"
-    PAUSE = "stopped until a rival has the Lease"
-    LEASE_SEIZED = "Lease seized"
-    LEASE_DELETED = "Lease deleted"
-    TOKEN_ROTATED = "token rotated"
-    PODS_DELETED = "pods deleted by others"
 
 
 class Output(StrEnum):
@@ -37,16 +30,6 @@ class Output(StrEnum):
     FILE = "file"
     GONE = "reader gone"
     FULL = "disk full"
-
-
-@dataclass(frozen=True, slots=True)
-class Disturbance:
-    """`event` happens `delay_seconds` after the `nth` request of a kind in the first run has come."""
-
-    event: Event
-    after: Requests
-    nth: int = 1
-    delay_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +61,8 @@ class Schedule:
     terms: Terms
     flags: tuple[str, ...]
     rules: Mapping[Requests, Rule] = field(default_factory=dict)
+    is_lucky: bool = False
+    at_write: tuple[int, Fault] | None = None
     disturbances: tuple[Disturbance, ...] = ()
     credentials: Credentials = Credentials()
     is_tls: bool = False
@@ -96,13 +81,15 @@ class Schedule:
 def draw_schedule(seed: int) -> Schedule:
     """The schedule of a seed."""
     draw = random.Random(f"schedule {seed}")
-    world = draw_world(draw)
-    is_tls = draw.random() < 0.35
+    has_rooms = random.Random(f"rooms {seed}").random() < _ROOM_SHARE
+    world = draw_room_world(draw) if has_rooms else draw_world(draw)
+    is_tls = draw.random() < (0.1 if has_rooms else 0.35)
     credentials = _draw_credentials(draw, world, is_tls=is_tls)
-    is_paused = draw.random() < 0.08
+    is_paused = draw.random() < (0.0 if has_rooms else 0.08)
     terms, flags = _draw_terms(draw, world, credentials, is_paused=is_paused)
-    rules = _draw_rules(draw, world, terms)
-    disturbances = _draw_disturbances(draw, terms, credentials, is_paused=is_paused)
+    rules = draw_room_rules(draw, terms) if has_rooms else _draw_rules(draw, world, terms)
+    disturbances = draw_room_disturbances(draw) if has_rooms else ()
+    disturbances = disturbances or _draw_disturbances(draw, terms, credentials, is_paused=is_paused)
     return Schedule(
         seed=seed,
         world=world,
@@ -113,10 +100,10 @@ def draw_schedule(seed: int) -> Schedule:
         credentials=credentials,
         is_tls=is_tls,
         page_size=draw.choice((3, 7, 500)),
-        grace_seconds=draw.choice((0.0, 0.0, 2.0, 60.0)),
+        grace_seconds=draw.choice((0.0, 0.0, 0.5, 60.0) if has_rooms else (0.0, 0.0, 2.0, 60.0)),
         output=draw.choices(list(Output), weights=(92, 4, 4))[0],
         writes_metrics=draw.random() < 0.3,
-        runs_again=draw.random() < 0.6,
+        runs_again=draw.random() < 0.6 or any(each.event is Event.SIGKILL for each in disturbances),
     )
 
 
@@ -141,7 +128,8 @@ def _draw_credentials(draw: random.Random, world: World, *, is_tls: bool) -> Cre
 def _draw_terms(
     draw: random.Random, world: World, credentials: Credentials, *, is_paused: bool
 ) -> tuple[Terms, tuple[str, ...]]:
-    deadline_seconds = draw.choice((None, 2.5, 4.0, 6.0, 9.0))
+    # What waits for the replacements of pods has no end of its own that a schedule could wait for.
+    deadline_seconds = draw.choice((8.0, 12.0, 16.0) if world.provider else (None, 2.5, 4.0, 6.0, 9.0))
     timeout_seconds = draw.choice((1.0, 1.0, 2.0, 3.0))
     lease_seconds = draw.choice((None, 4, 6, 60))
     qps = draw.choice((2, 5, 20, 100))
@@ -158,6 +146,7 @@ def _draw_terms(
         is_json=draw.random() < 0.85,
         canaries=credentials.canaries,
         protected=world.protected,
+        unasked=world.unasked,
     )
     flags = [f"--request-timeout={timeout_seconds:g}s"]
     flags += [f"--client-connection-qps={qps}", f"--client-connection-burst={burst}"]

@@ -20,9 +20,11 @@ from tests.faults.distortions import ENDLESS, distorted
 from tests.faults.faults import Act, Answer, Delivery, Fault, Requests, status_body
 from tests.faults.history import History, Request
 from tests.faults.leases import Leases
+from tests.faults.rooms.requests import path_of_object
 from tests.faults.rules import FaultPlan
 from tests.faults.timers import Timers
 from tests.faults.wire import json_answer
+from tests.writes.recorder import RECORDER
 
 __all__ = ["FaultyServer"]
 
@@ -92,12 +94,13 @@ class FaultyServer:
         split = urlsplit(target)
         query = {name: texts[-1] for name, texts in parse_qs(split.query).items()}
         request = self._recorded(method, split.path, body)
+        RECORDER.note(method, split.path, body)
         self.on_request(request)
         refusal = self._unauthorized(request, authorization, is_secured=is_secured)
         if refusal is not None:
             return refusal, Fault()
         kind = Requests(request.kind)
-        fault = self._plan.fault_for(kind, split.path, request.run) or Fault()
+        fault = self._plan.fault_for(kind, split.path, request.run, is_write=method != "GET") or Fault()
         if query.get("continue", "").startswith(ENDLESS):
             return self._more(request, query["continue"]), Fault()
         if fault != Fault():
@@ -119,11 +122,12 @@ class FaultyServer:
                 number=len(self._history.requests),
                 at=time.monotonic(),
                 run=self.run,
-                kind=kind_of_request(path),
+                kind=kind_of_request(method, path, body),
                 method=method,
                 path=path,
                 uid=self._answers.evicted_uid(path, body),
                 holder=self._leases.holder,
+                about=path_of_object(method, path, body),
             )
             self._history.requests.append(request)
             return request
@@ -151,7 +155,7 @@ class FaultyServer:
         return json_answer(503, status_body(503, "ServiceUnavailable", "not carried out"))
 
     def _act_late(self, request: Request, body: Any, at: float) -> None:
-        answer = self._answers.evict(request, body, at=at)
+        answer = self._answers.answer(request, {}, body, at=at)
         request.note = f"carried out {at - request.at:.1f} s after it came: {answer.code}"
 
     def _more(self, request: Request, token: str) -> Answer:
@@ -196,6 +200,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_POST = do_GET  # noqa: N815 - the base class looks for these names
     do_PUT = do_GET  # noqa: N815
+    do_PATCH = do_GET  # noqa: N815
+    do_DELETE = do_GET  # noqa: N815
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
         """Keeps quiet."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 from tests.faults.faults import Answer, status_body
 from tests.faults.history import Effect, History
 from tests.faults.objects import Object, successor
+from tests.faults.store import Store, now_text
 from tests.faults.timers import Timers
 from tests.faults.wire import json_answer
 
@@ -29,28 +29,23 @@ class ClusterState:
     def __init__(
         self, objects: dict[str, list[Object]], history: History, timers: Timers, *, grace_seconds: float
     ) -> None:
-        self.lock = threading.RLock()
-        self._objects = defaultdict(list, {path: list(items) for path, items in objects.items()})
+        self.store = Store(objects)
+        self.lock = self.store.lock
+        self.on_arrival: Callable[[Object], None] = lambda pod: None
+        """Called with each pod that comes in place of another."""
         self._history = history
         self._timers = timers
         self._grace_seconds = grace_seconds
-        self._evicted: set[str] = set()
-        for item in self._objects[_BUDGETS]:
+        for item in self.store.items(_BUDGETS):
             history.budgets[self._budget_key(item)] = item["status"]["disruptionsAllowed"]
 
     def items(self, path: str) -> list[Object]:
         """The objects of the list at `path` as they are now."""
-        with self.lock:
-            return list(self._objects[path])
+        return self.store.items(path)
 
     def find(self, path: str, namespace: str, name: str) -> Object | None:
         """The object, or None."""
-        with self.lock:
-            wanted = (namespace, name)
-            for item in self._objects[path]:
-                if (item["metadata"].get("namespace"), item["metadata"]["name"]) == wanted:
-                    return item
-            return None
+        return self.store.find(path, namespace, name)
 
     def wanted_uid(self, namespace: str, name: str, body: Any) -> str:
         """The uid that an eviction is about: that of its precondition, else that of the pod with this name."""
@@ -71,18 +66,20 @@ class ClusterState:
             if self.wanted_uid(namespace, name, body) != uid:
                 text = f"Precondition failed: UID in precondition does not match that of pod {name}"
                 return json_answer(409, status_body(409, "Conflict", text))
+            is_dry = ((body or {}).get("deleteOptions") or {}).get("dryRun") == ["All"]
             if "deletionTimestamp" not in found["metadata"]:
                 budgets = self._budgets_of(found)
                 refusal = self._refusal(budgets)
                 if refusal is not None:
                     return refusal
-                self._take(found, budgets, run=run, at=at)
+                if not is_dry:
+                    self._take(found, budgets, run=run, at=at)
             return json_answer(201, {"kind": "Status", "apiVersion": "v1", "status": "Success", "code": 201})
 
     def delete_by_other(self, uid: str) -> None:
         """Somebody else deletes the pod."""
         with self.lock:
-            for found in self._objects[_PODS]:
+            for found in self.items(_PODS):
                 if found["metadata"]["uid"] == uid and "deletionTimestamp" not in found["metadata"]:
                     self._history.departed.add(uid)
                     self._replace(found)
@@ -92,7 +89,7 @@ class ClusterState:
         metadata = found["metadata"]
         return [
             item
-            for item in self._objects[_BUDGETS]
+            for item in self.items(_BUDGETS)
             if item["metadata"]["namespace"] == metadata["namespace"]
             and item["spec"]["selector"]["matchLabels"].items() <= metadata["labels"].items()
         ]
@@ -111,8 +108,8 @@ class ClusterState:
     def _take(self, found: Object, budgets: list[Object], *, run: int, at: float | None) -> None:
         metadata = found["metadata"]
         for item in budgets:
-            status = item["status"]
-            item["status"] = status | {"disruptionsAllowed": status["disruptionsAllowed"] - 1}
+            status = item["status"] | {"disruptionsAllowed": item["status"]["disruptionsAllowed"] - 1}
+            self.store.put(_BUDGETS, item | {"status": status})
         self._history.effects.append(
             Effect(
                 at=time.monotonic() if at is None else at,
@@ -128,18 +125,14 @@ class ClusterState:
         if not self._grace_seconds:
             self._replace(found)
             return
-        leaving = found | {"metadata": metadata | {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
-        pods = self._objects[_PODS]
-        pods[pods.index(found)] = leaving
+        leaving = self.store.put(_PODS, found | {"metadata": metadata | {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
         self._timers.after(self._grace_seconds, lambda _: self._replace(leaving), is_fact=False)
 
     def _replace(self, found: Object) -> None:
+        """The pod is gone; its owner, if any, creates another one."""
         with self.lock:
-            pods = self._objects[_PODS]
-            if found in pods:
-                pods.remove(found)
-                if "ownerReferences" in found["metadata"]:
-                    pods.append(successor(found))
+            if self.store.remove(_PODS, found["metadata"]["uid"]) and "ownerReferences" in found["metadata"]:
+                self.on_arrival(self.store.put(_PODS, successor(found, now_text())))
 
     @staticmethod
     def _budget_key(item: Object) -> str:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from tests.faults.campaign import Played
 from tests.faults.observer import PROMISES
 from tests.faults.reports import report_of
+from tests.faults.rooms.reach import rooms_reached
 
 __all__ = ["Tally"]
 
@@ -37,9 +38,11 @@ class Tally:
         for request in played.history.requests:
             if request.fault:
                 self._faults[request.kind, request.fault] += 1
+            if request.met:
+                self._faults[request.kind, request.met] += 1
         for run in played.history.runs:
             self._exit_codes["second" if run.index else "first", run.exit_code] += 1
-        self.reach.update(_reached(played))
+        self.reach.update(_reached(played) | rooms_reached(played))
 
     def text(self) -> str:
         """The tables."""
@@ -54,9 +57,9 @@ class Tally:
         return lines
 
     def _fault_lines(self) -> list[str]:
-        lines = [f"{'REQUEST':12} {'FAULT':60} {'MET':>6}"]
+        lines = [f"{'REQUEST':16} {'FAULT':60} {'MET':>6}"]
         for (kind, fault), count in sorted(self._faults.items()):
-            lines.append(f"{kind:12} {fault:60} {count:6}")
+            lines.append(f"{kind:16} {fault:60} {count:6}")
         return lines
 
     def _reach_lines(self) -> list[str]:

@@ -20,6 +20,8 @@ from tests.faults.server import FaultyServer
 from tests.faults.state import ClusterState
 from tests.faults.timers import Timers
 
+pytestmark = pytest.mark.own_calls
+
 EVICTION = "/api/v1/namespaces/shop/pods/web-0/eviction"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 Ask = Callable[..., tuple[int, Object]]

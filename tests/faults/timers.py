@@ -15,14 +15,14 @@ class Timers:
     """Calls functions with the monotonic time that they were set for."""
 
     def __init__(self) -> None:
-        self._due: list[tuple[float, int, bool, Callable[[float], None]]] = []
+        self._due: list[tuple[float, int, bool, Callable[[float], object]]] = []
         self._numbers = itertools.count()
         self._changed = threading.Condition()
         self._ended = False
         self._thread = threading.Thread(target=self._run, name="timers", daemon=True)
         self._thread.start()
 
-    def after(self, seconds: float, call: Callable[[float], None], *, is_fact: bool = True) -> None:
+    def after(self, seconds: float, call: Callable[[float], object], *, is_fact: bool = True) -> None:
         """Has `call` made in `seconds`. At the end a fact is brought forward, anything else is forgotten."""
         with self._changed:
             heapq.heappush(self._due, (time.monotonic() + seconds, next(self._numbers), is_fact, call))

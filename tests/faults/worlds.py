@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.faults.history import Limits
 from tests.faults.objects import Object, budget, namespace, node, pod, replica_set
 
-__all__ = ["World", "draw_world"]
+__all__ = ["NAMESPACES", "World", "draw_limits", "draw_pods", "draw_world", "owners_of", "strategy_config", "typed"]
 
-_NAMESPACES = ("shop", "blog", "data")
+NAMESPACES = ("shop", "blog", "data")
 
 
 @dataclass(slots=True)
 class World:
     """A cluster and its policy. `protected` are uids of pods that the policy lets nobody evict; `usage` is what
-    Prometheus says of the nodes, when the policy asks it."""
+    Prometheus says of the nodes, when the policy asks it.
+
+    Where a `provider` holds room, it and replacements may go to the nodes `targets`; `has_jobs` says whether the
+    cluster has the kinds of Koordinator, `unasked` are uids of pods whose jobs may not go on, `has_lookalikes` and
+    `has_broken` say whether there are objects that look like ours, and some that cannot be read. Of
+    these `claimed` are the uids of those that have all marks of ours.
+    """
 
     objects: dict[str, list[Object]] = field(default_factory=dict)
     policy: dict[str, Any] = field(default_factory=dict)
@@ -25,6 +31,13 @@ class World:
     protected: frozenset[str] = frozenset()
     usage: dict[str, float] = field(default_factory=dict)
     asks_prometheus: bool = False
+    provider: str = ""
+    has_jobs: bool = False
+    targets: tuple[str, ...] = ()
+    unasked: frozenset[str] = frozenset()
+    has_lookalikes: bool = False
+    has_broken: bool = False
+    claimed: frozenset[str] = frozenset()
 
 
 def draw_world(draw: random.Random) -> World:
@@ -38,13 +51,13 @@ def draw_world(draw: random.Random) -> World:
     cpu_milli = draw.choice((4000, 8000, 16000))
     nodes = [node(name, cpu_milli=cpu_milli, is_tainted=strategy == "taints") for name in sources]
     nodes += [node(name, cpu_milli=cpu_milli) for name in targets]
-    pods = _draw_pods(draw, sources, strategy, cpu_milli)
+    pods = draw_pods(draw, sources, strategy, cpu_milli, num_pods=draw.choice((5, 8, 12, 20, 30, 50)))
     bystanders, world.protected = _draw_protected(draw, sources)
     world.objects = {
         "/api/v1/nodes": nodes,
-        "/api/v1/namespaces": [namespace(name) for name in (*_NAMESPACES, "kube-system")],
+        "/api/v1/namespaces": [namespace(name) for name in (*NAMESPACES, "kube-system")],
         "/api/v1/pods": [*pods, *bystanders],
-        **_owners(pods),
+        **owners_of(pods),
         "/apis/policy/v1/poddisruptionbudgets": _draw_budgets(draw, pods),
     }
     world.usage = dict.fromkeys(sources, 0.95) | dict.fromkeys(targets, 0.05)
@@ -52,8 +65,8 @@ def draw_world(draw: random.Random) -> World:
     return world
 
 
-def _draw_pods(draw: random.Random, sources: list[str], strategy: str, cpu_milli: int) -> list[Object]:
-    num_pods = draw.choice((5, 8, 12, 20, 30, 50))
+def draw_pods(draw: random.Random, sources: list[str], strategy: str, cpu_milli: int, *, num_pods: int) -> list[Object]:
+    """Pods on `sources`, of which the strategy wants most gone."""
     share = cpu_milli * len(sources) // num_pods
     is_stateful = draw.random() < 0.25
     pods = []
@@ -63,7 +76,7 @@ def _draw_pods(draw: random.Random, sources: list[str], strategy: str, cpu_milli
         pods.append(
             pod(
                 f"p{number}",
-                namespace=_NAMESPACES[int(app[3:]) % len(_NAMESPACES)],
+                namespace=NAMESPACES[int(app[3:]) % len(NAMESPACES)],
                 node=sources[number % len(sources)],
                 owner=f"{kind}/{app}",
                 app=app,
@@ -84,7 +97,7 @@ def _draw_protected(draw: random.Random, sources: list[str]) -> tuple[list[Objec
     return bystanders, frozenset(item["metadata"]["uid"] for item in bystanders)
 
 
-def _owners(pods: list[Object]) -> dict[str, list[Object]]:
+def owners_of(pods: list[Object]) -> dict[str, list[Object]]:
     """The ReplicaSets and StatefulSets of the pods."""
     found: dict[tuple[str, str, str], int] = {}
     for item in pods:
@@ -110,14 +123,11 @@ def _draw_policy(draw: random.Random, world: World, strategy: str) -> None:
     if is_koordinator:  # MigrationController leaves the pods of other schedulers alone
         for item in world.objects["/api/v1/pods"]:
             item["spec"]["schedulerName"] = "koord-scheduler"
-    limits = Limits(
-        total=draw.choice((None, 1, 2, 3, 6)),
-        node=draw.choice((None, None, 1, 2, 4)),
-        namespace=draw.choice((None, None, 1, 2, 4)),
-        plugin_node=draw.choice((None, 1, 3)) if strategy in ("load", "prometheus") else None,
-    )
+    limits = draw_limits(draw)
+    if strategy in ("load", "prometheus"):
+        limits = replace(limits, plugin_node=draw.choice((None, 1, 3)))
     world.limits = limits
-    name, point, args = _strategy(strategy, limits)
+    name, point, args = strategy_config(strategy, limits)
     configs: list[dict[str, Any]] = [{"name": name, "args": args}] if args else [{"name": name}]
     points = {point: [name]}
     if not is_koordinator and draw.random() < 0.25:
@@ -129,7 +139,7 @@ def _draw_policy(draw: random.Random, world: World, strategy: str) -> None:
     if is_koordinator:
         for config in configs:
             if "args" in config:
-                config["args"] = _typed(config["name"], config["args"])
+                config["args"] = typed(config["name"], config["args"])
     enabled = {
         key: {"enabled": [{"name": plugin} if is_koordinator else plugin for plugin in names]}
         for key, names in points.items()
@@ -141,13 +151,19 @@ def _draw_policy(draw: random.Random, world: World, strategy: str) -> None:
     }
     if not is_koordinator and draw.random() < 0.5:
         world.policy["evictionFailureEventNotification"] = True
-    names = {"total": "maxNoOfPodsToEvictTotal", "node": "maxNoOfPodsToEvictPerNode"}
-    for part, key in (names | {"namespace": "maxNoOfPodsToEvictPerNamespace"}).items():
-        if getattr(limits, part) is not None:
-            world.policy[key] = getattr(limits, part)
+    world.policy |= limits.policy_keys()
 
 
-def _strategy(strategy: str, limits: Limits) -> tuple[str, str, dict[str, Any]]:
+def draw_limits(draw: random.Random) -> Limits:
+    """Limits that most policies meet."""
+    return Limits(
+        total=draw.choice((None, 1, 2, 3, 6)),
+        node=draw.choice((None, None, 1, 2, 4)),
+        namespace=draw.choice((None, None, 1, 2, 4)),
+    )
+
+
+def strategy_config(strategy: str, limits: Limits) -> tuple[str, str, dict[str, Any]]:
     """Plugin, extension point and arguments."""
     args: dict[str, Any]
     per_node = {} if limits.plugin_node is None else {"evictionLimits": {"node": limits.plugin_node}}
@@ -172,5 +188,6 @@ def _strategy(strategy: str, limits: Limits) -> tuple[str, str, dict[str, Any]]:
     return "LowNodeUtilization", "balance", args | per_node
 
 
-def _typed(plugin: str, args: dict[str, Any]) -> dict[str, Any]:
+def typed(plugin: str, args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as a DeschedulerConfiguration has them."""
     return {"apiVersion": "descheduler/v1alpha2", "kind": f"{plugin}Args"} | args

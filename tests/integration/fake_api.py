@@ -45,6 +45,7 @@ from tests.integration.faults import (
     failure,
 )
 from tests.living.api.tables import node_table
+from tests.writes.recorder import RECORDER
 
 __all__ = ["FakeApi", "Request", "api_version"]
 
@@ -173,6 +174,7 @@ class FakeApi:
         """The answer to a request, and the fault that changes how it is sent, if any."""
         with self._lock:
             self.requests.append(request)
+            RECORDER.note(request.method, request.path, request.body)
             self.on_request(request)
             if self.token and request.headers.get("authorization") != f"Bearer {self.token}":
                 return failure(401, "Unauthorized", "Unauthorized"), None

@@ -132,6 +132,7 @@ def test_pace_applies_to_every_request_when_one_is_asked_for(kubeconfig: Path, n
     assert all(seconds <= 0.001 for seconds in naps)
 
 
+@pytest.mark.own_calls
 def test_sending_returns_any_answer_and_never_repeats(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.fail_next("POST", "/api/v1/things", failure(503, "", "busy", retry_after_seconds=1))
 

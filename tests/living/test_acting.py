@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from tests.living.acting.kubelet import NEVER_READY, READY_SECONDS, STOP_SECONDS
 from tests.living.api.evictions import is_ready
 from tests.living.builders import budget, deployment, living_cluster, node, pod, priority_class, stateful_set
 from tests.living.cluster import LivingCluster
 from tests.living.store import Object
+
+pytestmark = pytest.mark.own_calls
 
 
 def delete(cluster: LivingCluster, found: Object, *, agent: str = "rival") -> None:

@@ -15,6 +15,8 @@ from tests.living.asking import JOBS, MAPS, PODS, asked, bound_pod, names, still
 from tests.living.cluster import LivingCluster
 from tests.living.store import Object
 
+pytestmark = pytest.mark.own_calls
+
 _RESERVATIONS = "/apis/scheduling.koordinator.sh/v1alpha1/reservations"
 
 

@@ -15,6 +15,8 @@ from tests.living.builders import deployment, living_cluster
 from tests.living.cluster import LivingCluster
 from tests.living.faults import AnyFault, FaultyWay, Killed, Kind, SeededFaults, kind_of
 
+pytestmark = pytest.mark.own_calls
+
 _MAPS = "/api/v1/namespaces/default/configmaps"
 _BODY = b'{"metadata": {"name": "a"}}'
 

@@ -21,6 +21,8 @@ from tests.living.faults import FaultyWay
 from tests.living.http import LivingServer
 from tests.living.observing.observer import Observer
 
+pytestmark = pytest.mark.own_calls
+
 
 @pytest.fixture
 def cluster() -> LivingCluster:

@@ -65,6 +65,7 @@ def test_a_run_of_the_program_evicts_and_the_replacements_land() -> None:
     assert cluster.pods(node="n1") == []
 
 
+@pytest.mark.own_calls
 def test_pods_move_by_reservations() -> None:
     cluster = shop()
     observer, migration = watched(cluster), CarefulMigration(cluster.client(), cluster.clock)
@@ -76,6 +77,7 @@ def test_pods_move_by_reservations() -> None:
     assert cluster.pods(node="n1") == []
 
 
+@pytest.mark.own_calls
 @pytest.mark.parametrize("seed", range(30))
 def test_whatever_goes_wrong_with_calls_no_promise_is_broken(seed: int) -> None:
     cluster = shop(seed)
@@ -109,6 +111,7 @@ class OneWhoGoesByNames(CarefulMigration):
         self.evict(pod, {})
 
 
+@pytest.mark.own_calls
 @pytest.mark.parametrize(
     ("careless", "promises"),
     [(OneWhoForgetsRoom, {Promise.ROOM_RELEASED}), (OneWhoGoesByNames, {Promise.REPLACEMENT, Promise.LIMIT})],
@@ -127,6 +130,7 @@ def test_careless_migrations_are_found_out(careless: type[CarefulMigration], pro
     assert promises <= broken
 
 
+@pytest.mark.own_calls
 @pytest.mark.parametrize("kills_after_effect", [False, True])
 def test_a_migration_that_is_ended_at_any_call_is_finished_by_the_next(kills_after_effect: bool) -> None:
     kill_at, is_over = 0, False

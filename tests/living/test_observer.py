@@ -31,6 +31,8 @@ from tests.living.resources import by_plural
 from tests.living.store import Object
 from tests.living.transport import Passage
 
+pytestmark = pytest.mark.own_calls
+
 
 def job(*, phase: str, creator: str = "descheduler-7c1") -> Object:
     """A PodMigrationJob in a phase, "" for none."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.living.builders import deployment, node
 from tests.living.recorded import RecordedScript
 from tests.living.store import Object
+
+pytestmark = pytest.mark.own_calls
 
 _BORN = "2026-11-21T10:31:02Z"
 

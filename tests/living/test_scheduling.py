@@ -19,6 +19,8 @@ from tests.living.builders import (
 from tests.living.cluster import LivingCluster
 from tests.living.store import Object
 
+pytestmark = pytest.mark.own_calls
+
 _KOORD = {"scheduler": "koord-scheduler"}
 
 

@@ -38,6 +38,9 @@ __all__ = ["JobController"]
 _BUDGET_WAIT_SECONDS = 5.0
 """Between two tries to evict a pod that a budget protects now."""
 
+_UNDO_SHARE = 1 / 3
+"""Of the time for calls in flight, what undoing takes at most once they have had theirs: the run has to end."""
+
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
@@ -351,7 +354,8 @@ class JobController:
             self._queue.remove(task)
             self._finish(task, left_out(code, why))
         self._turns.clear()
-        self._drain()
+        patience_seconds = self._settings.eviction.drain_seconds
+        self._drain(patience_seconds)
         for task in [task for task, _ in self._in_flight.values() if task.may_create]:
             self._open_creations.doubted(task)  # whoever does not answer may yet do what was asked for
         for task in list(self._active):
@@ -359,14 +363,14 @@ class JobController:
             if task.job is not None and may_undo and not self._around.may_call():
                 task.end = partial(aborted, message=why)
                 self._submit(task, partial(self._calls.undo, task.job, task.end))
-        self._drain()
+        self._drain(patience_seconds * _UNDO_SHARE)
         now = self._around.clock()
         for task in list(self._active):
             self._finish(task, unfinished(task, code, why, now))
 
-    def _drain(self) -> None:
-        """Awaits the calls under way for as long as the settings say."""
-        give_up_at = self._around.clock() + self._settings.eviction.drain_seconds
+    def _drain(self, patience_seconds: float) -> None:
+        """Awaits the calls under way for so long at most."""
+        give_up_at = self._around.clock() + patience_seconds
         while self._in_flight and self._around.clock() < give_up_at:
             wait(self._in_flight, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
             self._collect()

@@ -26,7 +26,7 @@ def ended(task: JobTask, now: float) -> Judgement:
         raise ValueError(f"pod {task.eviction.name} never had a job")
     is_missing = job.phase == JobPhase.FAILED and job.reason in (JobReason.MISSING_POD, JobReason.INVALID_POD)
     is_gone = is_missing or (task.was_evicted and not task.is_adopted)
-    if is_gone and not task.num_calls:
+    if is_gone and (not task.num_calls or _was_gone_before(task)):
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, job.message if task.is_adopted else POD_GONE)
     if task.miss is not None and task.was_evicted:
         return _missed(task, task.miss, job.message)
@@ -39,6 +39,11 @@ def ended(task: JobTask, now: float) -> Judgement:
     if job.reason == JobReason.TIMEOUT and not job.reservation_name and not task.num_calls:
         return left_out(OutcomeCode.TIMED_OUT, job.message)
     return _kept(task, OutcomeCode.NO_ROOM, job.message, now)
+
+
+def _was_gone_before(task: JobTask) -> bool:
+    """Whether the only call for its eviction was told that there is no such pod: somebody else has removed it."""
+    return task.num_calls == 1 and task.judgement is not None and task.judgement.kind is OutcomeKind.GONE
 
 
 def _missed(task: JobTask, miss: Miss, why: str) -> Judgement:

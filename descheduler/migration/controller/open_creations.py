@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import wait
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from functools import partial
+from itertools import zip_longest
 
 from descheduler.migration.controller.job_keeper import JobKeeper, RoomUnclear
 from descheduler.migration.controller.surroundings import Surroundings
@@ -20,6 +21,8 @@ _SLICE_SECONDS = 0.1
 _MOST_TRIES = 10
 _WAIT_SECONDS = 3.0
 """Between two tries."""
+_HASTE = 6.0
+"""The time for calls in flight when a run is stopped, to the time for what is looked after at its very end."""
 _ABORTED = "its creation had no clear answer"
 
 
@@ -56,32 +59,52 @@ class OpenCreations:
 
         Without the Lease nothing is done: another run looks after it.
         """
-        for task in self._left:
+        for number, task in enumerate(self._left):
             while not is_halted() and self._around.clock() < task.creation_settles_at:
                 self._around.sleep(min(1.0, task.creation_settles_at - self._around.clock()))
-            is_settled = self._around.clock() >= task.creation_settles_at
-            is_clear = not self._around.may_call() and self._clear(task, is_halted)
-            if not is_clear or not is_settled:
+            if is_halted():
+                self._clear_in_haste(self._left[number:])
+                break
+            if self._around.may_call() or not self._clear(task, is_halted):
                 self._around.tell(_may_be_left(task))
         self._left.clear()
 
     def _clear(self, task: JobTask, is_halted: Callable[[], bool]) -> bool:
         """Whether it is certain that nothing is left of `task` now."""
         for _ in range(_MOST_TRIES):
-            if self._is_removed(task, self._settings.drain_seconds if is_halted() else self._settings.effect_seconds):
+            tried = self._around.calls.submit(partial(self._remove, task))
+            self._await([tried], self._settings.effect_seconds, is_halted)
+            if _went_well(tried):
                 return True
             if is_halted():
                 break
             self._around.sleep(_WAIT_SECONDS)
         return False
 
-    def _is_removed(self, task: JobTask, patience_seconds: float) -> bool:
-        """Whether one try went well, in that time."""
-        future = self._around.calls.submit(partial(self._remove, task))
-        give_up_at = self._around.clock() + patience_seconds
-        while not future.done() and self._around.clock() < give_up_at:
-            wait([future], timeout=_SLICE_SECONDS)
-        return future.done() and future.exception() is None
+    def _clear_in_haste(self, tasks: Sequence[JobTask]) -> None:
+        """One try for all of `tasks` together: the run has to end."""
+        submit = self._around.calls.submit
+        tries = [] if self._around.may_call() else [submit(partial(self._remove, task)) for task in tasks]
+        self._await(tries, self._haste_seconds)
+        for task, tried in zip_longest(tasks, tries):
+            is_settled = self._around.clock() >= task.creation_settles_at
+            if not (is_settled and tried is not None and _went_well(tried)):
+                self._around.tell(_may_be_left(task))
+
+    @property
+    def _haste_seconds(self) -> float:
+        """What a run that has to end can wait here, so that its end comes when the user guide says."""
+        return self._settings.drain_seconds / _HASTE
+
+    def _await(
+        self, tries: Sequence[Future[None]], seconds: float, is_halted: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Waits until `tries` have ended, for so long at most, and not much longer once the run is halted."""
+        give_up_at, was_halted = self._around.clock() + seconds, False
+        while not all(tried.done() for tried in tries) and self._around.clock() < give_up_at:
+            wait(tries, timeout=_SLICE_SECONDS)
+            if not was_halted and is_halted():
+                was_halted, give_up_at = True, min(give_up_at, self._around.clock() + self._haste_seconds)
 
     def _remove(self, task: JobTask) -> None:
         """Runs on a thread."""
@@ -92,6 +115,10 @@ class OpenCreations:
             self._keeper.release_room(job)
         else:
             self._keeper.undo(job, partial(aborted, message=_ABORTED))
+
+
+def _went_well(tried: Future[None]) -> bool:
+    return tried.done() and tried.exception() is None
 
 
 def _may_be_left(task: JobTask) -> str:

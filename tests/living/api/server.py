@@ -16,6 +16,7 @@ from tests.living.api.scales import HAVE_SCALE, patch_scale, scale_of
 from tests.living.api.watches import watched
 from tests.living.api.writes import bind, create, delete, existing, patch, update
 from tests.living.store import Object, Store
+from tests.writes.recorder import RECORDER
 
 __all__ = ["Call", "LivingApi"]
 
@@ -58,6 +59,8 @@ class LivingApi:
         with self.store.clock.lock:
             call = Call(len(self.calls) + 1, request, self.store.clock.monotonic())
             self.calls.append(call)
+            if request.agent == "us" and request.method != "GET":
+                RECORDER.note(request.method, request.path, _document(request))
             for told in self.before_call:
                 told(call)
         return call
@@ -133,6 +136,14 @@ class LivingApi:
             case _, "" | "status" | "eviction" | "binding":
                 raise Refused(405, "MethodNotAllowed", "the server does not allow this method on the resource")
         raise Refused(404, "NotFound", "the server could not find the requested resource")
+
+
+def _document(request: Request) -> Object | None:
+    """What the body says, None where that is no object."""
+    try:
+        return request.document()
+    except Refused:
+        return None
 
 
 def _has(target: Target) -> bool:
