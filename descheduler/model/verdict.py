@@ -78,6 +78,7 @@ class Reason(Enum):
     WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has too few replicas for its limits"
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
     OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels (-n, -l)"
+    OWNER_FAILS = "OwnerFails", "the eviction would fail or end the Job of the pod, or its index"
     NO_LANDING = "NoLanding", "the replacement pod cannot be scheduled onto any node"
     ELASTIC_QUOTA = "ElasticQuota", "the elastic quota of the replacement pod has no room for it"
     CONDITIONAL_LANDING = "ConditionalLanding", "the replacement pod can be scheduled only under a condition"
