@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from descheduler.model.workloads import JobFacts
 from descheduler.simulation.carrying_out import CarriedOut
 from tests.builders import Object, container_status, pod_object
@@ -11,7 +13,7 @@ from tests.simulation.loops import carry_out, evicting
 RESTARTED = [container_status(restarts=9)]
 
 
-def worker(name: str, **facts: object) -> Object:
+def worker(name: str, **facts: Any) -> Object:
     """A pod of the Job `sum`."""
     return pod_object(name, owners=["Job/sum"], node="a", **facts)
 

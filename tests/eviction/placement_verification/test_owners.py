@@ -60,14 +60,14 @@ def evicted(decisions: Decisions) -> dict[str, str]:
     }
 
 
-def job(name: str, status: Object | None = None, **spec: object) -> list[Object]:
+def job(name: str, status: Object | None = None, **spec: Any) -> list[Object]:
     """A Job and its pod on the tainted node."""
-    facts = {"completions": 1, **spec}
+    facts: dict[str, Any] = {"completions": 1, **spec}
     made = workload_object(f"Job/{name}", **facts) | {"status": status or {}}
     return [made, pod_object(f"{name}-0", node="n1", owners=[f"Job/{name}"])]
 
 
-def stateful(*ordinals: int, replicas: int = 3, nodes: str = "n1", **spec: object) -> list[Object]:
+def stateful(*ordinals: int, replicas: int = 3, nodes: str = "n1", **spec: Any) -> list[Object]:
     """The StatefulSet `db`, with ready pods of these ordinals."""
     made = workload_object("StatefulSet/db", replicas=replicas, **spec)
     return [made, *(pod_object(f"db-{number}", node=nodes, owners=["StatefulSet/db"]) for number in ordinals)]
@@ -164,7 +164,7 @@ def test_ordinals_from_another_start_are_created_again() -> None:
 def test_pod_below_the_partition_lands_with_the_size_that_it_has() -> None:
     """The new template asks for more than the other node has; the pod comes back by the revision before it."""
     labels = {"controller-revision-hash": "db-1"}
-    spec = {"updateStrategy": {"rollingUpdate": {"partition": 2}}, "template": pod_object("t", cpu="9")}
+    spec: dict[str, Any] = {"updateStrategy": {"rollingUpdate": {"partition": 2}}, "template": pod_object("t", cpu="9")}
     made = workload_object("StatefulSet/db", replicas=2, **spec)
     made["status"] = {"currentRevision": "db-1", "updateRevision": "db-2"}
 

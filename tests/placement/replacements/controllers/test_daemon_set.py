@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.placement.landings.landing import LandingVerdict
@@ -14,7 +16,7 @@ from tests.placement.workloads import cluster_of, pod_named, workload_object
 VICTIM = pod_object("victim", owners=["DaemonSet/agent"], node="a")
 
 
-def daemon_set(**spec: object) -> Object:
+def daemon_set(**spec: Any) -> Object:
     """The DaemonSet `agent`."""
     return workload_object("DaemonSet/agent", **spec)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.placement.replacements.answer import OwnerAnswer, OwnerEnd, Returns
@@ -21,13 +23,13 @@ def member(name: str = "victim", index: int | None = None, failures: int = 0) ->
     return pod_object(name, owners=["Job/sum"], labels=labels, annotations={_FAILURES: str(failures)})
 
 
-def job(status: Object | None = None, *, parallelism: int = 1, **spec: object) -> Object:
+def job(status: Object | None = None, *, parallelism: int = 1, **spec: Any) -> Object:
     """The Job `sum`, which is to complete as many pods as it runs unless `spec` says otherwise."""
-    facts = {"completions": parallelism, **spec}
+    facts: dict[str, Any] = {"completions": parallelism, **spec}
     return workload_object("Job/sum", replicas=parallelism, **facts) | {"status": status or {}}
 
 
-def indexed(*, completions: int = 2, status: Object | None = None, **spec: object) -> Object:
+def indexed(*, completions: int = 2, status: Object | None = None, **spec: Any) -> Object:
     """An Indexed Job with a limit of failures for each index."""
     return job(
         status,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.placement.replacements.answer import Returns
@@ -12,7 +14,7 @@ from tests.placement.workloads import workload_object
 SURPLUS = "the owner has more pods than replicas, and can delete others instead"
 
 
-def pods(number: int, owner: str = "ReplicaSet/web", **facts: object) -> list[Object]:
+def pods(number: int, owner: str = "ReplicaSet/web", **facts: Any) -> list[Object]:
     return [pod_object(name, owners=[owner], **facts) for name in ("victim", "second", "third")[:number]]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.model.requests import CPU
@@ -14,13 +16,13 @@ from tests.placement.workloads import cluster_of, pod_named, workload_object
 MILLI = 10**6
 
 
-def member(ordinal: int, revision: str = "db-1", **facts: object) -> Object:
+def member(ordinal: int, revision: str = "db-1", **facts: Any) -> Object:
     """A pod of the StatefulSet `db`."""
     labels = {"controller-revision-hash": revision}
     return pod_object(f"db-{ordinal}", owners=["StatefulSet/db"], labels=labels, **facts)
 
 
-def stateful_set(*, replicas: int = 3, status: Object | None = None, cpu: str = "100m", **spec: object) -> Object:
+def stateful_set(*, replicas: int = 3, status: Object | None = None, cpu: str = "100m", **spec: Any) -> Object:
     """The StatefulSet `db`, whose present template asks for so much."""
     template = pod_object("t", cpu=cpu)
     return workload_object("StatefulSet/db", replicas=replicas, template=template, **spec) | {"status": status or {}}
@@ -85,7 +87,7 @@ class TestRevisions:
 
     STATUS = {"currentRevision": "db-1", "updateRevision": "db-2"}  # noqa: RUF012 - not changed
 
-    def cpu_milli(self, ordinal: int, *others: Object, **spec: object) -> int:
+    def cpu_milli(self, ordinal: int, *others: Object, **spec: Any) -> int:
         """What the replacement of `db-ORDINAL` asks for; the present template asks for 900."""
         parallel = stateful_set(cpu="900m", status=self.STATUS, podManagementPolicy="Parallel", **spec)
         snapshot = cluster_of(member(ordinal, cpu="300m"), parallel, *others)
