@@ -274,9 +274,12 @@ class LandingProver:
                 candidate = each.candidate
                 self.book(candidate.victim, mates=each.mates, held_on=each.held_on, rooms=candidate.rooms)
 
-    def prove_further(self, victims: Sequence[Pod]) -> JointVerdict:
-        """The same on top of everything booked, where none of `victims` is booked. Leaves no trace."""
-        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone)
+    def prove_further(self, victims: Sequence[Pod], *, are_mates: bool = False) -> JointVerdict:
+        """The same on top of everything booked, where none of `victims` is booked. Leaves no trace.
+
+        With `are_mates` they are one bundle, which leaves whole or not at all.
+        """
+        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone, are_mates=are_mates)
         return proof.verdict(list(dict.fromkeys(victims)))
 
     def _leave(self) -> None:
@@ -300,7 +303,7 @@ class LandingProver:
     ) -> Candidate:
         if id(victim) in self._booked:
             return evicted_before(victim)
-        candidate = self._candidates.candidate(victim, self._gone)
+        candidate = self._candidates.candidate(victim, self._gone, mates)
         unplaced = candidate.unplaced
         if unplaced is not None and held_on:
             held = msgspec.structs.replace(unplaced, held_on=held_on)

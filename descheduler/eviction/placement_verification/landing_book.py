@@ -168,7 +168,7 @@ class LandingBook:
         """Whether the replacements of `pods`, which leave at once, land after everything booked so far."""
         self._considered = None
         self.num_judged += len(pods)
-        return self._prover(settings).prove_further(pods)
+        return self._prover(settings).prove_further(pods, are_mates=True)
 
     def book(
         self,

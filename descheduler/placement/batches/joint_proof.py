@@ -47,11 +47,13 @@ class JointProof:
         pending: PendingPods,
         *,
         gone: Mapping[str, Sequence[Pod]] | None = None,
+        are_mates: bool = False,
     ) -> None:
         self._cluster = cluster
         self._candidates = candidates
         self._pending = pending
         self._gone = gone or {}
+        self._are_mates = are_mates
 
     def verdict(self, victims: Sequence[Pod]) -> JointVerdict:
         """The verdict on `victims`, each of which is there once. The cluster is left as it is."""
@@ -62,7 +64,7 @@ class JointProof:
         gone = {uid: list(pods) for uid, pods in self._gone.items()}
         candidates = []
         for victim in victims:
-            candidate = self._candidates.candidate(victim, gone)
+            candidate = self._candidates.candidate(victim, gone, victims if self._are_mates else ())
             candidates.append(candidate)
             if candidate.is_moved and victim.controller is not None:
                 gone.setdefault(victim.controller.uid, []).append(victim)

@@ -121,10 +121,14 @@ class CandidateMaker:
         owners = self._maker.owners
         return owners.may_end(victim) and owners.answer(victim).returns is Returns.OWNER_ENDS
 
-    def candidate(self, victim: Pod, gone: Mapping[str, Sequence[Pod]]) -> Candidate:
-        """The candidate for `victim`, where `gone` has by controller UID the pods evicted before it."""
+    def candidate(self, victim: Pod, gone: Mapping[str, Sequence[Pod]], mates: Sequence[Pod] = ()) -> Candidate:
+        """The candidate for `victim`, where `gone` has by controller UID the pods evicted before it.
+
+        `mates` leave with it as one bundle, all or none.
+        """
         owner = victim.controller
-        replacement = self._maker.replacement_of(victim, gone=() if owner is None else gone.get(owner.uid, ()))
+        before = () if owner is None else gone.get(owner.uid, ())
+        replacement = self._maker.replacement_of(victim, gone=before, mates=mates)
         is_moved = not replacement.unmovable
         if replacement.unmovable or replacement.answer.loss:
             message = replacement.answer.loss or replacement.unmovable

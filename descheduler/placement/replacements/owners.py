@@ -53,8 +53,17 @@ class Owners:
         controller = None if victim.controller is None else _controller(victim.controller)
         return controller is not None and controller.may_end
 
-    def answer(self, victim: Pod, gone: Sequence[Pod] = (), ending: Ending = ORDINARY_ENDING) -> OwnerAnswer:
-        """What comes for `victim`, when the pods of its controller that are `gone` were evicted before it."""
+    def answer(
+        self,
+        victim: Pod,
+        gone: Sequence[Pod] = (),
+        ending: Ending = ORDINARY_ENDING,
+        mates: Sequence[Pod] = (),
+    ) -> OwnerAnswer:
+        """What comes for `victim`, when the pods of its controller that are `gone` were evicted before it.
+
+        `mates` leave with it as one bundle, all or none.
+        """
         owner = victim.controller
         if _is_static(victim):
             return not_created("the kubelet of its node runs the static pod, whatever becomes of its mirror pod")
@@ -63,9 +72,11 @@ class Owners:
         namespace = self._snapshot.namespaces.get(victim.namespace)
         if namespace is not None and namespace.is_terminating:
             return not_created(f"namespace {victim.namespace} is being deleted, so that no pod can be created in it")
-        return self._orphan(victim) if owner is None else self._owned(victim, owner, gone, ending)
+        return self._orphan(victim) if owner is None else self._owned(victim, owner, gone, ending, mates)
 
-    def _owned(self, victim: Pod, owner: Owner, gone: Sequence[Pod], ending: Ending) -> OwnerAnswer:
+    def _owned(
+        self, victim: Pod, owner: Owner, gone: Sequence[Pod], ending: Ending, mates: Sequence[Pod]
+    ) -> OwnerAnswer:
         controller, workload = _controller(owner), self._snapshot.workloads.get(owner.uid)
         if controller is None:
             return self._unknown(owner)
@@ -73,14 +84,21 @@ class Owners:
             return self._unread(victim, owner, controller)
         if workload.is_deleting:
             return not_created(f"{owner.kind} {owner.name} is being deleted")
-        return controller.answer(self._situation(victim, workload, gone, ending))
+        return controller.answer(self._situation(victim, workload, gone, ending, mates))
 
-    def _situation(self, victim: Pod, workload: Workload, gone: Sequence[Pod], ending: Ending) -> Situation:
+    def _situation(
+        self,
+        victim: Pod,
+        workload: Workload,
+        gone: Sequence[Pod] = (),
+        ending: Ending = ORDINARY_ENDING,
+        mates: Sequence[Pod] = (),
+    ) -> Situation:
         pods = self._snapshot.pods_by_controller.get(workload.uid, ())
         num_living = self._num_living.get(workload.uid)
         if num_living is None:
             num_living = self._num_living[workload.uid] = sum(map(is_living, pods))
-        return Situation(victim, workload, pods, num_living, gone, self._snapshot, self._now, ending)
+        return Situation(victim, workload, pods, num_living, gone, self._snapshot, self._now, ending, mates)
 
     def _unread(self, victim: Pod, owner: Owner, controller: Controller) -> OwnerAnswer:
         """The owner is not in the snapshot: it is gone, or objects of its kind were not read."""
@@ -88,7 +106,7 @@ class Owners:
             return not_created(f"{owner.kind} {owner.name} does not exist, so that its pods are deleted")
         if controller.knows_by_pod:
             workload = Workload(owner.kind, victim.namespace, owner.name, owner.uid, replicas=0)
-            return controller.answer(self._situation(victim, workload, (), ORDINARY_ENDING))
+            return controller.answer(self._situation(victim, workload))
         if victim.is_terminal:
             return not_created("the pod has finished; no replacement pod is created")
         return OwnerAnswer(Returns.AT_ONCE, is_early=True)
@@ -105,7 +123,7 @@ class Owners:
         workload = None if ordinal is None else self._stateful_set(victim.namespace, name)
         if workload is None or ordinal is None:
             return BARE
-        situation = self._situation(victim, workload, (), ORDINARY_ENDING)
+        situation = self._situation(victim, workload)
         if workload.is_deleting or not wants_ordinal(situation, ordinal):
             return BARE
         return OwnerAnswer(Returns.LATER, notes=(f"StatefulSet {name} creates its own pod of this name",))

@@ -65,12 +65,20 @@ class ReplacementMaker:
         self._specs: dict[tuple[int, int], tuple[object, object, MergedSpec]] = {}
         self._expanded: dict[tuple[int, tuple[str | None, ...]], MergedSpec] = {}
 
-    def replacement_of(self, victim: Pod, *, gone: Sequence[Pod] = (), ending: Ending = ORDINARY_ENDING) -> Replacement:
+    def replacement_of(
+        self,
+        victim: Pod,
+        *,
+        gone: Sequence[Pod] = (),
+        ending: Ending = ORDINARY_ENDING,
+        mates: Sequence[Pod] = (),
+    ) -> Replacement:
         """What comes back for `victim`, when the pods of its controller that are `gone` were evicted before it.
 
+        `mates` leave with it as one bundle, all or none.
         Nothing does for a pod that has finished: what its owner creates for that comes whether it is evicted or not.
         """
-        answer = self.owners.answer(victim, gone, ending)
+        answer = self.owners.answer(victim, gone, ending, mates)
         unmovable = why_unmovable(victim)
         if unmovable or victim.is_terminal or not answer.is_created:
             notes = tuple(filter(None, (answer.loss or answer.cause,)))

@@ -143,7 +143,8 @@ def _after_backoff(situation: Situation, facts: JobFacts, counting: Counting) ->
     if left is not None and left <= seconds:
         why = f"activeDeadlineSeconds: {facts.active_deadline_seconds}, back-off: {seconds} s"
         return _ends(situation, why, OwnerEnd("Failed", "DeadlineExceeded"))
-    is_alone = per_index or not situation.gone
+    mates = set(map(id, situation.mates))
+    is_alone = per_index or all(id(pod) in mates for pod in situation.gone)
     shared = f"{name} loses another pod in this run, and creates none before its back-off of {seconds} s has passed"
     return OwnerAnswer(
         Returns.LATER,

@@ -34,7 +34,8 @@ class Situation(msgspec.Struct, frozen=True):
     """An eviction of `victim`, which `workload` controls.
 
     `pods` are all pods of the workload in the snapshot; `num_living` of them have neither finished nor begun to go.
-    `gone` are those that were evicted before it, which have left. `now` is None where nobody knows the time.
+    `gone` are those that were evicted before it, which have left; `mates` leave with it as one bundle, all or none.
+    `now` is None where nobody knows the time.
     """
 
     victim: Pod
@@ -45,6 +46,7 @@ class Situation(msgspec.Struct, frozen=True):
     snapshot: Snapshot
     now: datetime | None = None
     ending: Ending = ORDINARY_ENDING
+    mates: Sequence[Pod] = ()
 
     @property
     def name(self) -> str:

@@ -8,9 +8,10 @@ import pytest
 
 from descheduler.placement.replacements.answer import OwnerAnswer, OwnerEnd, Returns
 from descheduler.placement.replacements.controllers.situation import Ending
-from tests.builders import Object, ago, pod_object
+from descheduler.placement.replacements.owners import Owners
+from tests.builders import NOW, Object, ago, pod_object
 from tests.placement.replacements.controllers.answers import answer
-from tests.placement.workloads import workload_object
+from tests.placement.workloads import cluster_of, pod_named, workload_object
 
 DISRUPTED = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
 _INDEX = "batch.kubernetes.io/job-completion-index"
@@ -89,6 +90,15 @@ def test_pods_that_leave_together_share_one_back_off() -> None:
     assert made.conditions == (
         "Job sum loses another pod in this run, and creates none before its back-off of 20 s has passed",
     )
+
+
+def test_pods_that_leave_as_one_bundle_come_together_after_the_back_off() -> None:
+    snapshot = cluster_of(member(), member("other"), job(parallelism=2))
+    victim, other = pod_named(snapshot, "victim"), pod_named(snapshot, "other")
+
+    made = Owners(snapshot, NOW).answer(victim, [other], mates=[victim, other])
+
+    assert (made.delay_seconds, made.conditions) == (20, ())
 
 
 def test_pods_that_leave_together_fail_the_job_where_one_would_not() -> None:
