@@ -37,11 +37,20 @@ def ago(seconds: float) -> str:
     return (NOW - timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
 
 
-def owner(kind_and_name: str, *, uid: str | None = None, controller: bool = True, group: str = "apps/v1") -> Object:
-    """An owner reference from `Kind/name`; its UID is made from both unless given."""
+_GROUPS = {
+    "Job": "batch/v1",
+    "Node": "v1",
+    "ReplicationController": "v1",
+    "CloneSet": "apps.kruise.io/v1alpha1",
+    "Workflow": "argoproj.io/v1alpha1",
+}
+
+
+def owner(kind_and_name: str, *, uid: str | None = None, controller: bool = True, group: str | None = None) -> Object:
+    """An owner reference from `Kind/name`; its UID is made from both unless given, its group is that of the kind."""
     kind, _, name = kind_and_name.partition("/")
     return {
-        "apiVersion": group,
+        "apiVersion": _GROUPS.get(kind, "apps/v1") if group is None else group,
         "kind": kind,
         "name": name,
         "uid": f"{kind}-{name}".lower() if uid is None else uid,

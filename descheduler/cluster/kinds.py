@@ -19,7 +19,7 @@ from descheduler.cluster.decoding.koordinator.node_metric import node_metric_dec
 from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
 from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
-from descheduler.cluster.decoding.workload_objects import workload_decoder
+from descheduler.cluster.decoding.workloads.workload_objects import revision_decoder, workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
 
@@ -62,8 +62,9 @@ _TABLE: tuple[AnyKind, ...] = (
         "Namespace",
         "v1",
         "namespaces",
-        purpose="the namespaces that a namespaceSelector selects",
+        purpose="the namespaces that a namespaceSelector selects, and whether one is being deleted",
         decoder=unshared(small_objects.decode_namespace),
+        kept=kubernetes.NAMESPACE,
     ),
     Kind(
         "PersistentVolumeClaim",
@@ -110,9 +111,9 @@ _TABLE: tuple[AnyKind, ...] = (
         "StatefulSet",
         "apps/v1",
         "statefulsets",
-        purpose="the pod template and the number of replicas",
+        purpose="the pod template, the number of replicas and their order",
         decoder=workload_decoder("StatefulSet"),
-        kept=kubernetes.WORKLOAD,
+        kept=kubernetes.STATEFUL_SET,
     ),
     Kind(
         "ReplicationController",
@@ -126,9 +127,25 @@ _TABLE: tuple[AnyKind, ...] = (
         "Job",
         "batch/v1",
         "jobs",
-        purpose="the pod template and the number of replicas",
+        purpose="the pod template, and whether an evicted pod is created again",
         decoder=workload_decoder("Job"),
-        kept=kubernetes.WORKLOAD,
+        kept=kubernetes.JOB,
+    ),
+    Kind(
+        "DaemonSet",
+        "apps/v1",
+        "daemonsets",
+        purpose="the pod template, and the nodes that are to have a pod",
+        decoder=workload_decoder("DaemonSet"),
+        kept=kubernetes.DAEMON_SET,
+    ),
+    Kind(
+        "ControllerRevision",
+        "apps/v1",
+        "controllerrevisions",
+        purpose="earlier pod templates of a StatefulSet",
+        decoder=revision_decoder,
+        kept=kubernetes.CONTROLLER_REVISION,
     ),
     Kind(
         "CloneSet",
@@ -268,7 +285,6 @@ _TABLE: tuple[AnyKind, ...] = (
         is_optional=True,
         page_size=_NODE_PAGE_SIZE,
     ),
-    Kind("DaemonSet", "apps/v1", "daemonsets", purpose="pods that run on every node", kept=kubernetes.DAEMON_SET),
     Kind(
         "ResourceClaim",
         "resource.k8s.io/v1",

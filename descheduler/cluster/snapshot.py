@@ -29,6 +29,7 @@ from descheduler.model.objects import (
     NodeUsage,
     PersistentVolume,
     PersistentVolumeClaim,
+    PodRevision,
     PodUsage,
     PriorityClass,
     ResourceQuota,
@@ -101,8 +102,10 @@ class Snapshot:
         "StatefulSet.apps",
         "ReplicationController",
         "Job.batch",
+        "DaemonSet.apps",
         "CloneSet.apps.kruise.io",
     )
+    revisions: Mapping[tuple[str, str], PodRevision] = _view(_by_namespace_and_name, "ControllerRevision.apps")
     migration_jobs: tuple[MigrationJob, ...] = _view(_in_order, "PodMigrationJob.scheduling.koordinator.sh")
     reservations: tuple[Reservation, ...] = _view(_in_order, "Reservation.scheduling.koordinator.sh")
     devices: Mapping[str, Device] = _view(_by_name, "Device.scheduling.koordinator.sh")
@@ -140,6 +143,30 @@ class Snapshot:
     def workloads_by_name(self) -> Mapping[tuple[str, str, str], Workload]:
         """Kind, namespace and name → workload."""
         return {(workload.kind, workload.namespace, workload.name): workload for workload in self.workloads.values()}
+
+    @cached_property
+    def workloads_by_controller(self) -> Mapping[str, list[Workload]]:
+        """UID of a workload → those that it controls, such as the ReplicaSets of a Deployment."""
+        found: dict[str, list[Workload]] = {}
+        for workload in self.workloads.values():
+            for owner in workload.owners:
+                if owner.controller:
+                    found.setdefault(owner.uid, []).append(workload)
+        return found
+
+    @cached_property
+    def nodes_by_name(self) -> Mapping[str, Node]:
+        """Node name → node."""
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def pods_by_controller(self) -> Mapping[str, tuple[Pod, ...]]:
+        """UID of a controller → the pods that it controls, in namespace and name order."""
+        found: dict[str, list[Pod]] = {}
+        for pod in self.pods:
+            if (owner := pod.controller) is not None:
+                found.setdefault(owner.uid, []).append(pod)
+        return {uid: tuple(pods) for uid, pods in found.items()}
 
     @cached_property
     def pods_by_node(self) -> Mapping[str, tuple[Pod, ...]]:

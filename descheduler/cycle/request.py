@@ -40,7 +40,7 @@ def snapshot_request(
     wanted = _WANTED[landings]()
     return SnapshotRequest(
         needed=needs.kinds,
-        wanted=wanted.kinds,
+        wanted=wanted.kinds | wanted.wanted_kinds | needs.wanted_kinds,
         keep_conditions=needs.pod_conditions,
         keep_templates=needs.pod_templates or wanted.pod_templates,
         annotations=needs.annotations | wanted.annotations,

@@ -35,7 +35,7 @@ def make_evictor(
     Raises PolicyError for a scheduler's configuration that makes no sense in the version of the cluster.
     """
     view, snapshot = handle.view, handle.view.snapshot
-    landings = LandingBook(snapshot, scheduling_by_profile(handle.policy, snapshot.kube_version))
+    landings = LandingBook(snapshot, scheduling_by_profile(handle.policy, snapshot.kube_version), handle.now)
     background = BackgroundEvictions(snapshot, answers, is_enabled=evictions_in_background)
     context = CheckContext(handle, scope, background, landings, recent_moves, evicted_before)
     return Evictor(view, [make(context) for make in checks], background=background, landings=landings)

@@ -194,7 +194,7 @@ def _node(name: str, asked: _Asked) -> tuple[NodeExplanation, tuple[str, ...]]:
     node = find_node(asked.snapshot, name)
     run = asked.run(pods_of(node, asked.snapshot))
     if run is None:
-        return explain_node(node, asked.snapshot, asked.settings)
+        return explain_node(node, asked.snapshot, asked.settings, asked.now)
     explanation, warnings = explain_node_after(node, asked.snapshot, asked.settings, run)
     return explanation, (*run.notes, *warnings)
 
@@ -202,7 +202,7 @@ def _node(name: str, asked: _Asked) -> tuple[NodeExplanation, tuple[str, ...]]:
 def _group(kind: str, name: str, asked: _Asked) -> tuple[GroupExplanation, tuple[str, ...]]:
     group = find_group(asked.snapshot, kind, name)
     run = asked.run(group.pods)
-    explanation, warnings = explain_group(group, asked.snapshot, asked.settings, run)
+    explanation, warnings = explain_group(group, asked.snapshot, asked.settings, now=asked.now, run=run)
     return explanation, (*_notes(run), *warnings)
 
 

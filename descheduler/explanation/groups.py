@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
@@ -22,7 +23,7 @@ __all__ = ["count_landings", "explain_group", "verdict_word"]
 
 
 def explain_group(
-    group: Group, snapshot: Snapshot, settings: SchedulingSettings, run: WatchedRun | None
+    group: Group, snapshot: Snapshot, settings: SchedulingSettings, *, now: datetime, run: WatchedRun | None
 ) -> tuple[GroupExplanation, tuple[str, ...]]:
     """The explanation of the pods of `group`, and warnings.
 
@@ -30,7 +31,7 @@ def explain_group(
     """
     pods = group.pods
     books_likely, held = run is None or not run.decisions.is_verified, {} if run is None else run.held
-    moved = MovedCluster(snapshot, settings, books_likely=books_likely, held=held)
+    moved = MovedCluster(snapshot, settings, now=now, books_likely=books_likely, held=held)
     landings = _landings_alone(pods, moved) if run is None else _landings_in(run, pods, moved)
     found = [landings[id(pod)] for pod in pods if id(pod) in landings]
     explanation = GroupExplanation(

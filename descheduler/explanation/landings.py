@@ -17,10 +17,11 @@ def explained_landing(landing: Landing, *, is_chosen: bool) -> ExplainedLanding:
     """One landing in plain values, with a sentence that sums it up; `is_chosen`: the plan chose its node."""
     replacement = landing.replacement
     is_judged = replacement.pod is not None
+    notes = replacement.notes if is_judged else ()
     return ExplainedLanding(
         summary=_summary(landing),
         source=replacement.source,
-        returns=replacement.returns,
+        returns=replacement.answer.returns.value,
         verdict=landing.verdict.value if is_judged else None,
         cold=landing.cold.value if is_judged else None,
         settled=landing.settled.value if is_judged else None,
@@ -34,20 +35,28 @@ def explained_landing(landing: Landing, *, is_chosen: bool) -> ExplainedLanding:
         message=landing.message,
         cause=landing.cause,
         allocations=planned_allocations(landing),
-        notes=(*replacement.notes, *([_OPEN] if landing.is_open else []), *([_CHOSEN] if is_chosen else [])),
+        notes=(*notes, *([_OPEN] if landing.is_open else []), *([_CHOSEN] if is_chosen else [])),
     )
 
 
 def landing_message(landing: Landing) -> str:
     """What there is to say beside the verdict and the node; empty for a landing without conditions."""
-    if landing.replacement.pod is None:
-        return landing.replacement.unmovable or _NOTHING_BACK
+    replacement = landing.replacement
+    if replacement.pod is None:
+        return replacement.unmovable or replacement.answer.loss or _nothing_back(replacement.answer.cause)
     return landing.message or "; ".join(landing.conditions)
 
 
+def _nothing_back(cause: str) -> str:
+    return f"{_NOTHING_BACK}: {cause}" if cause else _NOTHING_BACK
+
+
 def _summary(landing: Landing) -> str:
-    if landing.replacement.pod is None:
+    replacement = landing.replacement
+    if replacement.pod is None:
         return landing_message(landing)
+    if replacement.barred:
+        return _nothing_back(replacement.barred)
     match landing.verdict:
         case LandingVerdict.NO:
             return f"the replacement pod would stay pending: {landing.message}"

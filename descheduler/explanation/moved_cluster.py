@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
@@ -37,12 +38,13 @@ class MovedCluster:
         settings: SchedulingSettings,
         moves: Iterable[Pod] = (),
         *,
+        now: datetime,
         books_likely: bool = False,
         held: Mapping[PodIdentity, Move] | None = None,
     ) -> None:
         self.configuration = configuration_of(settings)
         self._prover = LandingProver(
-            snapshot, configuration=self.configuration, version=settings.version, books_likely=books_likely
+            snapshot, configuration=self.configuration, version=settings.version, books_likely=books_likely, now=now
         )
         self._moved = set[int]()
         self._held = held or {}

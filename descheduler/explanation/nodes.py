@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
@@ -36,10 +37,10 @@ def pods_of(node: Node, snapshot: Snapshot) -> tuple[Pod, ...]:
 
 
 def explain_node(
-    node: Node, snapshot: Snapshot, settings: SchedulingSettings
+    node: Node, snapshot: Snapshot, settings: SchedulingSettings, now: datetime
 ) -> tuple[NodeExplanation, tuple[str, ...]]:
     """The explanation of `node` without a policy: where each of its pods would go by itself, and warnings."""
-    moved = MovedCluster(snapshot, settings)
+    moved = MovedCluster(snapshot, settings, now=now)
     landings = [(pod, moved.landing_of(pod)) for pod in pods_of(node, snapshot)]
     table = ShadowCluster(snapshot, version=settings.version).table
     explanation = NodeExplanation(
@@ -64,7 +65,9 @@ def explain_node_after(
 ) -> tuple[NodeExplanation, tuple[str, ...]]:
     """The explanation of `node` by one run of a policy, and warnings."""
     booked = run.decisions.leaving
-    moved = MovedCluster(snapshot, settings, books_likely=not run.decisions.is_verified, held=run.held)
+    moved = MovedCluster(
+        snapshot, settings, now=run.decisions.now, books_likely=not run.decisions.is_verified, held=run.held
+    )
     landings = moved.book_all(eviction.pod for eviction in booked)
     own = [landing for landing in landings if landing.victim.node_name == node.name]
     leaving = {id(eviction.pod) for eviction in booked}

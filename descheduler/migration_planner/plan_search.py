@@ -225,7 +225,13 @@ class PlanSearch:
             pending=self._objective.pending(),
             kept=self._kept,
             most=None if args.max_evictions is None else args.max_evictions - handle.evictor.num_leaving,
-            cost_of=partial(disruption_costs, weights=args.disruption_cost, view=handle.view, now=handle.now),
+            cost_of=partial(
+                disruption_costs,
+                weights=args.disruption_cost,
+                view=handle.view,
+                now=handle.now,
+                ends_owner=handle.evictor.prover().ends_owner,
+            ),
             looks_at_devices=not by_gpu,
         )
         return with_gpus(cluster, handle.evictor.prover().openings()) if by_gpu else cluster

@@ -38,6 +38,8 @@ __all__ = [
     "FEATURE_ANNOTATIONS",
     "GPU_PARTITIONS_ANNOTATION",
     "GPU_PARTITION_SPEC_ANNOTATION",
+    "JOB_INDEX_ANNOTATION",
+    "JOB_INDEX_FAILURES_ANNOTATION",
     "JOINT_DEVICES_ANNOTATION",
     "KAI_ANNOTATIONS",
     "KNOWN_ANNOTATIONS",
@@ -52,6 +54,7 @@ __all__ = [
     "REVISION_ANNOTATION",
     "SELECTED_NODE_ANNOTATION",
     "SYSTEM_QOS_ANNOTATION",
+    "VPA_UPDATES_ANNOTATION",
     "AnnotationKeys",
 ]
 
@@ -81,6 +84,10 @@ FEATURE_ANNOTATIONS = {
 """What pods ask of Koordinator's scheduler, in words."""
 
 REVISION_ANNOTATION = "deployment.kubernetes.io/revision"
+JOB_INDEX_ANNOTATION = "batch.kubernetes.io/job-completion-index"
+JOB_INDEX_FAILURES_ANNOTATION = "batch.kubernetes.io/job-index-failure-count"
+VPA_UPDATES_ANNOTATION = "vpaUpdates"
+"""What VerticalPodAutoscaler notes on a pod whose requests it has set at admission."""
 
 BOUND_ANNOTATION = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE_ANNOTATION = "volume.kubernetes.io/selected-node"
@@ -116,6 +123,9 @@ READ_ANNOTATIONS = frozenset(
         *FEATURE_ANNOTATIONS,
         *GANG_ANNOTATIONS,
         REVISION_ANNOTATION,
+        JOB_INDEX_ANNOTATION,
+        JOB_INDEX_FAILURES_ANNOTATION,
+        VPA_UPDATES_ANNOTATION,
         BOUND_ANNOTATION,
         SELECTED_NODE_ANNOTATION,
         MIGRATED_PLUGINS_ANNOTATION,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.model.pod import Owner, Pod
 from descheduler.model.requests import ResourceList
 from descheduler.model.selection.labels import NOTHING, LabelSelector
 from descheduler.model.selection.taints import Toleration
@@ -21,6 +20,7 @@ from descheduler.model.volumes.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from descheduler.model.workloads import PodRevision, Workload
 
 __all__ = [
     "CSIDriver",
@@ -34,8 +34,10 @@ __all__ = [
     "NodeUsage",
     "PersistentVolume",
     "PersistentVolumeClaim",
+    "PodRevision",
     "PodUsage",
     "PriorityClass",
+    "QuotaScope",
     "ResourceQuota",
     "RuntimeClass",
     "Service",
@@ -46,10 +48,11 @@ __all__ = [
 
 
 class Namespace(msgspec.Struct, frozen=True):
-    """A namespace and its labels."""
+    """A namespace and its labels. In one that is terminating no pod can be created."""
 
     name: str
     labels: Mapping[str, str]
+    is_terminating: bool = False
 
 
 class PriorityClass(msgspec.Struct, frozen=True):
@@ -78,32 +81,6 @@ class DisruptionBudget(msgspec.Struct, frozen=True):
     min_available: int | None = None
 
 
-class Workload(msgspec.Struct, frozen=True):
-    """A controller of pods: ReplicaSet, Deployment, StatefulSet, ReplicationController, Job or one of Kruise's.
-
-    `template` is the pod that it will make next, without name and node, as the API server would store it; None in a
-    snapshot taken without templates. `revision` counts the templates of a Deployment, 0 where unknown. The two
-    policies are those of a StatefulSet and a Job. `replicas` of a Job is its parallelism. `priority_class` and
-    `runtime_class` are named by the template; what they mean for it is not worked in.
-    """
-
-    kind: str
-    namespace: str
-    name: str
-    uid: str
-    replicas: int
-    owners: tuple[Owner, ...] = ()
-    selector: LabelSelector = NOTHING
-    template: Pod | None = None
-    revision: int = 0
-    pod_management_policy: str = ""
-    pod_replacement_policy: str = ""
-    claim_templates: tuple[ClaimTemplate, ...] = ()
-    priority_class: str = ""
-    runtime_class: str = ""
-    is_deleting: bool = False
-
-
 class Service(msgspec.Struct, frozen=True):
     """A Service and the labels of the pods behind it; an empty selector selects none."""
 
@@ -112,23 +89,40 @@ class Service(msgspec.Struct, frozen=True):
     selector: Mapping[str, str] = {}
 
 
+class QuotaScope(msgspec.Struct, frozen=True):
+    """One scope of a quota, such as `BestEffort`, and what its value has to be (`PriorityClass` In ...)."""
+
+    name: str
+    operator: str = "Exists"
+    values: frozenset[str] = frozenset()
+
+
 class ResourceQuota(msgspec.Struct, frozen=True):
     """A quota of a namespace: what its objects may take in all, and take now, in nano units by quota name
-    (`requests.cpu`, `pods`, ...)."""
+    (`requests.cpu`, `pods`, ...). `scopes` are what a pod has to meet to be counted."""
 
     namespace: str
     name: str
     hard: ResourceList = {}
     used: ResourceList = {}
+    scopes: tuple[QuotaScope, ...] = ()
 
 
 class LimitRange(msgspec.Struct, frozen=True):
-    """What containers of a namespace ask for, and are limited to, where they do not say so themselves."""
+    """What containers of a namespace ask for, and are limited to, where they do not say so themselves.
+
+    A pod with a container that has less than `least`, or more than `most`, is not admitted; `pod_least` and `pod_most`
+    are the same of all containers of a pod together.
+    """
 
     namespace: str
     name: str
     default_requests: ResourceList = {}
     default_limits: ResourceList = {}
+    least: ResourceList = {}
+    most: ResourceList = {}
+    pod_least: ResourceList = {}
+    pod_most: ResourceList = {}
 
 
 class RuntimeClass(msgspec.Struct, frozen=True):

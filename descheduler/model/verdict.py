@@ -83,6 +83,7 @@ class Reason(Enum):
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
     NOT_SELECTED = "NotSelected", "the plugin that a plan names for the pod does not select it any more (apply)"
     OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels (-n, -l)"
+    OWNER_FAILS = "OwnerFails", "the eviction would fail or end the Job of the pod, or its index"
     NO_LANDING = "NoLanding", "the replacement pod cannot be scheduled onto any node"
     ELASTIC_QUOTA = "ElasticQuota", "the elastic quota of the replacement pod has no room for it"
     CONDITIONAL_LANDING = "ConditionalLanding", "the replacement pod can be scheduled only under a condition"

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by, kinds_read_by
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.replacements.controllers.table import CONTROLLERS
 
-__all__ = ["OWNER_KINDS", "landing_annotations", "landing_kinds"]
+__all__ = ["ENDING_OWNER_KINDS", "OWNER_KINDS", "OWNER_KINDS_AT_HAND", "landing_annotations", "landing_kinds"]
 
 _ADMISSION_KINDS = frozenset(
-    {"ResourceQuota", "LimitRange", "RuntimeClass.node.k8s.io", "PriorityClass.scheduling.k8s.io"}
+    {"Namespace", "ResourceQuota", "LimitRange", "RuntimeClass.node.k8s.io", "PriorityClass.scheduling.k8s.io"}
 )
 
-OWNER_KINDS = frozenset(
-    {"ReplicaSet.apps", "Deployment.apps", "StatefulSet.apps", "ReplicationController", "Job.batch"}
+OWNER_KINDS_AT_HAND = frozenset(
+    {"ControllerRevision.apps"} | {key for key, row in CONTROLLERS.items() if row.knows_by_pod}
 )
+"""Kinds whose objects make answers exact, and without which the pods themselves tell almost as much."""
+
+OWNER_KINDS = frozenset(CONTROLLERS).union(*(row.reads for row in CONTROLLERS.values())) - OWNER_KINDS_AT_HAND
 """Kinds whose templates say what is created instead of an evicted pod; old revisions make them many."""
+
+ENDING_OWNER_KINDS = frozenset(key for key, row in CONTROLLERS.items() if row.may_end)
+"""Those whose objects an eviction can end."""
 
 
 def landing_kinds() -> frozenset[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
 import msgspec
 
@@ -45,7 +45,8 @@ class LandingProver:
     snapshot that fit are placed before the first move, those first that have one of `rooms`: there, if they fit there.
 
     The victim of a likely replacement stays in the book in its place, so that no other landing counts on the room of
-    either; with `books_likely`, for an estimate, it leaves, and its replacement is where it is predicted.
+    either; with `books_likely`, for an estimate, it leaves, and its replacement is where it is predicted. `now` is the
+    time of the snapshot where that does not tell it: deadlines of Jobs go by it.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class LandingProver:
         others: Mapping[str, MakeScheduler] | None = None,
         books_likely: bool = False,
         rooms: Sequence[HeldRoom] = (),
+        now: datetime | None = None,
     ) -> None:
         version = version or KubeVersion()
         self._cluster = shadow_cluster_of(snapshot, plugins, version)
@@ -65,7 +67,7 @@ class LandingProver:
         self._first_profile = configuration.profiles[0]
         schedulers = Schedulers(self._cluster, configuration, plugins=plugins, others=others)
         forms = PlacementForms(snapshot)
-        self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms)
+        self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms, now)
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
         unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
         unbooked = (unknown,) if books_likely else (unknown, likely)
@@ -75,7 +77,7 @@ class LandingProver:
         self._pending.place_all()
         self._bookings: list[Booking] = []
         self._booked: dict[int, Pod] = {}
-        self._gone: Counter[str] = Counter()
+        self._gone: dict[str, list[Pod]] = {}
         self._last: Considered | None = None
         """What was asked about since the last booking; it is booked without asking again."""
 
@@ -88,6 +90,10 @@ class LandingProver:
     def openings(self) -> Openings:
         """What a planner asks of the cluster with everything that is booked; valid until the next booking."""
         return Openings(self.cluster, self._candidates)
+
+    def ends_owner(self, victim: Pod) -> bool:
+        """Whether the owner of `victim`, or its part that the pod is, fails or ends with an eviction of it alone."""
+        return self._candidates.ends_owner(victim)
 
     @property
     def prefers_empty_nodes(self) -> bool:
@@ -268,9 +274,12 @@ class LandingProver:
                 candidate = each.candidate
                 self.book(candidate.victim, mates=each.mates, held_on=each.held_on, rooms=candidate.rooms)
 
-    def prove_further(self, victims: Sequence[Pod]) -> JointVerdict:
-        """The same on top of everything booked, where none of `victims` is booked. Leaves no trace."""
-        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone)
+    def prove_further(self, victims: Sequence[Pod], *, are_mates: bool = False) -> JointVerdict:
+        """The same on top of everything booked, where none of `victims` is booked. Leaves no trace.
+
+        With `are_mates` they are one bundle, which leaves whole or not at all.
+        """
+        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone, are_mates=are_mates)
         return proof.verdict(list(dict.fromkeys(victims)))
 
     def _leave(self) -> None:
@@ -282,19 +291,19 @@ class LandingProver:
     def _count(self, victim: Pod) -> None:
         self._booked[id(victim)] = victim
         if victim.controller is not None:
-            self._gone[victim.controller.uid] += 1
+            self._gone.setdefault(victim.controller.uid, []).append(victim)
 
     def _discount(self, victim: Pod) -> None:
         del self._booked[id(victim)]
         if victim.controller is not None:
-            self._gone[victim.controller.uid] -= 1
+            self._gone[victim.controller.uid].remove(victim)
 
     def _candidate(
         self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[HeldRoom] = ()
     ) -> Candidate:
         if id(victim) in self._booked:
             return evicted_before(victim)
-        candidate = self._candidates.candidate(victim, self._gone)
+        candidate = self._candidates.candidate(victim, self._gone, mates)
         unplaced = candidate.unplaced
         if unplaced is not None and held_on:
             held = msgspec.structs.replace(unplaced, held_on=held_on)

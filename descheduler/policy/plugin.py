@@ -34,9 +34,11 @@ class ArgsProblem(msgspec.Struct, frozen=True):
 
 
 class Needs(msgspec.Struct, frozen=True):
-    """What is read of a cluster beyond nodes and pods. `kinds` are keys of the table in `cluster.kinds`."""
+    """What is read of a cluster beyond nodes and pods. `kinds` are keys of the table in `cluster.kinds`; `wanted_kinds`
+    are read as far as they may be."""
 
     kinds: frozenset[str] = frozenset()
+    wanted_kinds: frozenset[str] = frozenset()
     pod_conditions: bool = False
     """The bulkiest part of a pod that is unique to it."""
     pod_templates: bool = False
@@ -48,10 +50,11 @@ class Needs(msgspec.Struct, frozen=True):
     def __or__(self, other: Needs) -> Needs:
         """What either needs."""
         return Needs(
-            self.kinds | other.kinds,
-            self.pod_conditions or other.pod_conditions,
-            self.pod_templates or other.pod_templates,
-            self.annotations | other.annotations,
+            kinds=self.kinds | other.kinds,
+            wanted_kinds=self.wanted_kinds | other.wanted_kinds,
+            pod_conditions=self.pod_conditions or other.pod_conditions,
+            pod_templates=self.pod_templates or other.pod_templates,
+            annotations=self.annotations | other.annotations,
         )
 
 

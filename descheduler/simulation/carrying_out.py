@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -22,10 +22,10 @@ from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.plan.run_memory import RunMemory
-from descheduler.policy.types import Policy
 from descheduler.simulation.arrivals import Arrival, arrival_of, started
 from descheduler.simulation.disruption_budgets import budgets_after
 from descheduler.simulation.measured_usage import node_metrics_after, server_usage_after
+from descheduler.simulation.owners_after import ended_owners, workloads_after
 
 __all__ = ["CarriedOut", "carried_out", "undecided_pods"]
 
@@ -48,18 +48,19 @@ def carried_out(decisions: Decisions, every: timedelta) -> CarriedOut:
 
     Every eviction goes well, and every replacement lands where the plan predicts it and is ready by then. Pending pods
     are bound where the plan counts on them, and then others that fit. Nothing else happens in between: no
-    pod is created, finishes or fails. PodMigrationJobs that were under way have ended, and their pods are where they
-    were.
+    pod is created, finishes or fails, unless the eviction ends its Job. PodMigrationJobs that were under way have
+    ended, and their pods are where they were.
     """
     before, now = decisions.snapshot, decisions.now
     arrivals = [arrival_of(move, now) for move in decisions.leaving]
-    after = replace(before, pods=_pods_after(before, arrivals))
-    prover = _prover(after, decisions.policy, _counted_on(decisions))
+    workloads = workloads_after(before.workloads, decisions.leaving)
+    after = replace(before, pods=_pods_after(before, arrivals), workloads=workloads)
+    prover = _prover(after, decisions, _counted_on(decisions))
     bound = {id(pod): started(there, now) for pod, there in prover.scheduled()}
     arrivals = [_bound(each, bound) for each in arrivals]
     pods = tuple(bound.get(id(pod), pod) for pod in prover.cluster.snapshot.pods)
     return CarriedOut(
-        snapshot=_with_status(replace(before, pods=pods, migration_jobs=()), before, arrivals, bound.values(), every),
+        snapshot=_with_status(replace(after, pods=pods, migration_jobs=()), before, arrivals, bound.values(), every),
         now=now + every,
         memory=with_moves(decisions.memory, decisions.policy, _result(decisions, arrivals), now),
         arrivals=tuple(arrivals),
@@ -69,7 +70,7 @@ def carried_out(decisions: Decisions, every: timedelta) -> CarriedOut:
 
 def undecided_pods(decisions: Decisions) -> Mapping[str, int]:
     """How many pending pods nobody can tell about, by what their scheduler checks that is not modelled."""
-    return _prover(decisions.snapshot, decisions.policy).undecided
+    return _prover(decisions.snapshot, decisions).undecided
 
 
 def _counted_on(decisions: Decisions) -> list[HeldRoom]:
@@ -79,7 +80,7 @@ def _counted_on(decisions: Decisions) -> list[HeldRoom]:
     """
     if all(pod.node_name or pod.is_terminal for pod in decisions.snapshot.pods):
         return []
-    prover = _prover(decisions.snapshot, decisions.policy)
+    prover = _prover(decisions.snapshot, decisions)
     for move in decisions.leaving:
         prover.book(move.pod, held_on=move.held_on, rooms=move.rooms)
     return [HeldRoom(pod, there.node_name) for pod, there in prover.scheduled()]
@@ -87,18 +88,25 @@ def _counted_on(decisions: Decisions) -> list[HeldRoom]:
 
 def _pods_after(before: Snapshot, arrivals: Iterable[Arrival]) -> tuple[Pod, ...]:
     gone = {id(each.move.pod) for each in arrivals}
-    pods = [pod for pod in before.pods if id(pod) not in gone]
+    ended = ended_owners(each.move for each in arrivals)
+    pods = [pod for pod in before.pods if id(pod) not in gone and not _is_of(pod, ended)]
     pods += [each.pod for each in arrivals if each.pod is not None]
     return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name)))
 
 
-def _prover(snapshot: Snapshot, policy: Policy, rooms: Sequence[HeldRoom] = ()) -> LandingProver:
+def _is_of(pod: Pod, owners: Container[str]) -> bool:
+    return pod.controller is not None and pod.controller.uid in owners
+
+
+def _prover(snapshot: Snapshot, decisions: Decisions, rooms: Sequence[HeldRoom] = ()) -> LandingProver:
     """The scheduler that the policy verifies landings with, kube-scheduler where it verifies none."""
     version = snapshot.kube_version
-    known = (settings for _, settings in scheduling_by_profile(policy, version) if settings is not None)
+    known = (settings for _, settings in scheduling_by_profile(decisions.policy, version) if settings is not None)
     settings = next(known, SchedulingSettings(version=version or KubeVersion()))
     configuration = settings.resolved()
-    return LandingProver(snapshot, configuration=configuration, version=settings.version, rooms=rooms)
+    return LandingProver(
+        snapshot, configuration=configuration, version=settings.version, rooms=rooms, now=decisions.now
+    )
 
 
 def _bound(arrival: Arrival, bound: Mapping[int, Pod]) -> Arrival:

@@ -59,6 +59,8 @@ def _facts(eviction: PlannedEviction) -> Mapping[str, object]:
 def _target(landing: Landing) -> str:
     """The node that is expected for the replacement, else what is expected instead."""
     verdict = str(landing.verdict.value)
+    if not landing.replacement.answer.is_created:
+        return "none"
     return landing.node or {"no": "pending", "unknown": "unknown"}.get(verdict, "none")
 
 

@@ -10,6 +10,7 @@ from docs.generator.markdown import page
 
 if TYPE_CHECKING:
     from tests.conformance.koordinator.cases import KoordinatorTally
+    from tests.conformance.owners.cases import OwnerTally
     from tests.conformance.runner import Tally
     from tests.conformance.scheduler_tally import SchedulerTally
 
@@ -63,6 +64,13 @@ Cases recorded on Koordinator 1.8.0, run on its own code: passed of all, by subj
 `phases` parts of koord-descheduler; `phases` are scripts of one PodMigrationJob each, played in a cluster within the
 process."""
 
+_OWNERS = """\
+## Owners
+
+Evictions recorded on a control plane of Kubernetes 1.36.3: what controllers create afterwards, and when, and whether
+and how a Job ends. Passed of all, by class: Jobs (`job`), StatefulSets (`sts`), DaemonSets (`ds`), ReplicaSets and
+Deployments (`rs`), others (`other`), and PodDisruptionBudgets (`evict`)."""
+
 
 def make_page(files: Sequence[Path]) -> str:
     """The whole page, from running all cases in `files`."""
@@ -72,17 +80,20 @@ def make_page(files: Sequence[Path]) -> str:
 def _lines(files: Sequence[Path]) -> Iterator[str]:
     # The runner belongs to the tests; no other page needs them.
     from tests.conformance.koordinator.cases import KoordinatorTally, is_koordinator_case
+    from tests.conformance.owners.cases import OwnerTally, is_owner_case
     from tests.conformance.runner import Tally, read_vectors
     from tests.conformance.scheduler_cases import is_scheduler_case
     from tests.conformance.scheduler_tally import SchedulerTally
 
-    deschedulings, placements, koordinator = Tally(), SchedulerTally(), KoordinatorTally()
+    deschedulings, placements, koordinator, owners = Tally(), SchedulerTally(), KoordinatorTally(), OwnerTally()
     for vector in read_vectors(files):
-        if is_koordinator_case(vector):
+        if is_owner_case(vector):
+            owners.add(vector)
+        elif is_koordinator_case(vector):
             koordinator.add(vector)
         else:
             (placements if is_scheduler_case(vector) else deschedulings).add(vector)
-    tallies = (deschedulings, placements, koordinator)
+    tallies = (deschedulings, placements, koordinator, owners)
     passed = sum(tally.num_passed for tally in tallies)
     run = passed + sum(tally.num_failed for tally in tallies)
     yield _INTRODUCTION
@@ -94,9 +105,10 @@ def _lines(files: Sequence[Path]) -> Iterator[str]:
     yield from _section(_KOORDINATOR, koordinator)
     if koordinator.num_passed:
         yield from _departures_from_koordinator()
+    yield from _section(_OWNERS, owners)
 
 
-def _section(introduction: str, tally: Tally | SchedulerTally | KoordinatorTally) -> Iterator[str]:
+def _section(introduction: str, tally: Tally | SchedulerTally | KoordinatorTally | OwnerTally) -> Iterator[str]:
     if tally.num_passed or tally.num_failed:
         yield from ("", introduction, "", f"{tally.num_passed} of {tally.num_passed + tally.num_failed} pass.", "")
         yield tally.table()

@@ -1,7 +1,7 @@
 """`python -m tests.conformance FILE… [--plugin NAME] [--kind KIND] [--class NAME]`: runs recorded cases.
 
-Prints a line a failing case, then a table for the descheduler, one for the scheduler and one for Koordinator,
-whichever the files hold.
+Prints a line a failing case, then a table for the descheduler, one for the scheduler, one for Koordinator and
+one for owners of pods, whichever the files hold.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from tests.conformance.koordinator.cases import KoordinatorTally, is_koordinator_case
+from tests.conformance.owners.cases import OwnerTally, is_owner_case
 from tests.conformance.runner import WITHOUT_COUNTERPART, Tally, read_vectors
 from tests.conformance.scheduler_cases import is_scheduler_case
 from tests.conformance.scheduler_tally import SchedulerTally
@@ -22,10 +23,12 @@ def main() -> int:
     """Runs the files and returns 1 when any case fails."""
     options = _parse()
     wanted = {name: value for name, value in vars(options).items() if name != "files" and value is not None}
-    deschedulings, placements, koordinator = Tally(), SchedulerTally(), KoordinatorTally()
+    deschedulings, placements, koordinator, owners = Tally(), SchedulerTally(), KoordinatorTally(), OwnerTally()
     for vector in read_vectors(options.files):
         if all(vector.get(name) == value for name, value in wanted.items()):
-            if is_koordinator_case(vector):
+            if is_owner_case(vector):
+                failure = owners.add(vector)
+            elif is_koordinator_case(vector):
                 failure = koordinator.add(vector)
             else:
                 failure = (placements if is_scheduler_case(vector) else deschedulings).add(vector)
@@ -33,7 +36,7 @@ def main() -> int:
                 print(f"FAIL {vector['id']}: {failure[:_LINE_LENGTH]}", flush=True)
     for case_id, note in placements.notes.items():
         print(f"NOTE {case_id}: {note[:_LINE_LENGTH]}")
-    tallies = (deschedulings, placements, koordinator)
+    tallies = (deschedulings, placements, koordinator, owners)
     for tally in tallies:
         if tally.num_passed or tally.num_failed:
             print(tally.table())
@@ -49,7 +52,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--plugin", help="only cases of this plugin of the descheduler")
     parser.add_argument("--kind", help="only cases of this kind of the descheduler")
-    parser.add_argument("--class", metavar="NAME", help="only cases of this class of the scheduler or of Koordinator")
+    parser.add_argument("--class", metavar="NAME", help="only cases of this class, but those of the descheduler")
     return parser.parse_args()
 
 

@@ -2,7 +2,7 @@
 
 All unit cases; of the generated ones the smallest of every group until the budget is spent, dealt out in turn so that
 every group gets its share. Groups are plugin, kind and tags of a descheduler case, class and mode of a scheduler case,
-class of a case of Koordinator.
+class of a case of Koordinator or of owners.
 Before that, every kind of answer of the scheduler is given the smallest case that shows it.
 """
 
@@ -33,6 +33,9 @@ _SCHEDULER_BYTES = 1_700_000
 """Budgets of compressed cases; a case is charged with its own compressed size, which overstates it."""
 _KOORDINATOR_BYTES = 120_000
 """Budget of each file of Koordinator."""
+OWNERS = "owners.jsonl.gz"
+"""Cases of evictions and of what comes after them."""
+_OWNERS_BYTES = 700_000
 _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]')
 
 Labels = tuple[str, ...]
@@ -53,7 +56,8 @@ def main() -> None:
     _write(full, DIFFERENTIAL, lambda lines: _choose(lines, _descheduler_case, _DIFFERENTIAL_BYTES))
     _write(full, SCHEDULER, lambda lines: _choose(lines, _scheduler_case, _SCHEDULER_BYTES))
     for name in KOORDINATOR:
-        _write(full, name, lambda lines: _choose(lines, _koordinator_case, _KOORDINATOR_BYTES))
+        _write(full, name, lambda lines: _choose(lines, _class_case, _KOORDINATOR_BYTES))
+    _write(full, OWNERS, lambda lines: _choose(lines, _class_case, _OWNERS_BYTES))
 
 
 def _write(full: Path, name: str, choose: Callable[[list[str]], list[str]]) -> None:
@@ -108,7 +112,7 @@ def _scheduler_case(line: str) -> _Case:
     return _Case(_compressed(line), (case["class"], case["mode"]), frozenset(facets))
 
 
-def _koordinator_case(line: str) -> _Case:
+def _class_case(line: str) -> _Case:
     return _Case(_compressed(line), (json.loads(line)["class"],))
 
 

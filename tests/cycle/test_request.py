@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+
 import pytest
 from msgspec.structs import replace
 
 from descheduler.cluster.request import SnapshotRequest
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, dumped_annotations, snapshot_request
+from descheduler.placement.replacements.controllers.table import CONTROLLERS
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Needs
 from tests.policy.builders import koordinator, upstream
@@ -75,6 +80,27 @@ def test_verified_placement_needs_owners_and_their_templates() -> None:
     request = asked(VERIFIED)
 
     assert {"ReplicaSet.apps", "StorageClass.storage.k8s.io", "ResourceQuota"} < request.needed
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param(lambda: asked(VERIFIED), id="PlacementVerification"),
+        pytest.param(lambda: snapshot_request(None, Landings.EXPLAINED), id="explain"),
+    ],
+)
+def test_each_kind_that_owns_pods_is_read_wherever_pods_are_replaced(request_: Callable[[], SnapshotRequest]) -> None:
+    """A live run that reads fewer kinds of owners than a dump holds would decide differently on the same cluster."""
+    owners = next(each.metadata["kinds"] for each in fields(Snapshot) if each.name == "workloads")
+
+    request = request_()
+
+    assert {*owners, "ControllerRevision.apps", "Namespace"} <= request.needed | request.wanted
+    assert set(CONTROLLERS) <= set(owners)
+
+
+def test_jobs_are_read_for_every_report_since_evictions_can_fail_them() -> None:
+    assert "Job.batch" in asked(TAINTS, Landings.ASSESSED).wanted
 
 
 def test_node_reservations_are_taken_off_for_koordinators_document_alone() -> None:

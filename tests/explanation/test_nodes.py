@@ -24,7 +24,12 @@ def test_without_a_policy_each_pod_says_where_it_would_go_alone() -> None:
 
     assert explanation.role == "without policy"
     assert explanation.landings == (
-        NodeLanding(pod=reference("bare"), landing=None, to_node=None, message="no replacement pod is created"),
+        NodeLanding(
+            pod=reference("bare"),
+            landing=None,
+            to_node=None,
+            message="no replacement pod is created: no controller recreates the pod",
+        ),
         NodeLanding(pod=reference("web"), landing="lands", to_node="b", message=""),
     )
 

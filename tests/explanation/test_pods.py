@@ -157,7 +157,8 @@ def test_nothing_is_placed_for_a_pod_that_nobody_creates_again() -> None:
 
     assert explanation.placement is None
     assert explanation.landing is not None
-    assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no replacement pod is created")
+    assert explanation.landing.verdict is None
+    assert explanation.landing.summary == "no replacement pod is created: no controller recreates the pod"
 
 
 def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_kube_scheduler() -> None:

@@ -185,7 +185,7 @@ def test_gated_template_never_lands() -> None:
     ("facts", "verdict"),
     [
         pytest.param({"owners": []}, LANDS, id="bare pod leaves nothing to land"),
-        pytest.param({"owners": ["DaemonSet/agent"]}, NO, id="DaemonSet pod does not move"),
+        pytest.param({"owners": ["Node/a"]}, NO, id="static pod does not move"),
     ],
 )
 def test_pod_without_replacement(facts: dict[str, object], verdict: LandingVerdict) -> None:
@@ -195,7 +195,7 @@ def test_pod_without_replacement(facts: dict[str, object], verdict: LandingVerdi
 
 
 def test_unmovable_pod_stays_where_it_is_when_booked() -> None:
-    snapshot = make_snapshot([make_node("a")], [make_pod("agent", cpu="1", owners=["DaemonSet/agent"])])
+    snapshot = make_snapshot([make_node("a")], [make_pod("static", cpu="1", owners=["Node/a"])])
     prover = LandingProver(snapshot)
     before = prover.cluster.digest()
 

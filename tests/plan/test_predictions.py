@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.replacements.answer import OwnerAnswer, Returns
 from descheduler.placement.replacements.replacement import Replacement
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.predictions import Prediction, prediction_of
@@ -14,7 +15,8 @@ from tests.migration.stand_ins import make_eviction
 def landing_on(node: str | None) -> Landing:
     """On `node`, which ranks as high as d."""
     pod, lands = make_pod("cart"), LandingVerdict.LANDS
-    return Landing(pod, Replacement(pod, pod, "template"), lands, lands, lands, node, ties=(node, "d") if node else ())
+    made = Replacement(pod, OwnerAnswer(Returns.AT_ONCE), pod, "template")
+    return Landing(pod, made, lands, lands, lands, node, ties=(node, "d") if node else ())
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_selector
@@ -14,10 +16,12 @@ from descheduler.model.objects import (
     NodeUsage,
     PodUsage,
     PriorityClass,
+    QuotaScope,
     ResourceQuota,
     RuntimeClass,
     Service,
 )
+from descheduler.model.requests import ResourceList
 
 __all__ = [
     "decode_budget",
@@ -34,8 +38,20 @@ __all__ = [
 
 class _LimitWire(Wire):
     type: str | None = None
+    max: msgspec.Raw = ABSENT
+    min: msgspec.Raw = ABSENT
     default: msgspec.Raw = ABSENT
     default_request: msgspec.Raw = ABSENT
+
+
+class _ScopeWire(Wire):
+    scope_name: str | None = None
+    operator: str | None = None
+    values: list[str] | None = None
+
+
+class _ScopeSelectorWire(Wire):
+    match_expressions: list[_ScopeWire] | None = None
 
 
 class _Spec(Wire):
@@ -43,10 +59,13 @@ class _Spec(Wire):
     unhealthy_pod_eviction_policy: str | None = None
     min_available: Int32 | str | None = None
     hard: msgspec.Raw = ABSENT
+    scopes: list[str] | None = None
+    scope_selector: _ScopeSelectorWire | None = None
     limits: list[_LimitWire] | None = None
 
 
 class _Status(Wire):
+    phase: str | None = None
     observed_generation: Int64 | None = None
     disruptions_allowed: Int32 | None = None
     current_healthy: Int32 | None = None
@@ -96,8 +115,9 @@ def _named(block: bytes) -> tuple[_Small, _Metadata, _Spec, _Status]:
 
 def decode_namespace(block: bytes) -> Namespace:
     """One Namespace."""
-    _, metadata, _, _ = _named(block)
-    return Namespace(metadata.name or "", decode_labels(bytes(metadata.labels)))
+    _, metadata, _, status = _named(block)
+    is_terminating = status.phase == "Terminating" or metadata.deletion_timestamp is not None
+    return Namespace(metadata.name or "", decode_labels(bytes(metadata.labels)), is_terminating)
 
 
 def decode_priority_class(block: bytes) -> PriorityClass:
@@ -135,21 +155,39 @@ def decode_quota(block: bytes) -> ResourceQuota:
     """One ResourceQuota; what is enforced is in its status once its controller has seen it."""
     _, metadata, spec, status = _named(block)
     hard = decode_quantities(bytes(status.hard)) or decode_quantities(bytes(spec.hard))
-    return ResourceQuota(metadata.namespace or "", metadata.name or "", hard, decode_quantities(bytes(status.used)))
+    selector = spec.scope_selector or _ScopeSelectorWire()
+    stated = (
+        QuotaScope(each.scope_name or "", each.operator or "", frozenset(each.values or ()))
+        for each in selector.match_expressions or ()
+    )
+    return ResourceQuota(
+        namespace=metadata.namespace or "",
+        name=metadata.name or "",
+        hard=hard,
+        used=decode_quantities(bytes(status.used)),
+        scopes=(*map(QuotaScope, spec.scopes or ()), *stated),
+    )
 
 
 def decode_limit_range(block: bytes) -> LimitRange:
-    """One LimitRange, as far as it fills in what containers do not state."""
+    """One LimitRange, as far as it is about pods and their containers."""
     _, metadata, spec, _ = _named(block)
-    limits = [limit for limit in spec.limits or () if limit.type == "Container"]
-    requests = [decode_quantities(bytes(limit.default_request)) for limit in limits]
-    defaults = [decode_quantities(bytes(limit.default)) for limit in limits]
+    of_containers = [limit for limit in spec.limits or () if limit.type == "Container"]
+    of_pods = [limit for limit in spec.limits or () if limit.type == "Pod"]
     return LimitRange(
         namespace=metadata.namespace or "",
         name=metadata.name or "",
-        default_requests={name: nano for each in requests for name, nano in each.items()},
-        default_limits={name: nano for each in defaults for name, nano in each.items()},
+        default_requests=_together(limit.default_request for limit in of_containers),
+        default_limits=_together(limit.default for limit in of_containers),
+        least=_together(limit.min for limit in of_containers),
+        most=_together(limit.max for limit in of_containers),
+        pod_least=_together(limit.min for limit in of_pods),
+        pod_most=_together(limit.max for limit in of_pods),
     )
+
+
+def _together(blocks: Iterable[msgspec.Raw]) -> ResourceList:
+    return {name: nano for block in blocks for name, nano in decode_quantities(bytes(block)).items()}
 
 
 def decode_runtime_class(block: bytes) -> RuntimeClass:

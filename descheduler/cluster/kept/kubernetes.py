@@ -18,10 +18,13 @@ __all__ = [
     "ATTACHMENT",
     "BUDGET",
     "CLAIM",
+    "CONTROLLER_REVISION",
     "CSI_DRIVER",
     "CSI_NODE",
     "DAEMON_SET",
+    "JOB",
     "LIMIT_RANGE",
+    "NAMESPACE",
     "NODE",
     "NODE_USAGE",
     "POD",
@@ -32,6 +35,7 @@ __all__ = [
     "RESOURCE_CLAIM",
     "RUNTIME_CLASS",
     "SERVICE",
+    "STATEFUL_SET",
     "STORAGE_CAPACITY",
     "STORAGE_CLASS",
     "VOLUME",
@@ -55,22 +59,71 @@ BUDGET = an_object(
     status=scalars("observedGeneration", "disruptionsAllowed", "currentHealthy", "desiredHealthy"),
 )
 
-_REPLICAS: Fields = {
-    **scalars("replicas", "parallelism", "podManagementPolicy", "podReplacementPolicy"),
-    "template": POD_TEMPLATE,
-    "volumeClaimTemplates": CLAIM_TEMPLATE,
-}
-WORKLOAD = an_object(spec={**_REPLICAS, "selector": SELECTOR})
-"""A controller of pods; all kinds of them have one shape."""
-REPLICATION_CONTROLLER = an_object(spec={**_REPLICAS, "selector": Leaf.MAP})
-DAEMON_SET = an_object(spec={"selector": SELECTOR, "template": POD_TEMPLATE})
+_REPLICAS: Fields = {"replicas": Leaf.SCALAR, "template": POD_TEMPLATE}
+_OBSERVED = scalars("observedGeneration")
+_ROLLING_UPDATE: Fields = {"updateStrategy": {"type": Leaf.SCALAR, "rollingUpdate": scalars("partition", "maxSurge")}}
+WORKLOAD = an_object(spec={**_REPLICAS, "selector": SELECTOR}, status=_OBSERVED)
+"""A controller of pods without fields of its own."""
+REPLICATION_CONTROLLER = an_object(spec={**_REPLICAS, "selector": Leaf.MAP}, status=_OBSERVED)
+STATEFUL_SET = an_object(
+    spec={
+        **_REPLICAS,
+        **_ROLLING_UPDATE,
+        "selector": SELECTOR,
+        **scalars("podManagementPolicy", "minReadySeconds"),
+        "ordinals": scalars("start"),
+        "volumeClaimTemplates": CLAIM_TEMPLATE,
+    },
+    status={**_OBSERVED, **scalars("currentRevision", "updateRevision")},
+)
+DAEMON_SET = an_object(
+    spec={**_ROLLING_UPDATE, "selector": SELECTOR, "template": POD_TEMPLATE},
+    status=_OBSERVED,
+)
+JOB = an_object(
+    spec={
+        **scalars("parallelism", "completions", "completionMode", "suspend", "managedBy", "podReplacementPolicy"),
+        **scalars("backoffLimit", "backoffLimitPerIndex", "maxFailedIndexes", "activeDeadlineSeconds"),
+        "podFailurePolicy": {
+            "rules": {
+                "action": Leaf.SCALAR,
+                "onExitCodes": scalars("operator", "values"),
+                "onPodConditions": scalars("type", "status"),
+            }
+        },
+        "selector": SELECTOR,
+        "template": POD_TEMPLATE,
+    },
+    status={
+        **_OBSERVED,
+        **scalars("startTime", "succeeded", "failed", "completedIndexes", "failedIndexes"),
+        "uncountedTerminatedPods": scalars("failed"),
+        "conditions": scalars("type", "status"),
+    },
+)
+CONTROLLER_REVISION = an_object(revision=Leaf.SCALAR, data={"spec": {"template": POD_TEMPLATE}})
 
 SERVICE = an_object(spec={"selector": Leaf.MAP})
 RUNTIME_CLASS = an_object(
     overhead={"podFixed": Leaf.MAP}, scheduling={"nodeSelector": Leaf.MAP, "tolerations": TOLERATIONS}
 )
-LIMIT_RANGE = an_object(spec={"limits": {"type": Leaf.SCALAR, "default": Leaf.MAP, "defaultRequest": Leaf.MAP}})
-QUOTA = an_object(spec={"hard": Leaf.MAP}, status={"hard": Leaf.MAP, "used": Leaf.MAP})
+LIMIT_RANGE = an_object(
+    spec={
+        "limits": {
+            "type": Leaf.SCALAR,
+            **dict.fromkeys(("default", "defaultRequest", "min", "max"), Leaf.MAP),
+        }
+    }
+)
+NAMESPACE = an_object(status=scalars("phase"))
+QUOTA = an_object(
+    spec={
+        "hard": Leaf.MAP,
+        "scopes": Leaf.SCALAR,
+        "scopeSelector": {"matchExpressions": scalars("scopeName", "operator", "values")},
+    },
+    status={"hard": Leaf.MAP, "used": Leaf.MAP},
+)
 
 CLAIM = an_object(spec=CLAIM_SPEC, status=scalars("phase"))
 VOLUME = an_object(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -73,14 +74,19 @@ class LandingBook:
 
     `scheduling` has an entry a profile, in order: its name, and who places what comes after its evictions; None for one
     that evicts without asking. Every scheduler has a book of all moves, in which it places every replacement itself;
-    the landing of a move is that of the scheduler under which it was granted.
+    the landing of a move is that of the scheduler under which it was granted. `now` is as in LandingProver.
     """
 
-    def __init__(self, snapshot: Snapshot, scheduling: Sequence[tuple[str, SchedulingSettings | None]] = ()) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        scheduling: Sequence[tuple[str, SchedulingSettings | None]] = (),
+        now: datetime | None = None,
+    ) -> None:
         self.scheduling = tuple(scheduling)
         self.is_verifying = bool(scheduling) and all(settings is not None for _, settings in scheduling)
         """Whether every profile runs with PlacementVerification."""
-        self._snapshot = snapshot
+        self._snapshot, self._now = snapshot, now
         self._unverified = SchedulingSettings(version=snapshot.kube_version or KubeVersion())
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
         self._leaving: list[_Leaving] = []
@@ -162,7 +168,7 @@ class LandingBook:
         """Whether the replacements of `pods`, which leave at once, land after everything booked so far."""
         self._considered = None
         self.num_judged += len(pods)
-        return self._prover(settings).prove_further(pods)
+        return self._prover(settings).prove_further(pods, are_mates=True)
 
     def book(
         self,
@@ -240,7 +246,11 @@ class LandingBook:
         from descheduler.placement.prover import LandingProver
 
         return LandingProver(
-            self._snapshot, configuration=settings.resolved(), version=settings.version, books_likely=books_likely
+            self._snapshot,
+            configuration=settings.resolved(),
+            version=settings.version,
+            books_likely=books_likely,
+            now=self._now,
         )
 
 

@@ -46,6 +46,9 @@ class _Rules(msgspec.Struct, frozen=True):
 
     def refusal(self, landing: Landing, candidate: Candidate, plugin: str) -> Verdict | None:
         """What stands against an eviction that ends in `landing`."""
+        answer = landing.replacement.answer
+        if answer.loss:
+            return refuse(Reason.OWNER_FAILS, answer.loss, _owner_of(candidate.pod))
         if landing.replacement.pod is None:
             return None
         refusal = _refusal(landing, self.args)
@@ -142,6 +145,11 @@ class LandingCheck(PodByPod):
             take_back()
 
         return undo
+
+
+def _owner_of(pod: Pod) -> str:
+    """The name of its controller for people."""
+    return "" if pod.controller is None else f"{pod.namespace}/{pod.controller.name}"
 
 
 def _mates(bundle: Bundle) -> Sequence[Pod]:

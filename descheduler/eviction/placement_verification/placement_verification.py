@@ -97,12 +97,17 @@ def needs(_args: PlacementVerificationArgs) -> Needs:
 
 
 def landing_needs(*, owners: bool) -> Needs:
-    """What tells where replacements land, and with `owners` what tells which pods these are."""
-    # numpy, which plugins import, takes longer than validating a policy may.
-    from descheduler.placement.needs import OWNER_KINDS, landing_annotations, landing_kinds
+    """What tells where replacements land, and with `owners` what tells which pods these are.
 
-    kinds = landing_kinds()
-    return Needs(kinds | OWNER_KINDS if owners else kinds, annotations=landing_annotations())
+    Without, owners are read only as far as evictions can end them.
+    """
+    # numpy, which plugins import, takes longer than validating a policy may.
+    from descheduler.placement import needs as placement
+
+    found = Needs(placement.landing_kinds(), annotations=placement.landing_annotations())
+    if not owners:
+        return found | Needs(wanted_kinds=placement.ENDING_OWNER_KINDS)
+    return found | Needs(placement.OWNER_KINDS, wanted_kinds=placement.OWNER_KINDS_AT_HAND)
 
 
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -21,14 +21,23 @@ __all__ = ["ORDINARY", "disruption_costs"]
 ORDINARY = 1000
 """The cost of an ordinary eviction."""
 
+_ENDS_OWNER = 1000.0
+"""Ordinary evictions that one weighs which fails or ends a Job."""
 _HALF_AGE_SECONDS = 3600.0
 _MANY_RESTARTS = 5
 
 
-def disruption_costs(pods: Sequence[Pod], weights: DisruptionCost, view: ClusterView, now: datetime) -> Ints:
+def disruption_costs(
+    pods: Sequence[Pod],
+    weights: DisruptionCost,
+    view: ClusterView,
+    now: datetime,
+    ends_owner: Callable[[Pod], bool],
+) -> Ints:
     """int64[P], in thousandths of an ordinary eviction, 1 at least.
 
-    Each scale is from 0 to 1 over `pods`, and from -1 where a stated cost is below 0.
+    Each scale is from 0 to 1 over `pods`, and from -1 where a stated cost is below 0. A pod whose eviction `ends_owner`
+    costs a thousand ordinary evictions more, whatever `weights` say.
     """
     priority = [pod.priority or 0 for pod in pods]
     stated = [annotated_cost(pod, COST_ANNOTATION) or annotated_cost(pod, DELETION_COST_ANNOTATION) for pod in pods]
@@ -46,6 +55,8 @@ def disruption_costs(pods: Sequence[Pod], weights: DisruptionCost, view: Cluster
         (weights.job, share_of_age * of_job),
     )
     total = sum((weight * scale for weight, scale in scales), np.ones(len(pods)))
+    ends = np.fromiter(map(ends_owner, pods), dtype=bool, count=len(pods))
+    total = np.where(ends, np.maximum(total, 1.0) + _ENDS_OWNER, total)
     return np.maximum(np.rint(total * ORDINARY), 1).astype(np.int64)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -13,7 +12,7 @@ from descheduler.placement.batches.settled_batch import Finding, SettledBatch
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict, worst
 from descheduler.placement.landings.pending_pods import PendingPods
-from descheduler.placement.landings.verdicts import ROLLOUT, verdict_of
+from descheduler.placement.landings.verdicts import OF_LIVE_SIZE, OF_TEMPLATE_SIZE, verdict_of
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["JointProof"]
@@ -47,12 +46,14 @@ class JointProof:
         candidates: CandidateMaker,
         pending: PendingPods,
         *,
-        gone: Mapping[str, int] | None = None,
+        gone: Mapping[str, Sequence[Pod]] | None = None,
+        are_mates: bool = False,
     ) -> None:
         self._cluster = cluster
         self._candidates = candidates
         self._pending = pending
         self._gone = gone or {}
+        self._are_mates = are_mates
 
     def verdict(self, victims: Sequence[Pod]) -> JointVerdict:
         """The verdict on `victims`, each of which is there once. The cluster is left as it is."""
@@ -60,13 +61,13 @@ class JointProof:
             return self._verdict(self._candidates_of(victims))
 
     def _candidates_of(self, victims: Sequence[Pod]) -> list[Candidate]:
-        gone = Counter(dict(self._gone))
+        gone = {uid: list(pods) for uid, pods in self._gone.items()}
         candidates = []
         for victim in victims:
-            candidate = self._candidates.candidate(victim, gone)
+            candidate = self._candidates.candidate(victim, gone, victims if self._are_mates else ())
             candidates.append(candidate)
             if candidate.is_moved and victim.controller is not None:
-                gone[victim.controller.uid] += 1
+                gone.setdefault(victim.controller.uid, []).append(victim)
         return _in_units(candidates)
 
     def _verdict(self, candidates: Sequence[Candidate]) -> JointVerdict:
@@ -75,7 +76,7 @@ class JointProof:
             if candidate.leaves:
                 self._cluster.remove(candidate.victim)
         replacements = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
-        finding = self._with_other_revision(replacements, self._settled(replacements))
+        finding = self._with_other_sizes(replacements, self._settled(replacements))
         landings = tuple(_landing(candidate, finding, cold) for candidate in candidates)
         return JointVerdict(
             verdict=worst(landing.verdict for landing in landings),
@@ -106,8 +107,8 @@ class JointProof:
     def _settled(self, replacements: Sequence[UnplacedReplacement]) -> Finding:
         return SettledBatch(replacements, self._cluster, self._pending).finding()
 
-    def _with_other_revision(self, replacements: Sequence[UnplacedReplacement], finding: Finding) -> Finding:
-        """`finding`, unless a rollout is under way and the batch with its pods instead has another end."""
+    def _with_other_sizes(self, replacements: Sequence[UnplacedReplacement], finding: Finding) -> Finding:
+        """`finding`, unless the batch with the other sizes that admission may give to pods has another end."""
         if not any(unplaced.alternative for unplaced in replacements):
             return finding
         others = [unplaced.alternative or unplaced for unplaced in replacements]
@@ -116,7 +117,7 @@ class JointProof:
         for unplaced, instead in zip(replacements, others, strict=True):
             landing = other.landings[instead]
             if instead is not unplaced and landing.verdict is not landings[unplaced].verdict:
-                landings[unplaced] = _undecided(landings[unplaced], landing)
+                landings[unplaced] = _either(landings[unplaced], landing)
         return finding._replace(landings=landings)
 
 
@@ -147,11 +148,11 @@ def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacem
     return msgspec.structs.replace(landing, cold=cold.get(unplaced, landing.settled))
 
 
-def _undecided(landing: Landing, other: Landing) -> Landing:
-    """Which of two revisions comes, that would fare differently, cannot be told."""
-    unknown = LandingVerdict.UNKNOWN
-    says = other.message or landing.message or "; ".join((*other.conditions, *landing.conditions))
-    message = f"{ROLLOUT}: {says}"
-    return msgspec.structs.replace(
-        landing, verdict=unknown, settled=unknown, conditions=(), message=message, cause=ROLLOUT
-    )
+def _either(landing: Landing, other: Landing) -> Landing:
+    """The landing where it depends on the size: `other` is that of the other size."""
+    if LandingVerdict.NO not in (landing.verdict, other.verdict):
+        return landing
+    lands, condition = (other, OF_LIVE_SIZE) if landing.verdict is LandingVerdict.NO else (landing, OF_TEMPLATE_SIZE)
+    verdict = worst((lands.verdict, LandingVerdict.LANDS_IF))
+    conditions = (*lands.conditions, condition)
+    return msgspec.structs.replace(lands, verdict=verdict, settled=verdict, conditions=conditions)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
@@ -17,6 +17,7 @@ from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.other_placers import WAY_OUT, other_placer
+from descheduler.placement.replacements.answer import Returns, not_created
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
@@ -24,16 +25,15 @@ from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
 __all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before"]
 
-_NEW_TEMPLATE = "the pod template of a revision that is being rolled out is not in the snapshot"
-
 
 class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A replacement that looks for a node. `pod` is the form in which it is placed, `placement_class` its class.
 
-    `doubt` says what its scheduler checks that is not modelled, and is empty where everything is; refusals of
-    `optional` plugins may mean nothing to that scheduler. `alternative` is the same of the newer revision, which may
-    come instead. `unit` are the pods that are placed together with it, itself among them; empty for one alone.
-    On the node `held_on` room is held for it before its victim leaves; "" without that.
+    `doubt` says what its scheduler checks that is not modelled, or why nobody knows whether its owner creates it; it is
+    empty where everything is known. Refusals of `optional` plugins may mean nothing to that scheduler. `alternative` is
+    the same of another size, which admission may give it. `unit` are the pods that are placed together with it, itself
+    among them; empty for one alone. On the node `held_on` room is held for it before its victim leaves; "" without
+    that.
     """
 
     victim: Pod
@@ -76,7 +76,12 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
     @property
     def returns_at_once(self) -> bool:
         """Whether the replacement is there while its victim is still terminating."""
-        return self.replacement.returns == "at once"
+        return self.replacement.answer.is_early
+
+    @property
+    def own_node(self) -> str:
+        """The node that its owner creates it for, "" where the scheduler chooses."""
+        return self.replacement.answer.node
 
 
 class Candidate(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -99,39 +104,44 @@ class CandidateMaker:
     """Makes candidates for one cluster."""
 
     def __init__(
-        self, snapshot: Snapshot, cluster: ShadowCluster, schedulers: Schedulers, forms: PlacementForms
+        self,
+        snapshot: Snapshot,
+        cluster: ShadowCluster,
+        schedulers: Schedulers,
+        forms: PlacementForms,
+        now: datetime | None = None,
     ) -> None:
-        self._maker = ReplacementMaker(snapshot)
+        self._maker = ReplacementMaker(snapshot, now)
         self._cluster = cluster
         self._schedulers = schedulers
         self._forms = forms
         self._alike: dict[PlacementClass, _Alike] = {}
 
-    def candidate(self, victim: Pod, gone: Counter[str]) -> Candidate:
-        """The candidate for `victim`, where `gone` counts by controller UID the pods evicted before it."""
+    def ends_owner(self, victim: Pod) -> bool:
+        """Whether the owner of `victim`, or its part that the pod is, fails or ends with an eviction of it alone."""
+        owners = self._maker.owners
+        return owners.may_end(victim) and owners.answer(victim).returns is Returns.OWNER_ENDS
+
+    def candidate(self, victim: Pod, gone: Mapping[str, Sequence[Pod]], mates: Sequence[Pod] = ()) -> Candidate:
+        """The candidate for `victim`, where `gone` has by controller UID the pods evicted before it.
+
+        `mates` leave with it as one bundle, all or none.
+        """
         owner = victim.controller
-        replacement = self._maker.replacement_of(victim, num_gone=gone[owner.uid] if owner is not None else 0)
-        if replacement.unmovable:
-            no = LandingVerdict.NO
-            landing = Landing(victim, replacement, no, no, no, message=replacement.unmovable)
-            return Candidate(victim, leaves=False, is_moved=False, landing=landing)
+        before = () if owner is None else gone.get(owner.uid, ())
+        replacement = self._maker.replacement_of(victim, gone=before, mates=mates)
+        is_moved = not replacement.unmovable
+        if replacement.unmovable or replacement.answer.loss:
+            message = replacement.answer.loss or replacement.unmovable
+            return _settled(replacement, LandingVerdict.NO, message, leaves=is_moved, is_moved=is_moved)
         if replacement.pod is None:
-            lands = LandingVerdict.LANDS
-            landing = Landing(victim, replacement, lands, lands, lands)
-            return Candidate(victim, leaves=not victim.is_terminal, is_moved=True, landing=landing)
+            return _settled(replacement, LandingVerdict.LANDS, leaves=not victim.is_terminal)
         if replacement.barred:
-            no = LandingVerdict.NO
-            landing = Landing(victim, replacement, no, no, no, message=replacement.barred)
-            return Candidate(victim, leaves=True, is_moved=True, landing=landing)
-        if replacement.unknown:
-            unknown, cause = LandingVerdict.UNKNOWN, _NEW_TEMPLATE
-            landing = Landing(victim, replacement, unknown, unknown, unknown, message=replacement.unknown, cause=cause)
-            return Candidate(victim, leaves=False, is_moved=True, landing=landing)
+            return _settled(replacement, LandingVerdict.NO, replacement.barred)
         placer = self._other_placer(victim) or self._other_placer(replacement.pod)
         if placer:
             unknown, message = LandingVerdict.UNKNOWN, f"{placer}; {WAY_OUT}"
-            landing = Landing(victim, replacement, unknown, unknown, unknown, message=message, cause=placer)
-            return Candidate(victim, leaves=False, is_moved=True, landing=landing)
+            return _settled(replacement, unknown, message, leaves=False, cause=placer)
         alternative = replacement.alternative
         other = None if alternative is None else self._unplaced(victim, replacement, alternative)
         unplaced = self._unplaced(victim, replacement, replacement.pod, other)
@@ -171,7 +181,7 @@ class CandidateMaker:
             placement_class,
             alike.scheduler,
             alike.priority,
-            self._schedulers.doubt(form) or (alternative.doubt if alternative is not None else ""),
+            replacement.answer.doubt or self._schedulers.doubt(form),
             alike.optional,
             alternative,
             (form,) if alike.scheduler.unit_of(form) else (),
@@ -190,9 +200,22 @@ def _alike(schedulers: Schedulers, pod: Pod) -> _Alike:
     return _Alike(schedulers.scheduler_of(pod), priority_of(pod), schedulers.optional_filters(pod))
 
 
+def _settled(
+    replacement: Replacement,
+    verdict: LandingVerdict,
+    message: str = "",
+    *,
+    leaves: bool = True,
+    is_moved: bool = True,
+    cause: str = "",
+) -> Candidate:
+    """The candidate of which it is clear what becomes of it, without looking at nodes."""
+    landing = Landing(replacement.victim, replacement, verdict, verdict, verdict, message=message, cause=cause)
+    return Candidate(replacement.victim, leaves=leaves, is_moved=is_moved, landing=landing)
+
+
 def evicted_before(victim: Pod) -> Candidate:
     """The candidate for a victim that is gone already: nothing is left to evict."""
-    no = LandingVerdict.NO
-    replacement = Replacement(victim, None, "none", unmovable="it is already evicted")
-    landing = Landing(victim, replacement, no, no, no, message=replacement.unmovable)
-    return Candidate(victim, leaves=False, is_moved=False, landing=landing)
+    gone = "it is already evicted"
+    replacement = Replacement(victim, not_created(gone), None, "none", unmovable=gone)
+    return _settled(replacement, LandingVerdict.NO, gone, leaves=False, is_moved=False)

@@ -15,7 +15,13 @@ from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.landings.pending_pods import PendingPods
-from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, verdict_of
+from descheduler.placement.landings.verdicts import (
+    OF_LIVE_SIZE,
+    OF_TEMPLATE_SIZE,
+    landed,
+    not_landed,
+    verdict_of,
+)
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.undo_log import WhatIf
 
@@ -80,10 +86,11 @@ class Decider:
         if unplaced.returns_at_once and not looks_first:
             is_clear = len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation)
             cold = verdict_of(unplaced, attempt.evaluation) if is_clear else self._cold_in_hindsight(unplaced, trial)
-        if other is not None and other.fits is (placement is None):
-            return Decision(differing_revisions(unplaced, attempt, other, cold=cold))
+        conditions = (OF_TEMPLATE_SIZE,) if other is not None and not other.fits else ()
+        if placement is None and other is not None and other.fits and unplaced.alternative is not None:
+            placement, conditions = unplaced.alternative.place().placement, (OF_LIVE_SIZE,)
         if placement is not None:
-            return Decision(landed(unplaced, placement, self._cluster, cold=cold))
+            return Decision(landed(unplaced, placement, self._cluster, cold=cold, conditions=conditions))
         return self._without_node(unplaced, attempt.evaluation, cold)
 
     def _without_node(

@@ -6,7 +6,6 @@ say, of each, when it is asked for.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -88,8 +87,8 @@ class Openings:
         Of devices they must have enough left now, unless whoever asks looks at these himself.
         None for a pod that comes back to its node or nowhere, or of which its scheduler's answer is not certain.
         """
-        unplaced = self._candidates.candidate(victim, Counter()).unplaced
-        if unplaced is None or unplaced.doubt:
+        unplaced = self._candidates.candidate(victim, {}).unplaced
+        if unplaced is None or unplaced.doubt or unplaced.own_node:
             return None
         room = frozenset({_RESOURCES_FIT} if looks_at_devices else {_RESOURCES_FIT, _DEVICE_SHARE})
         known = unplaced.placement_class, room

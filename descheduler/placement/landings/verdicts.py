@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from descheduler.placement.framework.evaluation import Evaluation
-from descheduler.placement.framework.feasibility import Attempt, Placement
+from descheduler.placement.framework.feasibility import Placement
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["ROLLOUT", "differing_revisions", "landed", "not_landed", "not_looked_for", "verdict_of"]
+__all__ = ["OF_LIVE_SIZE", "OF_TEMPLATE_SIZE", "landed", "not_landed", "not_looked_for", "verdict_of"]
 
 _UNSCORED = (
     "several nodes pass all filters, but a preferred term of the replacement pod cannot be read, so it is never"
     " scheduled"
 )
 _APART = "the replacement pods of its gang can only be scheduled together, and not all of them find a node"
-ROLLOUT = "a rollout is in progress, and only one of its two revisions can be scheduled"
+OF_TEMPLATE_SIZE = (
+    "the replacement pod keeps the requests of its template (VerticalPodAutoscaler changed them for this pod)"
+)
+OF_LIVE_SIZE = "the replacement pod gets the requests of this pod again (VerticalPodAutoscaler)"
 
 
 def verdict_of(unplaced: UnplacedReplacement, evaluation: Evaluation) -> LandingVerdict:
@@ -35,12 +38,12 @@ def landed(
     cold: LandingVerdict | None,
     conditions: tuple[str, ...] = (),
 ) -> Landing:
-    """The landing of a placed replacement, which depends on `conditions` beside those found when it was placed.
+    """The landing of a placed replacement, which depends on `conditions` beside those of its owner and of its placing.
 
     `cold` is None where the replacement comes when its victim is gone, so that there is one clock only.
     """
     choice, names = placement.choice, cluster.table.names
-    conditions = (*placement.conditions, *conditions)
+    conditions = (*unplaced.replacement.answer.conditions, *placement.conditions, *conditions)
     cause = unplaced.doubt or placement.cause
     settled = LandingVerdict.LIKELY if cause else LandingVerdict.LANDS_IF if conditions else LandingVerdict.LANDS
     node = names[placement.node]
@@ -89,26 +92,6 @@ def not_looked_for(unplaced: UnplacedReplacement) -> Landing:
     """The landing of a replacement whose scheduler is not modelled in full, where only a proof would count."""
     unknown, doubt = LandingVerdict.UNKNOWN, unplaced.doubt
     return Landing(unplaced.victim, unplaced.replacement, unknown, unknown, unknown, message=doubt, cause=doubt)
-
-
-def differing_revisions(
-    unplaced: UnplacedReplacement, attempt: Attempt, other: Evaluation, *, cold: LandingVerdict | None
-) -> Landing:
-    """The landing where only one of two pods that may come would be taken: it cannot be told which one comes."""
-    refused = attempt.evaluation if other.fits else other
-    which = "the present revision" if other.fits else "the revision that is being rolled out"
-    counts = {} if refused.fits else ObstacleCounts(refused).by_reason()
-    unknown = LandingVerdict.UNKNOWN
-    return Landing(
-        unplaced.victim,
-        unplaced.replacement,
-        verdict=unknown,
-        cold=unknown if cold is None else cold,
-        settled=unknown,
-        message=f"of {which}, {_message(refused)}",
-        obstacles=counts,
-        cause=ROLLOUT,
-    )
 
 
 def _verdict_of_refusal(unplaced: UnplacedReplacement, obstacles: ObstacleCounts) -> LandingVerdict:

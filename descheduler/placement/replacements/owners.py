@@ -1,31 +1,34 @@
-"""What the owners of pods do once one is evicted: whether, when and from which revision they replace it."""
+"""The owners of the pods of one snapshot: what each of them does once a pod of its own is evicted."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from functools import cached_property
-from typing import Literal
+from collections.abc import Sequence
+from datetime import datetime
 
+from descheduler.cluster.kind import kind_key
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.objects import Workload
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Owner, Pod
+from descheduler.model.workloads import Workload
+from descheduler.placement.replacements.answer import BARE, OwnerAnswer, Returns, not_created
+from descheduler.placement.replacements.controllers.situation import (
+    ORDINARY_ENDING,
+    Ending,
+    Situation,
+    is_living,
+    ordinal_of,
+)
+from descheduler.placement.replacements.controllers.stateful_set import wants_ordinal
+from descheduler.placement.replacements.controllers.table import CONTROLLERS, Controller
 
-__all__ = ["Owners", "Returns", "returns_of", "why_unmovable"]
+__all__ = ["Owners", "why_unmovable"]
 
-Returns = Literal["at once", "when gone"]
-
-STATEFUL_SET = "StatefulSet"
-JOB = "Job"
-_ORDERED = ("", "OrderedReady")
+_BY_NAME = {key.partition(".")[0]: key for key in CONTROLLERS}
+"""For owner references that do not state their `apiVersion`."""
 
 
 def why_unmovable(victim: Pod) -> str:
     """Why evicting `victim` moves nothing, or an empty string."""
-    owner = victim.controller
-    if owner is not None and owner.kind == "DaemonSet":
-        return "its DaemonSet recreates the pod on the same node"
-    if victim.is_mirror or victim.is_static or (owner is not None and owner.kind == "Node"):
+    if _is_static(victim):
         return "it is a static pod, which the kubelet of its node runs"
     if victim.is_terminating:
         return "it is already being deleted"
@@ -33,90 +36,110 @@ def why_unmovable(victim: Pod) -> str:
 
 
 class Owners:
-    """The workloads of one snapshot, as the makers of replacements."""
+    """Asks the controllers of one snapshot. `now` is None where nobody knows the time of it."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, now: datetime | None = None) -> None:
         self._snapshot = snapshot
+        self._now = snapshot.taken_at if now is None else now
+        self._num_living: dict[str, int] = {}
 
     def workload_of(self, victim: Pod) -> Workload | None:
         """The controller of `victim`, None when there is none or it was not read."""
         owner = victim.controller
         return None if owner is None else self._snapshot.workloads.get(owner.uid)
 
-    def wants_no_more(self, victim: Pod, workload: Workload, num_gone: int) -> bool:
-        """Whether `workload` lets `victim` go without a successor, `num_gone` of its pods having gone before."""
+    def may_end(self, victim: Pod) -> bool:
+        """Whether the controller of `victim` is of a kind that an eviction can end."""
+        controller = None if victim.controller is None else _controller(victim.controller)
+        return controller is not None and controller.may_end
+
+    def answer(
+        self,
+        victim: Pod,
+        gone: Sequence[Pod] = (),
+        ending: Ending = ORDINARY_ENDING,
+        mates: Sequence[Pod] = (),
+    ) -> OwnerAnswer:
+        """What comes for `victim`, when the pods of its controller that are `gone` were evicted before it.
+
+        `mates` leave with it as one bundle, all or none.
+        """
+        owner = victim.controller
+        if _is_static(victim):
+            return not_created("the kubelet of its node runs the static pod, whatever becomes of its mirror pod")
+        if victim.is_terminating:
+            return not_created("the pod is already being deleted")
+        namespace = self._snapshot.namespaces.get(victim.namespace)
+        if namespace is not None and namespace.is_terminating:
+            return not_created(f"namespace {victim.namespace} is being deleted, so that no pod can be created in it")
+        return self._orphan(victim) if owner is None else self._owned(victim, owner, gone, ending, mates)
+
+    def _owned(
+        self, victim: Pod, owner: Owner, gone: Sequence[Pod], ending: Ending, mates: Sequence[Pod]
+    ) -> OwnerAnswer:
+        controller, workload = _controller(owner), self._snapshot.workloads.get(owner.uid)
+        if controller is None:
+            return self._unknown(owner)
+        if workload is None:
+            return self._unread(victim, owner, controller)
         if workload.is_deleting:
-            return True
-        num_surplus = self._active_pods[workload.uid] - workload.replicas
-        if workload.kind == STATEFUL_SET:
-            # It scales down from the highest ordinal, and puts every other pod back in its place.
-            return num_surplus > 0 and _ordinal(victim) >= workload.replicas
-        return num_gone < num_surplus
+            return not_created(f"{owner.kind} {owner.name} is being deleted")
+        return controller.answer(self._situation(victim, workload, gone, ending, mates))
 
-    def newer_revision(self, workload: Workload) -> Workload | None:
-        """The newest ReplicaSet of the Deployment that rolls out past the ReplicaSet `workload`, None without one."""
-        return self._newer_by_uid.get(workload.uid)
+    def _situation(
+        self,
+        victim: Pod,
+        workload: Workload,
+        gone: Sequence[Pod] = (),
+        ending: Ending = ORDINARY_ENDING,
+        mates: Sequence[Pod] = (),
+    ) -> Situation:
+        pods = self._snapshot.pods_by_controller.get(workload.uid, ())
+        num_living = self._num_living.get(workload.uid)
+        if num_living is None:
+            num_living = self._num_living[workload.uid] = sum(map(is_living, pods))
+        return Situation(victim, workload, pods, num_living, gone, self._snapshot, self._now, ending, mates)
 
-    def notes(self, victim: Pod, workload: Workload) -> Iterator[str]:
-        """What may keep the successor of `victim` away for a while, each a sentence."""
-        if workload.kind == STATEFUL_SET and workload.pod_management_policy in _ORDERED:
-            waits_for = self._first_unready.get(workload.uid)
-            if waits_for is not None and _ordinal(waits_for) < _ordinal(victim):
-                yield f"StatefulSet {workload.name} waits until pod {waits_for.name} is ready"
-        elif workload.kind == JOB:
-            yield f"Job {workload.name} may count the eviction against its backoffLimit"
+    def _unread(self, victim: Pod, owner: Owner, controller: Controller) -> OwnerAnswer:
+        """The owner is not in the snapshot: it is gone, or objects of its kind were not read."""
+        if _key(owner) in self._snapshot.kinds:
+            return not_created(f"{owner.kind} {owner.name} does not exist, so that its pods are deleted")
+        if controller.knows_by_pod:
+            workload = Workload(owner.kind, victim.namespace, owner.name, owner.uid, replicas=0)
+            return controller.answer(self._situation(victim, workload))
+        if victim.is_terminal:
+            return not_created("the pod has finished; no replacement pod is created")
+        return OwnerAnswer(Returns.AT_ONCE, is_early=True)
 
-    @cached_property
-    def _active_pods(self) -> Counter[str]:
-        """Controller UID → pods that have neither finished nor begun to go."""
-        controllers = (pod.controller for pod in self._snapshot.pods if not pod.is_terminal and pod.deleted_at is None)
-        return Counter(owner.uid for owner in controllers if owner is not None)
+    def _unknown(self, owner: Owner) -> OwnerAnswer:
+        group = owner.api_version.rpartition("/")[0]
+        kind = f"{owner.kind} ({group})" if group else owner.kind
+        doubt = f"it is unknown whether an owner of kind {kind} creates an evicted pod again"
+        return OwnerAnswer(Returns.AT_ONCE, is_early=True, doubt=doubt)
 
-    @cached_property
-    def _newer_by_uid(self) -> Mapping[str, Workload]:
-        """UID of a ReplicaSet → the newest one of its Deployment, for those that are older."""
-        newest = self._newest_by_deployment
-        found = ((workload, newest.get(_controller_uid(workload))) for workload in self._snapshot.workloads.values())
-        return {old.uid: new for old, new in found if new is not None and new.revision > old.revision}
+    def _orphan(self, victim: Pod) -> OwnerAnswer:
+        """A pod without a controller, unless it has the name of a pod that a StatefulSet lacks for that."""
+        ordinal, name = ordinal_of(victim), victim.name.rpartition("-")[0]
+        workload = None if ordinal is None else self._stateful_set(victim.namespace, name)
+        if workload is None or ordinal is None:
+            return BARE
+        situation = self._situation(victim, workload)
+        if workload.is_deleting or not wants_ordinal(situation, ordinal):
+            return BARE
+        return OwnerAnswer(Returns.LATER, notes=(f"StatefulSet {name} creates its own pod of this name",))
 
-    @cached_property
-    def _newest_by_deployment(self) -> Mapping[str, Workload]:
-        newest: dict[str, Workload] = {}
-        for workload in self._snapshot.workloads.values():
-            uid = _controller_uid(workload)
-            if uid and workload.kind == "ReplicaSet":
-                known = newest.get(uid)
-                if known is None or workload.revision > known.revision:
-                    newest[uid] = workload
-        return newest
-
-    @cached_property
-    def _first_unready(self) -> Mapping[str, Pod]:
-        """UID of a StatefulSet → of its pods that are not ready, or not for long, the one of the lowest ordinal."""
-        found: dict[str, Pod] = {}
-        for pod in self._snapshot.pods:
-            owner = pod.controller
-            if owner is not None and owner.kind == STATEFUL_SET and (not pod.is_ready or pod.is_terminating):
-                known = found.get(owner.uid)
-                if known is None or _ordinal(pod) < _ordinal(known):
-                    found[owner.uid] = pod
-        return found
+    def _stateful_set(self, namespace: str, name: str) -> Workload | None:
+        return self._snapshot.workloads_by_name.get(("StatefulSet", namespace, name))
 
 
-def returns_of(workload: Workload) -> Returns:
-    """When the successor of a pod is created: as soon as it is terminating, or once it is gone."""
-    if workload.kind == STATEFUL_SET:
-        return "when gone"  # the successor has the same name
-    if workload.kind == JOB and workload.pod_replacement_policy == "Failed":
-        return "when gone"
-    return "at once"
+def _is_static(victim: Pod) -> bool:
+    owner = victim.controller
+    return victim.is_mirror or victim.is_static or (owner is not None and owner.kind == "Node")
 
 
-def _controller_uid(workload: Workload) -> str:
-    return next((owner.uid for owner in workload.owners if owner.controller and owner.kind == "Deployment"), "")
+def _key(owner: Owner) -> str:
+    return kind_key(owner.kind, owner.api_version) if owner.api_version else _BY_NAME.get(owner.kind, owner.kind)
 
 
-def _ordinal(pod: Pod) -> int:
-    """The number at the end of a pod's name, -1 without one."""
-    number = pod.name.rpartition("-")[2]
-    return int(number) if number.isascii() and number.isdigit() and len(number) < 12 else -1
+def _controller(owner: Owner) -> Controller | None:
+    return CONTROLLERS.get(_key(owner))

@@ -2,140 +2,172 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Literal
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.objects import LimitRange, ResourceQuota, Workload
+from descheduler.model.annotations import VPA_UPDATES_ANNOTATION
 from descheduler.model.pod import Owner, Pod, PodSpec
+from descheduler.model.selection.taints import Toleration
+from descheduler.model.workloads import PodRevision, Workload
+from descheduler.placement.replacements.admission import Admission, FullQuota
+from descheduler.placement.replacements.answer import OwnerAnswer, Returns
+from descheduler.placement.replacements.controllers.daemon_set import DAEMON_TOLERATIONS
+from descheduler.placement.replacements.controllers.situation import ORDINARY_ENDING, Ending
 from descheduler.placement.replacements.labels import label_keys, replacement_labels, with_label_keys
-from descheduler.placement.replacements.owners import Owners, Returns, returns_of, why_unmovable
-from descheduler.placement.replacements.quota import exceeded_quota, full_quota
-from descheduler.placement.replacements.spec import Admission, MergedSpec, merge_specs
+from descheduler.placement.replacements.owners import Owners, why_unmovable
+from descheduler.placement.replacements.spec import Defaults, MergedSpec, for_node, merge_specs
 
-__all__ = ["Replacement", "ReplacementMaker", "Returns", "Source"]
+__all__ = ["Replacement", "ReplacementMaker", "Source"]
 
 Source = Literal["template", "live", "none"]
 
+_REVISION_HASH = "controller-revision-hash"
+_ALL_TAINTS = (Toleration(operator="Exists"),)
+"""The scheduler, which looks at taints, never sees a pod that is created with a node."""
+
 
 class Replacement(msgspec.Struct, frozen=True, gc=False):
-    """What the owner of `victim` will create once it is evicted.
+    """What the owner of `victim` will create once it is evicted, by its `answer`.
 
-    `pod` is None when nothing comes back. `alternative` is a second pod that may come instead, of the newer revision
-    while a rollout is under way. `source` says what it was made from: the owner's template or a copy of the live pod.
-    `returns` says when: as soon as the victim is terminating, or when it is gone. `unmovable` says why evicting the
-    victim moves nothing, `unknown` why its landing cannot be decided, `barred` why `pod` will not be created at all;
-    they are empty otherwise. A pod whose name is not known yet has the victim's with a plus sign, which no stored pod
-    has.
+    `pod` is None when nothing comes back. `alternative` is the same pod with the other size that admission may give it.
+    `source` says what it was made from: the owner's template or a copy of the live pod. `unmovable` says why evicting
+    the victim moves nothing, `barred` why `pod` will not be created at all; they are empty otherwise. A pod whose name
+    is not known yet has the victim's with a plus sign, which no stored pod has.
     """
 
     victim: Pod
+    answer: OwnerAnswer
     pod: Pod | None
     source: Source
-    returns: Returns = "at once"
     notes: tuple[str, ...] = ()
-    unknown: str = ""
     unmovable: str = ""
     alternative: Pod | None = None
     barred: str = ""
 
 
 class ReplacementMaker:
-    """Makes the replacements of one snapshot's pods.
+    """Makes the replacements of one snapshot's pods; `now` is the time of it, None where nobody knows.
 
     Replicas whose replacements are alike get the same spec and, where no label tells them apart, the same labels, as
     one object each, so that they are one placement class.
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, now: datetime | None = None) -> None:
         self._snapshot = snapshot
-        self._owners = Owners(snapshot)
-        self._limit_ranges: dict[str, list[LimitRange]] = {}
-        for limit_range in snapshot.limit_ranges:
-            self._limit_ranges.setdefault(limit_range.namespace, []).append(limit_range)
-        self._quotas: dict[str, list[ResourceQuota]] = {}
-        for quota in snapshot.quotas:
-            self._quotas.setdefault(quota.namespace, []).append(quota)
+        self.owners = Owners(snapshot, now)
+        self._admission = Admission(snapshot)
         # Keys are identities of parts of the snapshot; the parts are kept with the value, and so keep their identity.
         self._labels: dict[tuple[int, int], tuple[object, object, Mapping[str, str]]] = {}
         self._specs: dict[tuple[int, int], tuple[object, object, MergedSpec]] = {}
         self._expanded: dict[tuple[int, tuple[str | None, ...]], MergedSpec] = {}
 
-    def replacement_of(self, victim: Pod, *, num_gone: int = 0) -> Replacement:
-        """What comes back for `victim`, when `num_gone` pods of its controller were evicted before it."""
-        reason = why_unmovable(victim)
-        if reason:
-            return Replacement(victim, None, "none", unmovable=reason)
-        owner = victim.controller
-        if victim.is_terminal:
-            return _nothing(victim, "the pod has finished; no replacement pod is created")
+    def replacement_of(
+        self,
+        victim: Pod,
+        *,
+        gone: Sequence[Pod] = (),
+        ending: Ending = ORDINARY_ENDING,
+        mates: Sequence[Pod] = (),
+    ) -> Replacement:
+        """What comes back for `victim`, when the pods of its controller that are `gone` were evicted before it.
+
+        `mates` leave with it as one bundle, all or none.
+        Nothing does for a pod that has finished: what its owner creates for that comes whether it is evicted or not.
+        """
+        answer = self.owners.answer(victim, gone, ending, mates)
+        unmovable = why_unmovable(victim)
+        if unmovable or victim.is_terminal or not answer.is_created:
+            notes = tuple(filter(None, (answer.loss or answer.cause,)))
+            return Replacement(victim, answer, None, "none", notes, unmovable)
+        workload, owner = self.owners.workload_of(victim), victim.controller
         if owner is None:
-            return _nothing(victim, "no controller recreates the pod")
-        workload = self._owners.workload_of(victim)
+            return Replacement(victim, answer, None, "none", answer.notes)
         if workload is None:
-            return self._from_live_pod(victim, owner, f"{owner.kind} {owner.name} is not in the snapshot")
-        if self._owners.wants_no_more(victim, workload, num_gone):
-            return _nothing(victim, f"{owner.kind} {owner.name} has enough replicas without this pod")
-        return self._from_workload(victim, owner, workload)
-
-    def _from_workload(self, victim: Pod, owner: Owner, workload: Workload) -> Replacement:
-        template = workload.template
-        source: Source = "live"
-        if template is None:
-            pod, notes = self._copy(victim, owner, f"no pod template for {owner.kind} {owner.name} in the snapshot")
+            note = f"{owner.kind} {owner.name} is not in the snapshot; the replacement is assumed to equal this pod"
+            made = self._copied(victim, victim, owner, answer, note)
         else:
-            source = "template"
-            pod, notes = self._pod(victim, owner, workload, template)
-        notes = (*notes, *self._owners.notes(victim, workload))
-        alternative, unknown = None, ""
-        newer = self._owners.newer_revision(workload)
-        if newer is not None and newer.template is not None:
-            owner = Owner(newer.kind, newer.name, newer.uid, owner.api_version, controller=True)
-            alternative, _ = self._pod(victim, owner, newer, newer.template)
-        elif newer is not None:
-            unknown = f"revision {newer.revision} is being rolled out, and its pod template is not in the snapshot"
-        returns, barred = returns_of(workload), self._quota_bar(victim, pod)
-        return Replacement(victim, pod, source, returns, notes, unknown, "", alternative, barred)
+            made = self._made(victim, owner, workload, answer)
+        return self._admitted(made, workload, len(gone))
 
-    def _from_live_pod(self, victim: Pod, owner: Owner, note: str) -> Replacement:
-        pod, notes = self._copy(victim, owner, note)
-        return Replacement(victim, pod, "live", notes=notes, barred=self._quota_bar(victim, pod))
+    def _made(self, victim: Pod, owner: Owner, workload: Workload, answer: OwnerAnswer) -> Replacement:
+        if answer.like is not None:
+            revision = answer.like.labels.get(_REVISION_HASH, "")
+            note = f"no pod template of revision {revision} in the snapshot; made from pod {answer.like.name} of it"
+            return self._copied(victim, answer.like, owner, answer, note)
+        source = workload if answer.revision is None else answer.revision
+        if source.template is None:
+            note = f"no pod template for {owner.kind} {owner.name} in the snapshot"
+            note += "; the replacement is assumed to equal this pod"
+            return self._copied(victim, victim, owner, answer, note)
+        return self._from_template(victim, owner, workload, source, source.template, answer)
 
-    def _copy(self, victim: Pod, owner: Owner, note: str) -> tuple[Pod, tuple[str, ...]]:
-        labels = self._labels_of(victim, None)
-        merged = self._spec_of(victim, None, labels, None)
-        pod = _new_pod(victim, owner, merged.spec, labels, victim, f"{victim.name}+", victim.claim_names)
-        return pod, (f"{note}; the replacement is assumed to equal this pod", *self._quota_notes(victim, pod))
-
-    def _pod(self, victim: Pod, owner: Owner, workload: Workload, template: Pod) -> tuple[Pod, tuple[str, ...]]:
-        labels = self._labels_of(victim, template)
-        merged = self._spec_of(victim, template, labels, workload)
+    def _from_template(
+        self,
+        victim: Pod,
+        owner: Owner,
+        workload: Workload,
+        source: Workload | PodRevision,
+        template: Pod,
+        answer: OwnerAnswer,
+    ) -> Replacement:
+        labels = self._labels_of(victim, template, _revision_name(workload, answer))
+        merged = self._spec_of(victim, template, labels, source)
         name, claims = f"{victim.name}+", template.claim_names
         if workload.kind == "StatefulSet":
             name = victim.name
             claims = (*claims, *(f"{claim.name}-{name}" for claim in workload.claim_templates))
-        pod = _new_pod(victim, owner, merged.spec, labels, template, name, claims)
-        return pod, (*merged.notes, *self._quota_notes(victim, pod))
+        spec = _placed(merged.spec, answer.node, template.node_name)
+        pod = _new_pod(victim, owner, spec, labels, template, name, claims)
+        notes = (*merged.notes, *answer.notes)
+        if template.node_name:
+            notes = (*notes, f"the owner's pod template names node {template.node_name} (nodeName)")
+        return Replacement(victim, answer, pod, "template", notes, alternative=_of_other_size(victim, pod, answer))
 
-    def _labels_of(self, victim: Pod, template: Pod | None) -> Mapping[str, str]:
+    def _copied(self, victim: Pod, like: Pod, owner: Owner, answer: OwnerAnswer, note: str) -> Replacement:
+        """A pod such as `like`, with what identifies `victim`."""
+        labels = self._labels_of(victim, None if like is victim else like)
+        spec = self._spec_of(like, None, labels, None).spec
+        spec = for_node(spec, answer.node, DAEMON_TOLERATIONS) if answer.node else spec
+        name = victim.name if owner.kind == "StatefulSet" and like is not victim else f"{victim.name}+"
+        pod = _new_pod(victim, owner, spec, labels, like, name, victim.claim_names)
+        return Replacement(victim, answer, pod, "live", (note, *answer.notes))
+
+    def _admitted(self, made: Replacement, workload: Workload | None, num_before: int) -> Replacement:
+        """`made`, or that it is not admitted, or only once its predecessor is gone."""
+        assert made.pod is not None  # noqa: S101 - it is made of something
+        source = workload if made.answer.revision is None else made.answer.revision
+        priority_class = "" if source is None else source.priority_class
+        barred = self._admission.bar(made.pod, made.victim, priority_class)
+        if barred:
+            answer = msgspec.structs.replace(made.answer, returns=Returns.NOT_CREATED, cause=barred, is_early=False)
+            return msgspec.structs.replace(made, barred=barred, answer=answer)
+        full = self._admission.full_quota(made.pod, priority_class, num_before)
+        return made if full is None else _delayed(made, full)
+
+    def _labels_of(self, victim: Pod, template: Pod | None, revision: str = "") -> Mapping[str, str]:
         key = id(template), id(victim.labels)
         known = self._labels.get(key)
         if known is None:
-            known = self._labels[key] = (template, victim.labels, replacement_labels(victim, template))
+            labels = replacement_labels(victim, template)
+            if revision:
+                labels = {**labels, _REVISION_HASH: revision}
+            known = self._labels[key] = (template, victim.labels, labels)
         return known[2]
 
     def _spec_of(
-        self, victim: Pod, template: Pod | None, labels: Mapping[str, str], workload: Workload | None
+        self, victim: Pod, template: Pod | None, labels: Mapping[str, str], source: Workload | PodRevision | None
     ) -> MergedSpec:
         key = id(template), id(victim.spec)
         known = self._specs.get(key)
         if known is None:
-            if template is None or workload is None:
+            if template is None or source is None:
                 merged = MergedSpec(victim.spec, ())
             else:
-                merged = merge_specs(template.spec, victim.spec, self._admission(workload))
+                merged = merge_specs(template.spec, victim.spec, self._defaults(source))
             known = self._specs[key] = (template, victim.spec, merged)
         merged = known[2]
         keys = label_keys(merged.spec.affinity)
@@ -149,33 +181,60 @@ class ReplacementMaker:
             expanded = self._expanded[values] = MergedSpec(spec, merged.notes)
         return expanded
 
-    def _admission(self, workload: Workload) -> Admission:
-        priority = self._snapshot.priority_classes.get(workload.priority_class)
-        return Admission(
-            self._limit_ranges.get(workload.namespace, ()),
+    def _defaults(self, source: Workload | PodRevision) -> Defaults:
+        priority = self._snapshot.priority_classes.get(source.priority_class)
+        return Defaults(
+            self._admission.limit_ranges_of(source.namespace),
             None if priority is None else priority.value,
-            self._snapshot.runtime_classes.get(workload.runtime_class),
-        )
-
-    def _quota_notes(self, victim: Pod, pod: Pod) -> tuple[str, ...]:
-        quotas = self._quotas.get(pod.namespace)
-        quota = None if quotas is None or exceeded_quota(pod, victim, quotas) else full_quota(pod, quotas)
-        return (
-            ()
-            if quota is None
-            else (f"ResourceQuota {quota} has no room for the replacement pod until this pod is gone",)
-        )
-
-    def _quota_bar(self, victim: Pod, pod: Pod) -> str:
-        quotas = self._quotas.get(pod.namespace)
-        quota = None if quotas is None else exceeded_quota(pod, victim, quotas)
-        return (
-            "" if quota is None else f"ResourceQuota {quota} is exceeded by the replacement pod, even without this pod"
+            self._snapshot.runtime_classes.get(source.runtime_class),
         )
 
 
-def _nothing(victim: Pod, note: str) -> Replacement:
-    return Replacement(victim, None, "none", notes=(note,))
+def _revision_name(workload: Workload, answer: OwnerAnswer) -> str:
+    """The name that a StatefulSet puts on the pods of a revision, "" for other owners."""
+    if answer.revision is not None:
+        return answer.revision.name
+    facts = workload.stateful_set
+    return "" if facts is None or workload.is_unseen else facts.update_revision
+
+
+def _placed(spec: PodSpec, own_node: str, named_node: str) -> PodSpec:
+    """`spec` for the node that its owner, or its template, names."""
+    if own_node:
+        return for_node(spec, own_node, DAEMON_TOLERATIONS)
+    return for_node(spec, named_node, _ALL_TAINTS) if named_node else spec
+
+
+def _of_other_size(victim: Pod, pod: Pod, answer: OwnerAnswer) -> Pod | None:
+    """`pod` with the size of `victim`, where admission has set that and may set it again; else None."""
+    if VPA_UPDATES_ANNOTATION not in victim.annotations or pod.spec.requests == victim.spec.requests:
+        return None
+    live = victim.spec
+    spec = msgspec.structs.replace(
+        pod.spec,
+        containers=live.containers,
+        init_containers=live.init_containers,
+        images=live.images,
+        init_images=live.init_images,
+        requests=live.requests,
+        qos_class=live.qos_class,
+        scoring_requests=live.scoring_requests,
+        incoming_scoring_requests=live.incoming_scoring_requests,
+        pod_level_requests=live.pod_level_requests,
+    )
+    return msgspec.structs.replace(pod, spec=spec)
+
+
+def _delayed(made: Replacement, full: FullQuota) -> Replacement:
+    """`made`, where a quota has no room for it beside its predecessor."""
+    note = f"ResourceQuota {full.name} has no room for the replacement pod until this pod is gone"
+    returns = made.answer.returns
+    if full.counts_objects:
+        returns = Returns.LATER
+    elif returns is Returns.AT_ONCE:
+        returns = Returns.WHEN_GONE
+    answer = msgspec.structs.replace(made.answer, returns=returns, is_early=False)
+    return msgspec.structs.replace(made, answer=answer, notes=(*made.notes, note))
 
 
 def _new_pod(

@@ -22,8 +22,11 @@ from descheduler.model.requests import (
     pod_requests,
     scoring_requests,
 )
+from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm
+from descheduler.model.selection.labels import Requirement
+from descheduler.model.selection.taints import Toleration
 
-__all__ = ["NO_ADMISSION", "Admission", "MergedSpec", "merge_specs"]
+__all__ = ["NO_DEFAULTS", "Defaults", "MergedSpec", "for_node", "merge_specs"]
 
 Item = TypeVar("Item")
 
@@ -31,7 +34,7 @@ _NO_RUNTIME_CLASS = RuntimeClass("")
 _DEFAULT_SCHEDULERS = ("", "default-scheduler")
 
 
-class Admission(NamedTuple):
+class Defaults(NamedTuple):
     """What admission makes of a pod, as far as it is known from objects. `priority` is that of its class."""
 
     limit_ranges: Sequence[LimitRange] = ()
@@ -39,7 +42,7 @@ class Admission(NamedTuple):
     runtime_class: RuntimeClass | None = None
 
 
-NO_ADMISSION = Admission()
+NO_DEFAULTS = Defaults()
 
 
 class MergedSpec(NamedTuple):
@@ -55,7 +58,7 @@ class _Containers(NamedTuple):
     num_added: int
 
 
-def merge_specs(template: PodSpec, live: PodSpec, admission: Admission = NO_ADMISSION) -> MergedSpec:
+def merge_specs(template: PodSpec, live: PodSpec, admission: Defaults = NO_DEFAULTS) -> MergedSpec:
     """What the API server will store for a pod made from `template` whose predecessor it stored as `live`."""
     defaults = admission.limit_ranges
     containers = _merged(template.containers, template.images, live.containers, live.images, defaults)
@@ -85,6 +88,16 @@ def merge_specs(template: PodSpec, live: PodSpec, admission: Admission = NO_ADMI
         host_ports=_joined(template.host_ports, live.host_ports) if num_added else template.host_ports,
     )
     return MergedSpec(spec, tuple(_notes(spec, live, num_added)))
+
+
+def for_node(spec: PodSpec, node: str, tolerations: tuple[Toleration, ...]) -> PodSpec:
+    """`spec` for this node and no other, with further tolerations: node affinity that is required is replaced.
+
+    So DaemonSets do (`ReplaceDaemonSetPodNodeNameNodeAffinity` of `pkg/controller/daemon/util`, 1.36).
+    """
+    here = NodeSelectorTerm(fields=(Requirement("metadata.name", "In", frozenset((node,))),))
+    affinity = msgspec.structs.replace(spec.affinity or Affinity(), has_node_affinity=True, node_required=(here,))
+    return msgspec.structs.replace(spec, affinity=affinity, tolerations=_joined(spec.tolerations, tolerations))
 
 
 def _with_sizes(

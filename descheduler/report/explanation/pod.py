@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.report.document import Fields, PodReference
 from descheduler.report.explanation.placement import PlacementAnalysis
-from descheduler.report.plan.document import PlannedAllocation
+from descheduler.report.plan.document import PlannedAllocation, ReturnsWord
 
 __all__ = [
     "ExplainedLanding",
@@ -120,14 +120,14 @@ class ExplainedLanding(Fields, frozen=True):
     """Where the replacement pod would be scheduled; fields as in `PlannedLanding`.
 
     `summary` is one sentence. `source` says what the replacement was made from: the owner's template, a copy of the
-    live pod, or `none` when no replacement is created. `returns` says when it is created. `verdict`, `cold` and
+    live pod, or `none` when no replacement is created. `returns` is as in `PlannedLanding`. `verdict`, `cold` and
     `settled` are null when no replacement is created. `node` is the predicted one of `nodes`; `sampled` is set when the
     scheduler examines only some of the nodes and can miss it.
     """
 
     summary: str
     source: Literal["template", "live", "none"]
-    returns: Literal["at once", "when gone"]
+    returns: ReturnsWord
     verdict: Verdict | None
     cold: Verdict | None
     settled: Verdict | None

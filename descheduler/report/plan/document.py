@@ -14,6 +14,8 @@ from descheduler.report.plan.figures import Figures
 from descheduler.report.plan.goal import PlannedGoal
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
+ReturnsWord = Literal["at once", "when gone", "later", "on its own node", "not created", "owner ends"]
+"""When and where the owner of an evicted pod creates the next one, or that it does not."""
 """The verdicts, from the best to the worst."""
 
 __all__ = [
@@ -90,9 +92,15 @@ class PlannedLanding(Fields, frozen=True):
     `margin` is their lead over the next one, null without
     any. `returns_to_source` is set when it would be scheduled onto the same node again. `allocations` are what it gets
     on `to`.
+
+    `returns` says what the owner does: it creates the pod `at once` (while the evicted one is terminating), `when
+    gone`, `later` (after a back-off, or once something else has happened), `on its own node` (a DaemonSet), or it is
+    `not created`, as the owner does not need it or nothing creates it. `owner ends`: the eviction fails or ends the Job
+    of the pod, or its index; `message` says which.
     """
 
     verdict: LandingWord
+    returns: ReturnsWord
     cold: LandingWord
     settled: LandingWord
     nodes: tuple[str, ...]
@@ -118,13 +126,15 @@ class Target(Fields, frozen=True):
 
     node: str
     verdict: LandingWord
+    returns: ReturnsWord
     returns_to_source: bool
 
 
 class LandingTotals(Fields, frozen=True):
     """Replacements of the evicted pods by verdict, each pod once. `num_assessed` of them were predicted.
 
-    `not_created` of `lands` are not created at all: their owner has enough pods without them.
+    `not_created` of `lands` are not created at all: their owner has enough pods without them. `owner_ends` of `no` are
+    not created because the eviction fails or ends their Job, or their index of it.
     `is_verified` is true when every profile enables PlacementVerification.
     `causes` say why verdicts are `likely`, and then why they are `unknown`, the most frequent first; they add up to
     `likely` and `unknown`. `together` is the verdict on all of them at once, in any order, under `conditions`; null
@@ -142,6 +152,7 @@ class LandingTotals(Fields, frozen=True):
     causes: tuple[LandingCause, ...]
     returns_to_source: int
     not_created: int
+    owner_ends: int
     together: LandingWord | None
     conditions: tuple[str, ...]
     certificate: str

@@ -11,8 +11,9 @@ from descheduler.report.plan.document import LandingCause, LandingTotals, Planne
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import JointVerdict, Landing
 
-__all__ = ["landing_causes", "landing_totals", "planned_allocations", "planned_landing", "target_of"]
+__all__ = ["landing_causes", "landing_totals", "loss_notes", "planned_allocations", "planned_landing", "target_of"]
 
+_MOST_LOSSES = 5
 _UNPROVEN: tuple[Literal["likely", "unknown"], ...] = ("likely", "unknown")
 
 
@@ -20,6 +21,7 @@ def planned_landing(landing: Landing) -> PlannedLanding:
     """One landing in plain values."""
     return PlannedLanding(
         verdict=landing.verdict.value,
+        returns=landing.replacement.answer.returns.value,
         cold=landing.cold.value,
         settled=landing.settled.value,
         nodes=landing.ties,
@@ -45,6 +47,7 @@ def target_of(landing: Landing) -> Target:
     return Target(
         node=landing.node or "",
         verdict=landing.verdict.value,
+        returns=landing.replacement.answer.returns.value,
         returns_to_source=landing.returns_to_source,
     )
 
@@ -67,6 +70,7 @@ def landing_totals(
         causes=tuple(landing_causes(landings)),
         returns_to_source=sum(landing.returns_to_source for landing in landings),
         not_created=sum(landing.replacement.pod is None for landing in landings if landing.verdict.value == "lands"),
+        owner_ends=sum(bool(landing.replacement.answer.loss) for landing in landings),
         together=None if together is None else together.verdict.value,
         conditions=() if together is None else together.conditions,
         certificate="" if together is None else together.certificate,
@@ -79,3 +83,12 @@ def landing_causes(landings: Sequence[Landing]) -> Iterator[LandingCause]:
         counts = Counter(landing.cause for landing in landings if landing.verdict.value == verdict)
         for cause, num_pods in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             yield LandingCause(verdict=verdict, cause=cause, num_pods=num_pods)
+
+
+def loss_notes(evicted: Sequence[Landing | None]) -> Iterator[str]:
+    """A sentence for each eviction that fails or ends an owner, of many the first ones and how many there are."""
+    losses = [landing.replacement.answer.loss for landing in evicted if landing is not None]
+    said = list(dict.fromkeys(filter(None, losses)))
+    yield from said[:_MOST_LOSSES]
+    if len(said) > _MOST_LOSSES:
+        yield f"{len(said) - _MOST_LOSSES:,} more evictions fail or end a Job"

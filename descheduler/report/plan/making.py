@@ -29,7 +29,7 @@ from descheduler.report.plan.document import (
 )
 from descheduler.report.plan.figures import make_figures
 from descheduler.report.plan.goal import goal_of
-from descheduler.report.plan.landings import landing_totals, planned_landing
+from descheduler.report.plan.landings import landing_totals, loss_notes, planned_landing
 
 __all__ = ["Plan", "make_plan"]
 
@@ -67,7 +67,12 @@ def make_plan(decisions: Decisions) -> Plan:
         plugins=tuple(_plugin_figures(decisions, staying)),
         figures=make_figures(decisions.snapshot, (move.pod for move in decisions.leaving)),
         failures=tuple(Failure(profile=f.profile, plugin=f.plugin, message=f.message) for f in decisions.failures),
-        warnings=(*(str(problem) for problem in policy.warnings), *decisions.notes, *decisions.snapshot.warnings),
+        warnings=(
+            *(str(problem) for problem in policy.warnings),
+            *decisions.notes,
+            *loss_notes([move.landing for move in decisions.leaving]),
+            *decisions.snapshot.warnings,
+        ),
     )
 
 

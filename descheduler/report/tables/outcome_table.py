@@ -63,7 +63,7 @@ def _reason(result: EvictionResult) -> str:
 
 def _target(result: EvictionResult) -> Cell:
     target = result.target
-    return "" if target is None else target_cell(target.verdict, target.node, returns=target.returns_to_source)
+    return "" if target is None else target_cell(target, target.node)
 
 
 def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:

@@ -10,7 +10,7 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.model.verdict import Reason
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import Move, Plan, PlannedRefusal
+from descheduler.report.plan.document import Move, Plan, PlannedLanding, PlannedRefusal, Target
 from descheduler.report.plan.figures import Amounts
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
@@ -126,12 +126,17 @@ def _target(move: Move) -> Cell:
     landing = move.landing
     if landing is None:
         return ""
-    return target_cell(landing.verdict, move.to_node or "", returns=landing.returns_to_source)
+    return target_cell(landing, move.to_node or "")
 
 
-def target_cell(verdict: str, node: str, *, returns: bool) -> Cell:
-    """Where a replacement is scheduled, or that it is not; empty where nothing comes back."""
-    match verdict:
+def target_cell(landing: PlannedLanding | Target, node: str) -> Cell:
+    """Where a replacement is scheduled, or that it is not."""
+    match landing.returns:
+        case "owner ends":
+            return Toned(landing.returns, Tone.FAILURE)
+        case "not created" if not node:
+            return landing.returns
+    match landing.verdict:
         case "no":
             return Toned("pending", Tone.FAILURE)
         case "unknown":
@@ -140,7 +145,7 @@ def target_cell(verdict: str, node: str, *, returns: bool) -> Cell:
             return f"~{node}"
         case "lands_if":
             return Toned(f"{node} (if)", Tone.WARNING)
-    return Toned(f"{node} (again)", Tone.WARNING) if returns else node
+    return Toned(f"{node} (again)", Tone.WARNING) if landing.returns_to_source else node
 
 
 def _repeated(plan: Plan, style: TableStyle) -> Iterator[str]:

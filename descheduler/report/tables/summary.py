@@ -115,7 +115,8 @@ def landing_summary(totals: LandingTotals) -> str:
         "not created again": totals.not_created,
         "likely": totals.likely,
         "can be scheduled under a condition": totals.lands_if,
-        "would stay pending": totals.no,
+        "would stay pending": totals.no - totals.owner_ends,
+        "not created because the eviction fails or ends the Job": totals.owner_ends,
         "unknown": totals.unknown,
     }
     said = ", ".join(f"{number:,} {text}" for text, number in parts.items() if number)

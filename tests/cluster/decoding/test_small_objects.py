@@ -37,7 +37,8 @@ def test_limit_range_keeps_what_containers_get_by_default() -> None:
 
     snapshot = snapshot_of("LimitRange", spec={"limits": limits})
 
-    assert snapshot.limit_ranges == (LimitRange("shop", "x", {"cpu": 10**9}, {"cpu": 2 * 10**9}),)
+    defaults = LimitRange("shop", "x", {"cpu": 10**9}, {"cpu": 2 * 10**9}, pod_most={"cpu": 9 * 10**9})
+    assert snapshot.limit_ranges == (defaults,)
 
 
 def test_runtime_class_says_what_it_costs_and_where_it_runs() -> None:

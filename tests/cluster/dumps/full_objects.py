@@ -39,7 +39,7 @@ def _typed(kind: AnyKind, obj: Object) -> Object:
     return {"kind": kind.name, "apiVersion": kind.api_version, "metadata": full_metadata("x"), **obj}
 
 
-_WORKLOADS = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job", "CloneSet")
+_WORKLOADS = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job", "DaemonSet", "CloneSet")
 
 
 def _device() -> Object:
@@ -80,19 +80,62 @@ def _workload(kind: str) -> Object:
         "metadata": full_metadata("x", annotations=annotations, uid=kind),
         "spec": {
             "replicas": 3,
-            "parallelism": 2,
+            "minReadySeconds": 5,
             "selector": {"app": "x"} if kind == "ReplicationController" else _SELECTOR,
             "template": full_template(),
             "volumeClaimTemplates": [full_claim_template()],
             "serviceName": CANARY,
             "podManagementPolicy": "Parallel",
-            "podReplacementPolicy": "Failed",
+            "ordinals": {"start": 1},
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1, "maxSurge": "25%"}},
             "strategy": {"type": CANARY},
-            "podFailurePolicy": {"rules": [{"action": CANARY, "onExitCodes": {"containerName": CANARY}}]},
-            "managedBy": CANARY,
+            **(_job_spec() if kind == "Job" else {}),
         },
-        "status": {"conditions": [_CONDITION], "currentRevision": CANARY, "updateRevision": CANARY},
+        "status": {
+            "observedGeneration": 0,
+            "conditions": [_CONDITION | {"type": "FailureTarget", "status": "True"}],
+            "currentRevision": "x-1",
+            "updateRevision": "x-2",
+            **(_job_status() if kind == "Job" else {}),
+        },
     }
+
+
+def _job_spec() -> Object:
+    codes = {"containerName": CANARY, "operator": "In", "values": [143]}
+    return {
+        "parallelism": 2,
+        "completions": 2,
+        "completionMode": "Indexed",
+        "suspend": True,
+        "managedBy": "x.io/y",
+        "podReplacementPolicy": "Failed",
+        "backoffLimit": 1,
+        "backoffLimitPerIndex": 2,
+        "maxFailedIndexes": 3,
+        "activeDeadlineSeconds": 60,
+        "podFailurePolicy": {
+            "rules": [
+                {"action": "FailJob", "onExitCodes": codes},
+                {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+            ]
+        },
+    }
+
+
+def _job_status() -> Object:
+    return {
+        "startTime": "2026-01-01T00:00:00Z",
+        "succeeded": 1,
+        "failed": 1,
+        "completedIndexes": "0",
+        "failedIndexes": "1",
+        "uncountedTerminatedPods": {"failed": ["u"], "succeeded": [CANARY]},
+    }
+
+
+def _revision() -> Object:
+    return {"revision": 7, "data": {"spec": {"template": full_template()}}}
 
 
 def _reservation() -> Object:
@@ -184,7 +227,8 @@ def _cluster_objects() -> dict[str, Object]:
                 "declaredFeatures": ["New"],
             },
         },
-        "Namespace": {"spec": {"finalizers": [CANARY]}, "status": {"phase": CANARY, "conditions": [_CONDITION]}},
+        "Namespace": {"spec": {"finalizers": [CANARY]}, "status": {"phase": "Terminating", "conditions": [_CONDITION]}},
+        "ControllerRevision": _revision(),
         "PriorityClass": {"value": 5, "globalDefault": True, "description": CANARY, "preemptionPolicy": "Never"},
         "PodDisruptionBudget": {
             "spec": {
@@ -218,8 +262,8 @@ def _cluster_objects() -> dict[str, Object]:
                 "limits": [
                     {
                         "type": "Container",
-                        "max": {"cpu": CANARY},
-                        "min": {"cpu": CANARY},
+                        "max": {"cpu": "4"},
+                        "min": {"cpu": "100m"},
                         "default": {"cpu": "2"},
                         "defaultRequest": {"cpu": "1"},
                         "maxLimitRequestRatio": {"cpu": CANARY},
@@ -228,7 +272,15 @@ def _cluster_objects() -> dict[str, Object]:
             }
         },
         "ResourceQuota": {
-            "spec": {"hard": {"pods": "4"}, "scopes": [CANARY], "scopeSelector": {"matchExpressions": [_CONDITION]}},
+            "spec": {
+                "hard": {"pods": "4"},
+                "scopes": ["BestEffort"],
+                "scopeSelector": {
+                    "matchExpressions": [
+                        {"scopeName": "PriorityClass", "operator": "In", "values": ["high"], "note": CANARY}
+                    ]
+                },
+            },
             "status": {"hard": {"pods": "5"}, "used": {"pods": "3"}},
         },
         "PodMigrationJob": {

@@ -73,7 +73,7 @@ def test_section_2_5_evict_annotation_does_not_bypass_the_limiter() -> None:
     evict = {"descheduler.alpha.kubernetes.io/evict": "false"}
     pods = [make_koord_pod(name, "cart", annotations=evict) for name in ("cart-1", "cart-2")]
 
-    decisions = run_taints(pods, {"cart": 1}, maxMigratingPerNode=1)
+    decisions = run_taints(pods, {"cart": 2}, maxMigratingPerNode=1)
 
     assert [booked.pod.name for booked in decisions.moves] == ["cart-1"]
 

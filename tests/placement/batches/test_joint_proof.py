@@ -12,7 +12,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import JointVerdict, LandingVerdict
 from descheduler.placement.prover import LandingProver
-from tests.builders import Object, make_node, make_pod, make_snapshot, pod_object, required_anti_affinity
+from tests.builders import make_node, make_pod, make_snapshot, pod_object, required_anti_affinity
 from tests.placement.batches.small_batches import ZONE, make_instance, snapshot_of, victims_of
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
@@ -234,10 +234,10 @@ def test_loose_batch_is_played_once() -> None:
 
 
 def test_unmovable_victim_makes_the_batch_a_no() -> None:
-    joint = prove([make_node("c")], [make_pod("agent", node="c", owners=["DaemonSet/agent"])])
+    joint = prove([make_node("c")], [make_pod("static", node="c", owners=["Node/c"])])
 
     assert joint.verdict is NO
-    assert joint.landings[0].message == "its DaemonSet recreates the pod on the same node"
+    assert joint.landings[0].message == "it is a static pod, which the kubelet of its node runs"
 
 
 def test_batch_with_a_likely_member_is_likely_and_judges_the_others() -> None:
@@ -266,31 +266,30 @@ def test_likely_member_that_depends_on_the_order_stays_likely() -> None:
     assert joint.landings[0].verdict is LIKELY
 
 
-def test_pods_beyond_the_replicas_leave_nothing_to_land() -> None:
+def test_pods_beyond_the_replicas_are_likely_to_come_back() -> None:
+    """Which of them the owner deletes by itself is not known."""
     snapshot = cluster_of(
         *(pod_object(name, cpu="3") for name in ("p1", "p2")),
         workload_object("ReplicaSet/web", replicas=1, template=pod_object("t", cpu="3")),
-        nodes=["a"],
+        nodes=["a", "b"],
     )
 
     joint = LandingProver(snapshot).prove(snapshot.pods)
 
-    assert [landing.node for landing in joint.landings] == [None, "a"]
-    assert joint.verdict is LANDS
+    assert joint.landings[0].cause == "the owner has more pods than replicas, and can delete others instead"
+    assert joint.verdict is LIKELY
 
 
-def test_rollout_with_a_revision_that_has_no_room_is_unknown() -> None:
-    def revision(name: str, number: int, cpu: str) -> Object:
-        template = pod_object("t", cpu=cpu)
-        return workload_object(f"ReplicaSet/{name}", deployment="s", revision=number, template=template)
-
-    snapshot = cluster_of(pod_object("p1", cpu="1"), revision("web", 1, "1"), revision("new", 2, "9"))
+def test_size_that_admission_may_set_again_is_a_condition_where_it_has_no_room() -> None:
+    live = pod_object("p1", cpu="9", annotations={"vpaUpdates": "cpu request"})
+    snapshot = cluster_of(live, workload_object("ReplicaSet/web", template=pod_object("t", cpu="1")))
 
     joint = LandingProver(snapshot).prove(snapshot.pods)
 
-    assert joint.verdict is UNKNOWN
-    assert joint.landings[0].cause == "a rollout is in progress, and only one of its two revisions can be scheduled"
-    assert joint.landings[0].message.startswith(joint.landings[0].cause)
+    assert joint.verdict is LANDS_IF
+    assert joint.conditions == (
+        "the replacement pod keeps the requests of its template (VerticalPodAutoscaler changed them for this pod)",
+    )
 
 
 class TestCertificates:

@@ -210,19 +210,18 @@ class TestTakingBack:
         assert prover.cluster.digest() == before
 
 
-class TestRollouts:
-    """Whichever revision comes, the room is held for it."""
+class TestSizes:
+    """Whichever size admission gives the replacement, the room is held for it."""
 
-    @pytest.mark.parametrize(("new_cpu", "verdict"), [("1", LANDS), ("3", NO)])
-    def test_replacement_of_either_revision_has_to_fit_the_chosen_node(
-        self, new_cpu: str, verdict: LandingVerdict
+    @pytest.mark.parametrize(("live_cpu", "verdict"), [("1", LANDS), ("3", NO)])
+    def test_replacement_of_either_size_has_to_fit_the_chosen_node(
+        self, live_cpu: str, verdict: LandingVerdict
     ) -> None:
         landing = held(
             node_object("a", cpu="9"),
             node_object("b", cpu="2"),
-            pod_object("victim", cpu="1"),
-            workload_object("ReplicaSet/web", deployment="s", revision=1, template=pod_object("t", cpu="1")),
-            workload_object("ReplicaSet/new", deployment="s", revision=2, template=pod_object("t", cpu=new_cpu)),
+            pod_object("victim", cpu=live_cpu, annotations={"vpaUpdates": "cpu request"}),
+            workload_object("ReplicaSet/web", template=pod_object("t", cpu="1")),
             on="b",
         )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.model.selection.labels import Requirement
+from descheduler.placement.replacements.answer import Returns
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from tests.builders import Object, ago, pod_object
 from tests.placement.workloads import cluster_of, pod_named, workload_object
@@ -14,10 +17,10 @@ from tests.placement.workloads import cluster_of, pod_named, workload_object
 MILLI = 10**6
 
 
-def replacement(*objects: Object, of: str = "victim", num_gone: int = 0) -> Replacement:
+def replacement(*objects: Object, of: str = "victim", nodes: Sequence[str] = ("a", "b")) -> Replacement:
     """What comes back for the pod named `of` in a cluster of `objects`."""
-    snapshot = cluster_of(*objects)
-    return ReplacementMaker(snapshot).replacement_of(pod_named(snapshot, of), num_gone=num_gone)
+    snapshot = cluster_of(*objects, nodes=nodes)
+    return ReplacementMaker(snapshot).replacement_of(pod_named(snapshot, of))
 
 
 def pod_of(made: Replacement) -> Pod:
@@ -175,8 +178,13 @@ def test_stateful_set_pod_keeps_its_name_its_labels_and_its_claims() -> None:
     identity = {"statefulset.kubernetes.io/pod-name": "db-1", "apps.kubernetes.io/pod-index": "1"}
     live = pod_object("db-1", owners=["StatefulSet/db"], labels={"app": "old", **identity}, claims=["data-db-1"])
     template = pod_object("t", labels={"app": "db"}, claims=["shared"])
+    claims = [{"metadata": {"name": "data"}}]
     stateful_set = workload_object(
-        "StatefulSet/db", replicas=2, template=template, volumeClaimTemplates=[{"metadata": {"name": "data"}}]
+        "StatefulSet/db",
+        replicas=2,
+        template=template,
+        volumeClaimTemplates=claims,
+        podManagementPolicy="Parallel",
     )
 
     made = replacement(live, stateful_set, of="db-1")
@@ -184,7 +192,7 @@ def test_stateful_set_pod_keeps_its_name_its_labels_and_its_claims() -> None:
     pod = pod_of(made)
     assert (pod.name, pod.claim_names) == ("db-1", ("shared", "data-db-1"))
     assert pod.labels == {"app": "db", **identity}
-    assert made.returns == "when gone"
+    assert made.answer.returns is Returns.WHEN_GONE
 
 
 def test_indexed_job_pod_keeps_its_completion_index() -> None:
@@ -195,41 +203,11 @@ def test_indexed_job_pod_keeps_its_completion_index() -> None:
     made = replacement(live, workload_object("Job/sum", template=pod_object("t", labels={"job": "sum"})))
 
     assert pod_of(made).labels == {"job": "sum", "batch.kubernetes.io/job-completion-index": "3"}
-    assert made.notes == ("Job sum may count the eviction against its backoffLimit",)
-
-
-@pytest.mark.parametrize(
-    ("policy", "returns"),
-    [
-        pytest.param("TerminatingOrFailed", "at once", id="while the old pod is terminating"),
-        pytest.param("Failed", "when gone", id="once the old pod has ended"),
-    ],
-)
-def test_job_replaces_by_its_pod_replacement_policy(policy: str, returns: str) -> None:
-    job = workload_object("Job/sum", podReplacementPolicy=policy)
-
-    made = replacement(pod_object("victim", owners=["Job/sum"]), job)
-
-    assert made.returns == returns
-
-
-def test_ordered_stateful_set_waits_for_pods_before_it() -> None:
-    pods = [
-        pod_object("db-0", owners=["StatefulSet/db"], ready=False),
-        pod_object("db-1", owners=["StatefulSet/db"]),
-    ]
-
-    made = replacement(*pods, workload_object("StatefulSet/db", replicas=2), of="db-1")
-
-    assert made.notes == ("StatefulSet db waits until pod db-0 is ready",)
 
 
 @pytest.mark.parametrize(
     ("facts", "reason"),
     [
-        pytest.param(
-            {"owners": ["DaemonSet/agent"]}, "its DaemonSet recreates the pod on the same node", id="of a DaemonSet"
-        ),
         pytest.param(
             {"annotations": {"kubernetes.io/config.mirror": "x"}},
             "it is a static pod, which the kubelet of its node runs",
@@ -253,8 +231,8 @@ def test_pod_that_eviction_does_not_move_is_unmovable(facts: Object, reason: str
         pytest.param(
             {},
             [workload_object("ReplicaSet/web", replicas=0)],
-            "ReplicaSet web has enough replicas without this pod",
-            id="workload that is being scaled down",
+            "ReplicaSet web is scaled to 0 (replicas: 0)",
+            id="workload that is scaled to zero",
         ),
     ],
 )
@@ -271,15 +249,6 @@ def test_workload_that_is_being_deleted_replaces_nothing() -> None:
     made = replacement(pod_object("victim"), workload)
 
     assert made.pod is None
-
-
-def test_only_the_pods_beyond_the_replicas_are_not_replaced() -> None:
-    objects = [pod_object(name) for name in ("victim", "second", "third")]
-    workload = workload_object("ReplicaSet/web", replicas=2)
-
-    first, second = (replacement(*objects, workload, num_gone=num_gone) for num_gone in (0, 1))
-
-    assert (first.pod is None, second.pod is None) == (True, False)
 
 
 def test_stateful_set_that_scales_down_gives_up_its_highest_ordinals() -> None:
@@ -307,22 +276,27 @@ def test_copy_of_a_live_pod_drops_the_label_that_is_its_alone() -> None:
     assert pod_of(made).labels == {"app": "web"}
 
 
-def test_rollout_offers_the_template_of_the_newest_revision_as_well() -> None:
+def test_pod_of_an_old_revision_comes_back_old_while_its_deployment_rolls_out() -> None:
     old = workload_object("ReplicaSet/web", deployment="shop", revision=1, template=pod_object("t", cpu="100m"))
     new = workload_object("ReplicaSet/next", deployment="shop", revision=2, template=pod_object("t", cpu="900m"))
 
     made = replacement(pod_object("victim"), old, new)
 
+    assert pod_of(made).spec.requests[CPU] == 100 * MILLI
+    assert made.alternative is None
+
+
+def test_size_that_vertical_pod_autoscaler_set_may_come_again() -> None:
+    annotations = {"vpaUpdates": "Pod resources updated by web: container 0: cpu request"}
+    template = pod_object("t", cpu="100m")
+
+    made = replacement(
+        pod_object("victim", cpu="900m", annotations=annotations), workload_object("ReplicaSet/web", template=template)
+    )
+
     assert made.alternative is not None
     assert made.alternative.spec.requests[CPU] == 900 * MILLI
     assert pod_of(made).spec.requests[CPU] == 100 * MILLI
-
-
-def test_pod_of_the_newest_revision_has_no_alternative() -> None:
-    old = workload_object("ReplicaSet/old", deployment="shop", revision=1)
-    new = workload_object("ReplicaSet/web", deployment="shop", revision=2)
-
-    assert replacement(pod_object("victim"), old, new).alternative is None
 
 
 def test_full_quota_is_noted() -> None:

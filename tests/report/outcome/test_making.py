@@ -6,6 +6,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.replacements.answer import OwnerAnswer, Returns
 from descheduler.placement.replacements.replacement import Replacement
 from descheduler.plan.outcome import Outcome as ExecutedEviction
 from descheduler.plan.outcome import OutcomeKind
@@ -106,7 +107,9 @@ def test_sums_agree() -> None:
 def seen_on(node: str, *, predicted: str, ties: tuple[str, ...] = ()) -> ExecutedEviction:
     lands = LandingVerdict.LANDS
     pod = make_pod("old-1")
-    landing = Landing(pod, Replacement(pod, pod, "template"), lands, lands, lands, predicted, ties=ties)
+    landing = Landing(
+        pod, Replacement(pod, OwnerAnswer(Returns.AT_ONCE), pod, "template"), lands, lands, lands, predicted, ties=ties
+    )
     return replace(EVICTED, eviction=replace(EVICTED.eviction, landing=landing), landed_on=node)
 
 

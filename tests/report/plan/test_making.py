@@ -21,6 +21,7 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
             room_for=(),
             landing=PlannedLanding(
                 verdict="lands",
+                returns="at once",
                 cold="lands",
                 settled="lands",
                 nodes=("a", "b"),

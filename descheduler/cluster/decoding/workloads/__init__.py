@@ -1,0 +1,1 @@
+"""Controllers of pods, from the bytes of the API to model values."""

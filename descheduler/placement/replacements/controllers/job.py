@@ -1,0 +1,192 @@
+"""Jobs: an evicted pod is a failed one, unless a `podFailurePolicy` says otherwise.
+
+The next pod comes after a back-off of 10 s, doubled for every failure since the last success and common to pods that
+leave together; during it the Job creates no pod at all. A failure too many ends the Job, or its index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descheduler.model.pod import Pod
+from descheduler.model.workloads import JobFacts
+from descheduler.placement.replacements.answer import OwnerAnswer, OwnerEnd, Returns, not_created
+from descheduler.placement.replacements.controllers.job_failures import (
+    Counting,
+    counting_of,
+    fails_index,
+    index_failures,
+    index_of,
+)
+from descheduler.placement.replacements.controllers.situation import Situation
+
+__all__ = ["job"]
+
+_ENDED = frozenset({"Complete", "Failed"})
+_ENDING = frozenset({"FailureTarget", "SuccessCriteriaMet"})
+_OWN_CONTROLLER = ("", "kubernetes.io/job-controller")
+_FIRST_BACKOFF_SECONDS, _LONGEST_BACKOFF_SECONDS = 10, 600
+_MOST_DOUBLINGS = 10
+
+_MANAGED = "a controller other than Kubernetes' own manages the Job (managedBy)"
+_SURPLUS = "the Job has more pods than it is to run, and can delete others instead"
+_COMPLETE = OwnerEnd("Complete", "CompletionsReached")
+
+
+def job(situation: Situation) -> OwnerAnswer:
+    """Created after a back-off, unless the Job is done, paused, or ends with this failure."""
+    facts = situation.workload.job or JobFacts()
+    cause = _why_none(situation, facts)
+    if cause:
+        return not_created(cause)
+    if facts.managed_by not in _OWN_CONTROLLER:
+        return OwnerAnswer(Returns.LATER, doubt=_MANAGED)
+    counting = counting_of(situation, facts)
+    match counting:
+        case Counting.FAILS_JOB:
+            return _ends(situation, "podFailurePolicy: FailJob", OwnerEnd("Failed", "PodFailurePolicy"))
+        case Counting.SUCCEEDS:
+            return _succeeds(situation, facts)
+        case Counting.UNSEEN:
+            return not_created(f"{situation.name} waits until the pod has stopped (podReplacementPolicy: Failed)")
+    if facts.completions is None and _has_success(situation, facts):
+        return _last_worker(situation)
+    if counting is Counting.FAILS_INDEX or (counting is Counting.COUNTED and fails_index(situation.victim, facts)):
+        return _without_index(situation, facts)
+    num_failures = facts.num_failed + len(situation.gone) + 1
+    if counting is Counting.COUNTED and num_failures > facts.backoff_limit:
+        counts = f"backoffLimit: {facts.backoff_limit}, {facts.num_failed} failed before"
+        return _ends(situation, counts, OwnerEnd("Failed", "BackoffLimitExceeded"))
+    return _after_backoff(situation, facts, counting)
+
+
+def _why_none(situation: Situation, facts: JobFacts) -> str:
+    """Why the Job creates no pod, whatever becomes of this one."""
+    name, parallelism = situation.name, situation.workload.replicas
+    if facts.conditions & _ENDED:
+        return f"{name} has ended"
+    if facts.conditions & _ENDING:
+        return f"{name} is ending"
+    if situation.victim.is_terminal:
+        return "the pod has finished; no replacement pod is created"
+    if facts.is_suspended:
+        return f"{name} is suspended (suspend: true)"
+    if not parallelism:
+        return f"{name} runs no pods (parallelism: 0)"
+    index = index_of(situation.victim) if facts.is_indexed else None
+    if index is not None and facts.completions is not None and index >= facts.completions:
+        return f"{name} has no index {index} (completions: {facts.completions})"
+    left = _seconds_left(situation, facts)
+    if left is not None and left <= 0:
+        return f"{name} has run for too long (activeDeadlineSeconds: {facts.active_deadline_seconds})"
+    return ""
+
+
+def _seconds_left(situation: Situation, facts: JobFacts) -> float | None:
+    """Until the Job has run for its whole time, None where that is not limited or not known."""
+    if facts.active_deadline_seconds is None or facts.started_at is None or situation.now is None:
+        return None
+    return facts.active_deadline_seconds - (situation.now - facts.started_at).total_seconds()
+
+
+def _ends(situation: Situation, why: str, end: OwnerEnd) -> OwnerAnswer:
+    return OwnerAnswer(Returns.OWNER_ENDS, loss=f"the eviction fails {situation.name} ({why})", end=end)
+
+
+def _succeeds(situation: Situation, facts: JobFacts) -> OwnerAnswer:
+    """The process ends with code 0 when it is stopped, which counts as a completion."""
+    loss = f"{situation.name} counts the pod as succeeded, although its work was cut short"
+    is_last = facts.completions is not None and facts.num_succeeded + 1 >= facts.completions
+    return OwnerAnswer(Returns.OWNER_ENDS, loss=loss, end=_COMPLETE if is_last else None)
+
+
+def _has_success(situation: Situation, facts: JobFacts) -> bool:
+    return facts.num_succeeded > 0 or any(pod.phase == "Succeeded" for pod in situation.pods)
+
+
+def _last_worker(situation: Situation) -> OwnerAnswer:
+    """Of a work queue, once one pod has succeeded the others only finish what they do."""
+    if next(situation.others(), None) is not None:
+        return not_created(f"{situation.name} starts no more pods: one has succeeded (completions is not set)")
+    loss = f"the eviction ends {situation.name}: its last pod does not finish (completions is not set)"
+    return OwnerAnswer(Returns.OWNER_ENDS, loss=loss, end=_COMPLETE)
+
+
+def _without_index(situation: Situation, facts: JobFacts) -> OwnerAnswer:
+    """The index of the pod fails, and with it the Job, where it was the last one, or one too many."""
+    failed = facts.failed_indexes | set(_failing_indexes(situation, facts))
+    end = None
+    if facts.max_failed_indexes is not None and len(failed) > facts.max_failed_indexes:
+        end = OwnerEnd("Failed", "MaxFailedIndexesExceeded")
+    elif facts.completions is not None and len(failed | facts.completed_indexes) >= facts.completions:
+        end = OwnerEnd("Failed", "FailedIndexes")
+    limit = facts.backoff_limit_per_index
+    is_over = fails_index(situation.victim, facts)
+    why = f"backoffLimitPerIndex: {limit}" if is_over else "podFailurePolicy: FailIndex"
+    loss = f"the eviction fails index {index_of(situation.victim)} of {situation.name} ({why})"
+    return OwnerAnswer(Returns.OWNER_ENDS, loss=loss, end=end, failed_index=index_of(situation.victim))
+
+
+def _failing_indexes(situation: Situation, facts: JobFacts) -> Iterator[int]:
+    """The indexes that fail with the pods that leave."""
+    by_rule = counting_of(situation, facts) is Counting.FAILS_INDEX
+    for pod in (situation.victim, *situation.gone):
+        index = index_of(pod)
+        if index is not None and (by_rule or fails_index(pod, facts)):
+            yield index
+
+
+def _after_backoff(situation: Situation, facts: JobFacts, counting: Counting) -> OwnerAnswer:
+    name, per_index = situation.name, facts.backoff_limit_per_index is not None
+    seconds = _backoff_seconds(situation, facts)
+    left = _seconds_left(situation, facts)
+    if left is not None and left <= seconds:
+        why = f"activeDeadlineSeconds: {facts.active_deadline_seconds}, back-off: {seconds} s"
+        return _ends(situation, why, OwnerEnd("Failed", "DeadlineExceeded"))
+    mates = set(map(id, situation.mates))
+    is_alone = per_index or all(id(pod) in mates for pod in situation.gone)
+    shared = f"{name} loses another pod in this run, and creates none before its back-off of {seconds} s has passed"
+    return OwnerAnswer(
+        Returns.LATER,
+        is_early=situation.workload.pod_replacement_policy != "Failed",
+        conditions=() if is_alone else (shared,),
+        delay_seconds=seconds,
+        is_counted=counting is Counting.COUNTED,
+        doubt=_SURPLUS if _is_surplus(situation, facts) else "",
+        notes=tuple(_notes(situation, facts, counting, seconds)),
+    )
+
+
+def _notes(situation: Situation, facts: JobFacts, counting: Counting, seconds: int) -> Iterator[str]:
+    name = situation.name
+    yield f"{name} creates the pod after a back-off of {seconds} s"
+    if counting is Counting.COUNTED and facts.backoff_limit_per_index is not None:
+        limit = f"{index_failures(situation.victim) + 1} of backoffLimitPerIndex: {facts.backoff_limit_per_index}"
+        yield f"{name} counts the eviction as a failure ({limit})"
+    elif counting is Counting.COUNTED:
+        number = facts.num_failed + len(situation.gone) + 1
+        yield f"{name} counts the eviction as a failure ({number} of backoffLimit: {facts.backoff_limit})"
+    if situation.workload.pod_replacement_policy == "Failed":
+        yield f"{name} counts the pod as succeeded if its containers exit with code 0 when they are stopped"
+
+
+def _backoff_seconds(situation: Situation, facts: JobFacts) -> int:
+    """A success resets what was before it; of an index its own failures count."""
+    if facts.backoff_limit_per_index is not None:
+        num_before = index_failures(situation.victim)
+    else:
+        num_before = len(situation.gone) + (0 if facts.num_succeeded else facts.num_failed)
+    return min(_FIRST_BACKOFF_SECONDS << min(num_before, _MOST_DOUBLINGS), _LONGEST_BACKOFF_SECONDS)
+
+
+def _is_surplus(situation: Situation, facts: JobFacts) -> bool:
+    wanted = situation.workload.replicas
+    if facts.completions is not None:
+        wanted = min(wanted, facts.completions - len(facts.completed_indexes | facts.failed_indexes))
+        wanted = wanted if facts.is_indexed else min(wanted, facts.completions - facts.num_succeeded)
+    return sum(_is_wanted(pod, facts) for pod in situation.others()) + len(situation.gone) >= max(wanted, 1)
+
+
+def _is_wanted(pod: Pod, facts: JobFacts) -> bool:
+    index = index_of(pod)
+    return not facts.is_indexed or index is None or facts.completions is None or index < facts.completions

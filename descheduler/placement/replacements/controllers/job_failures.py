@@ -1,0 +1,78 @@
+"""What a Job makes of a pod that is evicted: whether it counts as failed, and against which limit."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
+from descheduler.model.pod import Pod
+from descheduler.model.workloads import FailureRule, JobFacts
+from descheduler.placement.replacements.controllers.situation import Situation
+
+__all__ = ["Counting", "counting_of", "fails_index", "index_failures", "index_of"]
+
+_FAILED_ONLY = "Failed"
+_EVICTED = ("DisruptionTarget", "True")
+"""The condition that the eviction gives to the pod."""
+
+
+class Counting(Enum):
+    """What an evicted pod counts as."""
+
+    COUNTED = auto()
+    """A failure."""
+    IGNORED = auto()
+    """A failure that no limit counts."""
+    FAILS_INDEX = auto()
+    FAILS_JOB = auto()
+    SUCCEEDS = auto()
+    UNSEEN = auto()
+    """Nothing, as long as it has no terminal phase."""
+
+
+_ACTIONS = {
+    "Ignore": Counting.IGNORED,
+    "FailJob": Counting.FAILS_JOB,
+    "FailIndex": Counting.FAILS_INDEX,
+    "Count": Counting.COUNTED,
+}
+
+
+def counting_of(situation: Situation, facts: JobFacts) -> Counting:
+    """What the victim counts as: with `podReplacementPolicy: Failed` by how it ends, else as failed at once."""
+    if situation.workload.pod_replacement_policy != _FAILED_ONLY:
+        return Counting.COUNTED
+    exit_code = situation.ending.exit_code if situation.ending.stops else None
+    if exit_code is None:
+        return Counting.UNSEEN
+    if not exit_code:
+        return Counting.SUCCEEDS
+    rule = next((rule for rule in facts.failure_rules if _matches(rule, exit_code, situation.victim)), None)
+    return Counting.COUNTED if rule is None else _ACTIONS.get(rule.action, Counting.COUNTED)
+
+
+def _matches(rule: FailureRule, exit_code: int, victim: Pod) -> bool:
+    if rule.operator:
+        return (exit_code in rule.exit_codes) is (rule.operator == "In")
+    known = {_EVICTED, *((each.type, each.status) for each in victim.conditions or () if each.type != _EVICTED[0])}
+    return any(condition in known for condition in rule.conditions)
+
+
+def index_of(pod: Pod) -> int | None:
+    """The completion index of a pod of an Indexed Job, which its name holds as well: `JOB-INDEX-SUFFIX`."""
+    text = pod.labels.get(JOB_INDEX_ANNOTATION) or pod.annotations.get(JOB_INDEX_ANNOTATION, "")
+    if not text and pod.controller is not None:
+        text = pod.name.removeprefix(f"{pod.controller.name}-").partition("-")[0]
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def index_failures(pod: Pod) -> int:
+    """How often pods of its index failed before it."""
+    text = pod.annotations.get(JOB_INDEX_FAILURES_ANNOTATION, "")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def fails_index(pod: Pod, facts: JobFacts) -> bool:
+    """Whether one more failure is more than its index may have."""
+    limit = facts.backoff_limit_per_index
+    return limit is not None and index_failures(pod) + 1 > limit

@@ -1,0 +1,88 @@
+"""StatefulSets: each pod has its ordinal, its name and its claims; the next one of that name comes when it is gone.
+
+With OrderedReady nothing is created above an ordinal whose pod is not there and ready. Which revision comes follows
+from `partition`: ordinals below it come back as they were, the others, and all with OnDelete, by the newest template.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from descheduler.model.pod import Pod
+from descheduler.model.workloads import StatefulSetFacts
+from descheduler.placement.replacements.answer import OwnerAnswer, Returns, not_created
+from descheduler.placement.replacements.controllers.situation import Situation, ordinal_of
+
+__all__ = ["stateful_set", "wants_ordinal"]
+
+_ORDERED = ("", "OrderedReady")
+_HASH = "controller-revision-hash"
+_NO_TEMPLATE = "the pod template of the revision that a StatefulSet keeps (partition) is not in the snapshot"
+
+
+def stateful_set(situation: Situation) -> OwnerAnswer:
+    """Created when gone, with OrderedReady only once all pods of lower ordinals are ready."""
+    workload, ordinal = situation.workload, ordinal_of(situation.victim)
+    first = _facts(situation).first_ordinal
+    if ordinal is not None and not wants_ordinal(situation, ordinal):
+        ordinals = f"ordinals {first} to {first + workload.replicas - 1}" if workload.replicas else "no ordinals"
+        return not_created(f"{situation.name} has {ordinals} (replicas: {workload.replicas})")
+    answer = _with_revision(OwnerAnswer(Returns.WHEN_GONE), situation, ordinal)
+    if ordinal is None or workload.pod_management_policy not in _ORDERED:
+        return answer
+    return _in_order(answer, situation, ordinal)
+
+
+def wants_ordinal(situation: Situation, ordinal: int) -> bool:
+    """Whether the StatefulSet is to have a pod of this ordinal."""
+    first = _facts(situation).first_ordinal
+    return first <= ordinal < first + situation.workload.replicas
+
+
+def _facts(situation: Situation) -> StatefulSetFacts:
+    return situation.workload.stateful_set or StatefulSetFacts()
+
+
+def _in_order(answer: OwnerAnswer, situation: Situation, ordinal: int) -> OwnerAnswer:
+    """`answer`, or that it waits for the first pod of a lower ordinal that is not available."""
+    pods = {ordinal_of(pod): pod for pod in situation.pods}
+    gone = set(map(id, situation.gone))
+    for lower in range(_facts(situation).first_ordinal, ordinal):
+        pod = pods.get(lower)
+        name = f"{situation.workload.name}-{lower}"
+        if pod is not None and id(pod) in gone:
+            condition = f"{situation.name} waits until pod {name}, which is evicted as well, is ready again"
+            return replace(answer, returns=Returns.LATER, conditions=(condition,))
+        if pod is None or not _is_available(pod, situation):
+            condition = f"{situation.name} waits until pod {name} is ready"
+            return replace(answer, returns=Returns.LATER, conditions=(condition,), blocked_by=name)
+    return answer
+
+
+def _is_available(pod: Pod, situation: Situation) -> bool:
+    """Whether the pod is ready, and has been for `minReadySeconds`, as far as the snapshot tells since when."""
+    if not pod.is_ready or pod.is_terminating or pod.is_terminal:
+        return False
+    conditions = (each for each in pod.conditions or () if each.type == "Ready")
+    since = next((each.transitioned_at for each in conditions), pod.started_at)
+    if not situation.workload.min_ready_seconds or situation.now is None or since is None:
+        return True
+    return (situation.now - since).total_seconds() >= situation.workload.min_ready_seconds
+
+
+def _with_revision(answer: OwnerAnswer, situation: Situation, ordinal: int | None) -> OwnerAnswer:
+    """`answer` with the template that comes, where that is not the newest one."""
+    facts, workload = _facts(situation), situation.workload
+    keeps = ordinal is not None and facts.partition is not None and ordinal < facts.first_ordinal + facts.partition
+    is_newest = facts.current_revision == facts.update_revision and not workload.is_unseen
+    if not keeps or not facts.current_revision or is_newest:
+        return answer
+    revision = situation.snapshot.revisions.get((workload.namespace, facts.current_revision))
+    if revision is not None and (revision.template is not None or workload.template is None):
+        return replace(answer, revision=revision)
+    like = next((pod for pod in (situation.victim, *situation.pods) if _is_of(pod, facts.current_revision)), None)
+    return replace(answer, like=like) if like is not None else replace(answer, doubt=_NO_TEMPLATE)
+
+
+def _is_of(pod: Pod, revision: str) -> bool:
+    return pod.labels.get(_HASH) == revision

@@ -1,0 +1,26 @@
+"""What controllers answer about pods of small clusters."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from descheduler.placement.replacements.answer import OwnerAnswer
+from descheduler.placement.replacements.controllers.situation import ORDINARY_ENDING, Ending
+from descheduler.placement.replacements.owners import Owners
+from tests.builders import NOW, Object
+from tests.placement.workloads import cluster_of, pod_named
+
+__all__ = ["answer"]
+
+
+def answer(
+    *objects: Object,
+    of: str = "victim",
+    gone: tuple[str, ...] = (),
+    ending: Ending = ORDINARY_ENDING,
+    now: datetime = NOW,
+) -> OwnerAnswer:
+    """What the owner of the pod `of` does in a cluster of `objects`, once the pods `gone` have left as well."""
+    snapshot = cluster_of(*objects)
+    left = [pod_named(snapshot, name) for name in gone]
+    return Owners(snapshot, now).answer(pod_named(snapshot, of), left, ending)

@@ -1,0 +1,75 @@
+"""ReplicaSets, ReplicationControllers and CloneSets replace at once what is missing; nobody knows about a surplus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descheduler.placement.replacements.answer import Returns
+from tests.builders import Object, ago, pod_object
+from tests.placement.replacements.controllers.answers import answer
+from tests.placement.workloads import workload_object
+
+SURPLUS = "the owner has more pods than replicas, and can delete others instead"
+
+
+def pods(number: int, owner: str = "ReplicaSet/web", **facts: Any) -> list[Object]:
+    return [pod_object(name, owners=[owner], **facts) for name in ("victim", "second", "third")[:number]]
+
+
+def deployment(replicas: int, *, is_seen: bool = True) -> Object:
+    """The Deployment `shop`; its controller has acted on its spec or not yet."""
+    made = workload_object("Deployment/shop", replicas=replicas)
+    made["metadata"]["generation"] = 2
+    return made | {"status": {"observedGeneration": 2 if is_seen else 1}}
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "CloneSet"])
+def test_pod_comes_at_once(kind: str) -> None:
+    made = answer(*pods(2, f"{kind}/web"), workload_object(f"{kind}/web", replicas=2))
+
+    assert (made.returns, made.is_early, made.doubt) == (Returns.AT_ONCE, True, "")
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "CloneSet"])
+def test_nobody_knows_which_pods_of_a_surplus_go(kind: str) -> None:
+    assert answer(*pods(3, f"{kind}/web"), workload_object(f"{kind}/web", replicas=2)).doubt == SURPLUS
+
+
+def test_replica_set_that_is_scaled_to_zero_creates_nothing() -> None:
+    assert answer(*pods(2), workload_object("ReplicaSet/web", replicas=0)).returns is Returns.NOT_CREATED
+
+
+def test_replicas_of_the_deployment_count_before_those_of_its_replica_set() -> None:
+    replica_set = workload_object("ReplicaSet/web", replicas=3, deployment="shop")
+
+    seen, lowered = (answer(*pods(3), replica_set, each) for each in (deployment(3), deployment(2, is_seen=False)))
+
+    assert (seen.doubt, lowered.doubt) == ("", SURPLUS)
+
+
+def test_replica_set_that_was_scaled_by_hand_is_set_back() -> None:
+    replica_set = workload_object("ReplicaSet/web", replicas=2, deployment="shop")
+    replica_set["metadata"]["generation"] = 2
+    replica_set["status"] = {"observedGeneration": 1}
+
+    assert answer(*pods(3), replica_set, deployment(3)).doubt == ""
+
+
+def test_replica_set_of_a_deployment_that_is_being_deleted_leaves_a_doubt() -> None:
+    going = deployment(2)
+    going["metadata"]["deletionTimestamp"] = ago(1)
+
+    made = answer(*pods(2), workload_object("ReplicaSet/web", replicas=2, deployment="shop"), going)
+
+    assert made.doubt == "the Deployment is being deleted, and its ReplicaSet may replace the pod before that"
+
+
+def test_finished_pod_was_replaced_before() -> None:
+    finished = pod_object("victim", phase="Failed")
+
+    seen = answer(finished, pod_object("second"), workload_object("ReplicaSet/web", replicas=1))
+    unseen = answer(finished, workload_object("ReplicaSet/web", replicas=1))
+
+    assert (seen.returns, unseen.returns) == (Returns.NOT_CREATED, Returns.AT_ONCE)

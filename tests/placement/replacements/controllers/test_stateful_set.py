@@ -1,0 +1,140 @@
+"""StatefulSets recreate pods by ordinal: in which order, of which revision, and which not at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descheduler.model.requests import CPU
+from descheduler.placement.replacements.answer import Returns
+from descheduler.placement.replacements.replacement import ReplacementMaker
+from tests.builders import Object, ago, pod_object
+from tests.placement.replacements.controllers.answers import answer
+from tests.placement.workloads import cluster_of, pod_named, workload_object
+
+MILLI = 10**6
+
+
+def member(ordinal: int, revision: str = "db-1", **facts: Any) -> Object:
+    """A pod of the StatefulSet `db`."""
+    labels = {"controller-revision-hash": revision}
+    return pod_object(f"db-{ordinal}", owners=["StatefulSet/db"], labels=labels, **facts)
+
+
+def stateful_set(*, replicas: int = 3, status: Object | None = None, cpu: str = "100m", **spec: Any) -> Object:
+    """The StatefulSet `db`, whose present template asks for so much."""
+    template = pod_object("t", cpu=cpu)
+    return workload_object("StatefulSet/db", replicas=replicas, template=template, **spec) | {"status": status or {}}
+
+
+@pytest.mark.parametrize(
+    "lower",
+    [
+        pytest.param({"ready": False}, id="not ready"),
+        pytest.param({"deleted": 5}, id="terminating"),
+        pytest.param({"phase": "Failed", "ready": False}, id="failed"),
+        pytest.param({"node": "", "phase": "Pending", "ready": False}, id="pending"),
+    ],
+)
+def test_pod_waits_for_one_of_a_lower_ordinal(lower: Object) -> None:
+    made = answer(member(0, **lower), member(1), member(2), stateful_set(), of="db-2")
+
+    assert (made.returns, made.blocked_by) == (Returns.LATER, "db-0")
+    assert made.conditions == ("StatefulSet db waits until pod db-0 is ready",)
+
+
+def test_pod_waits_for_one_that_is_missing() -> None:
+    assert answer(member(1), stateful_set(), of="db-1").blocked_by == "db-0"
+
+
+def test_pod_waits_for_one_that_is_evicted_before_it() -> None:
+    made = answer(member(0), member(1), stateful_set(), of="db-1", gone=("db-0",))
+
+    assert made.conditions == ("StatefulSet db waits until pod db-0, which is evicted as well, is ready again",)
+    assert made.blocked_by == ""
+
+
+def test_first_pod_that_is_not_ready_comes_and_higher_ordinals_do_not_matter() -> None:
+    made = answer(member(0, ready=False), member(1, ready=False), stateful_set(), of="db-0")
+
+    assert made.returns is Returns.WHEN_GONE
+
+
+def test_parallel_stateful_set_waits_for_nothing() -> None:
+    parallel = stateful_set(podManagementPolicy="Parallel")
+
+    assert answer(member(0, ready=False), member(1), parallel, of="db-1").returns is Returns.WHEN_GONE
+
+
+@pytest.mark.parametrize(("seconds", "returns"), [(10, Returns.LATER), (30, Returns.WHEN_GONE)])
+def test_pod_waits_for_one_that_is_ready_for_less_than_min_ready_seconds(seconds: int, returns: Returns) -> None:
+    lower = member(0)
+    lower["status"]["conditions"] = [{"type": "Ready", "status": "True", "lastTransitionTime": ago(seconds)}]
+
+    assert answer(lower, member(1), stateful_set(minReadySeconds=20), of="db-1").returns is returns
+
+
+@pytest.mark.parametrize(("ordinal", "is_created"), [(4, False), (5, True), (7, True), (8, False)])
+def test_wanted_ordinals_count_from_the_first(ordinal: int, is_created: bool) -> None:
+    parallel = stateful_set(ordinals={"start": 5}, podManagementPolicy="Parallel")
+
+    assert answer(member(ordinal), parallel, of=f"db-{ordinal}").is_created is is_created
+
+
+class TestRevisions:
+    """Which template the pod comes from while two are in use."""
+
+    STATUS = {"currentRevision": "db-1", "updateRevision": "db-2"}  # noqa: RUF012 - not changed
+
+    def cpu_milli(self, ordinal: int, *others: Object, **spec: Any) -> int:
+        """What the replacement of `db-ORDINAL` asks for; the present template asks for 900."""
+        parallel = stateful_set(cpu="900m", status=self.STATUS, podManagementPolicy="Parallel", **spec)
+        snapshot = cluster_of(member(ordinal, cpu="300m"), parallel, *others)
+        made = ReplacementMaker(snapshot).replacement_of(pod_named(snapshot, f"db-{ordinal}"))
+        assert made.pod is not None
+        return made.pod.spec.requests[CPU] // MILLI
+
+    def revision(self) -> Object:
+        """What the StatefulSet has kept of its earlier template."""
+        template = {"metadata": {}, "spec": pod_object("t", cpu="200m")["spec"]}
+        return {
+            "apiVersion": "apps/v1",
+            "kind": "ControllerRevision",
+            "metadata": {"name": "db-1", "namespace": "default"},
+            "revision": 1,
+            "data": {"spec": {"template": template}},
+        }
+
+    def test_ordinals_below_the_partition_come_back_as_they_were(self) -> None:
+        partition = {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
+
+        found = [self.cpu_milli(ordinal, self.revision(), updateStrategy=partition) for ordinal in (1, 2)]
+
+        assert found == [200, 900]
+
+    def test_partition_counts_from_the_first_ordinal(self) -> None:
+        spec = {"updateStrategy": {"rollingUpdate": {"partition": 1}}, "ordinals": {"start": 5}, "replicas": 3}
+
+        assert [self.cpu_milli(ordinal, self.revision(), **spec) for ordinal in (5, 6)] == [200, 900]
+
+    def test_revision_that_is_not_in_the_snapshot_is_read_from_a_pod_that_has_it(self) -> None:
+        partition = {"rollingUpdate": {"partition": 2}}
+
+        assert self.cpu_milli(1, updateStrategy=partition) == 300
+
+    def test_on_delete_gives_the_newest_template(self) -> None:
+        assert self.cpu_milli(1, self.revision(), updateStrategy={"type": "OnDelete"}) == 900
+
+
+def test_revision_that_no_pod_has_leaves_a_doubt() -> None:
+    status = {"currentRevision": "db-1", "updateRevision": "db-2"}
+    kept = stateful_set(status=status, updateStrategy={"rollingUpdate": {"partition": 3}})
+
+    assert "is not in the snapshot" in answer(member(0, "db-2"), kept, of="db-0").doubt
+
+
+def test_orphan_keeps_the_name_that_its_former_stateful_set_needs() -> None:
+    orphan = pod_object("db-0", owners=[])
+
+    assert answer(orphan, stateful_set(), of="db-0").returns is Returns.LATER

@@ -1,0 +1,56 @@
+"""Owners of all kinds: those that are not modelled, not read, or cannot create anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from descheduler.placement.replacements.answer import Returns
+from tests.builders import Object, owner, pod_object
+from tests.placement.replacements.controllers.answers import answer
+from tests.placement.workloads import workload_object
+
+
+@pytest.mark.parametrize(
+    ("reference", "kind"),
+    [
+        pytest.param(owner("Workflow/etl", group="argoproj.io/v1alpha1"), "Workflow (argoproj.io)", id="Workflow"),
+        pytest.param(owner("Pod/driver", group="v1"), "Pod", id="driver of Spark"),
+        pytest.param(
+            owner("StatefulSet/nb", group="apps.kruise.io/v1beta1"),
+            "StatefulSet (apps.kruise.io)",
+            id="StatefulSet of another group",
+        ),
+    ],
+)
+def test_owner_of_an_unknown_kind_leaves_a_doubt(reference: Object, kind: str) -> None:
+    made = answer(pod_object("victim", owners=[reference]))
+
+    assert made.doubt == f"it is unknown whether an owner of kind {kind} creates an evicted pod again"
+
+
+def test_nothing_is_created_in_a_namespace_that_is_being_deleted() -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
+
+    made = answer(
+        pod_object("victim"), workload_object("ReplicaSet/web"), namespace | {"status": {"phase": "Terminating"}}
+    )
+
+    assert made.cause == "namespace default is being deleted, so that no pod can be created in it"
+
+
+def test_owner_that_does_not_exist_creates_nothing_where_its_kind_was_read() -> None:
+    made = answer(pod_object("victim"), workload_object("ReplicaSet/other"))
+
+    assert made.cause == "ReplicaSet web does not exist, so that its pods are deleted"
+
+
+def test_owner_of_a_kind_that_was_not_read_is_taken_to_replace_the_pod() -> None:
+    assert answer(pod_object("victim")).returns is Returns.AT_ONCE
+
+
+def test_pod_that_no_owner_controls_is_not_created_again() -> None:
+    reference = owner("ReplicaSet/web", controller=False)
+
+    made = answer(pod_object("victim", owners=[reference]), workload_object("ReplicaSet/web"))
+
+    assert made.returns is Returns.NOT_CREATED
