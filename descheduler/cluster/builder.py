@@ -96,6 +96,7 @@ class SnapshotBuilder:
         self.pod_decoder = PodDecoder(
             keep_conditions=self.request.keep_conditions,
             annotation_keys=AnnotationKeys(KNOWN_ANNOTATIONS | self.request.annotations),
+            are_stored=True,
         )
         decoding = Decoding(
             self.pod_decoder,

@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.decoding.decode import Decoding
+from descheduler.cluster.decoding.decode import Decoding, PodDecoder
 from descheduler.cluster.kind import AnyKind, name_of
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.request import SnapshotRequest
@@ -69,7 +69,7 @@ BY_USAGE = upstream(
 def damaged(kind: AnyKind) -> tuple[list[bytes], list[bytes]]:
     """Objects of `kind` that cannot be decoded, and some that can be and say odd things."""
     assert kind.decoder is not None
-    decode = kind.decoder(Decoding(keep_templates=True, trims_reservations=True))
+    decode = kind.decoder(Decoding(PodDecoder(are_stored=True), keep_templates=True, trims_reservations=True))
     broken, odd = list[bytes](), dict[tuple[str, str], bytes]()
     for item in mutations(SAMPLES[kind.name], NUMBER, seed=zlib.crc32(kind.key.encode())):
         try:

@@ -106,7 +106,7 @@ def _mutate(mutant: Object, path: _Path, random: Random) -> None:
 
 
 def _value(random: Random) -> Any:
-    return copy.deepcopy(random.choice(_RARE if random.random() < 0.003 else _VALUES))
+    return copy.deepcopy(random.choice(_RARE if random.random() < 0.001 else _VALUES))
 
 
 def _paths(value: Any, path: _Path) -> Iterator[_Path]:

@@ -21,6 +21,7 @@ __all__ = [
     "decode_quantities",
     "decode_quantity",
     "decode_resources",
+    "decode_stored_resources",
     "decode_text",
     "decode_tolerations",
 ]
@@ -113,6 +114,12 @@ def decode_features(block: bytes) -> frozenset[str]:
 
 def decode_resources(block: bytes) -> ContainerResources:
     """Requests and limits of one container."""
+    resources = _decode_resources(block) or _Resources()
+    return ContainerResources(decode_quantities(bytes(resources.requests)), decode_quantities(bytes(resources.limits)))
+
+
+def decode_stored_resources(block: bytes) -> ContainerResources:
+    """The same, with no amount below zero. Raises QuantityError."""
     resources = _decode_resources(block) or _Resources()
     return ContainerResources(decode_amounts(bytes(resources.requests)), decode_amounts(bytes(resources.limits)))
 

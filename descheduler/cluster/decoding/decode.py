@@ -130,10 +130,13 @@ class PodParts(msgspec.Struct, frozen=True, gc=False, eq=False):
 class PodDecoder:
     """Makes `Pod` values; specs, labels, owners and states that were seen before are shared.
 
+    With `are_stored` an amount below zero, which no API server stores, is malformed.
     Conditions are the bulkiest part that is unique to each pod, so they are kept only where a plugin reads them.
     """
 
-    def __init__(self, *, keep_conditions: bool = True, annotation_keys: AnnotationKeys = _KNOWN) -> None:
+    def __init__(
+        self, *, keep_conditions: bool = True, annotation_keys: AnnotationKeys = _KNOWN, are_stored: bool = False
+    ) -> None:
         self.keep_conditions = keep_conditions
         self.annotation_keys = annotation_keys
         self._label_blocks = BlockCache(decode_labels)
@@ -141,7 +144,7 @@ class PodDecoder:
         self._labels = LastBlock(self._label_blocks)
         self._owners = LastBlock(self._owner_blocks)
         self._annotations = AnnotationReader(annotation_keys)
-        self._specs = SpecDecoder(self._label_blocks)
+        self._specs = SpecDecoder(self._label_blocks, are_stored=are_stored)
         self._statuses = StatusDecoder()
         self._resizes = ResizeDecoder()
 

@@ -8,7 +8,13 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_affinity, decode_topology_spread
 from descheduler.cluster.decoding.block_cache import BlockCache, BlockNumbers
-from descheduler.cluster.decoding.blocks import decode_amounts, decode_resources, decode_tolerations
+from descheduler.cluster.decoding.blocks import (
+    decode_amounts,
+    decode_quantities,
+    decode_resources,
+    decode_stored_resources,
+    decode_tolerations,
+)
 from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES, PodVolumes
 from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, Int32, PodSpecWire, Wire
 from descheduler.model.pod import HostPort, PodSpec
@@ -62,12 +68,15 @@ def decode_host_ports(block: bytes) -> tuple[HostPort, ...]:
 
 
 class SpecDecoder:
-    """Makes `PodSpec` values, one for all pods that state the same thing in the same words."""
+    """Makes `PodSpec` values, one for all pods that state the same thing in the same words.
 
-    def __init__(self, labels: BlockCache[Mapping[str, str]]) -> None:
+    With `are_stored` an amount below zero, which no API server stores, is malformed.
+    """
+
+    def __init__(self, labels: BlockCache[Mapping[str, str]], *, are_stored: bool = False) -> None:
         self._labels = labels
-        self._resources = BlockCache(decode_resources)
-        self._quantities = BlockCache(decode_amounts)
+        self._resources = BlockCache(decode_stored_resources if are_stored else decode_resources)
+        self._quantities = BlockCache(decode_amounts if are_stored else decode_quantities)
         self._ports = BlockCache(decode_host_ports)
         self._numbers = BlockNumbers()
         self._specs: dict[object, PodSpec] = {}
