@@ -101,8 +101,8 @@ def _mutate(mutant: Object, path: _Path, random: Random) -> None:
             whole["odd" * random.choice((1, 1000))] = whole.pop(key, None)
         case _, dict():
             whole[key] = _value(random)
-        case _, list():
-            whole[:1] = [_value(random)]
+        case _, list() if isinstance(key, int):
+            whole[key : key + 1] = [_value(random)]
 
 
 def _value(random: Random) -> Any:

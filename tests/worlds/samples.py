@@ -217,9 +217,43 @@ _OBJECTS: tuple[Object, ...] = (
     ),
     _workload("apps/v1", "ReplicaSet"),
     _workload("apps/v1", "Deployment"),
-    _workload("apps/v1", "StatefulSet"),
+    _workload(
+        "apps/v1",
+        "StatefulSet",
+        minReadySeconds=5,
+        ordinals={"start": 1},
+        updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1, "maxUnavailable": 1}},
+    )
+    | {"status": {"observedGeneration": 1, "currentRevision": "odd-1", "updateRevision": "odd-2"}},
+    _workload("apps/v1", "DaemonSet", updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "10%"}}),
+    _sample("apps/v1", "ControllerRevision", revision=2, data={"spec": {"template": _TEMPLATE}}),
     _workload("v1", "ReplicationController", selector={"app": "odd"}),
-    _workload("batch/v1", "Job", parallelism=2, podReplacementPolicy="Failed"),
+    _workload(
+        "batch/v1",
+        "Job",
+        parallelism=2,
+        completions=3,
+        completionMode="Indexed",
+        backoffLimitPerIndex=1,
+        maxFailedIndexes=1,
+        activeDeadlineSeconds=600,
+        podReplacementPolicy="Failed",
+        successPolicy={"rules": [{"succeededIndexes": "0-1", "succeededCount": 1}]},
+        podFailurePolicy={
+            "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
+        },
+    )
+    | {
+        "status": {
+            "active": 2,
+            "failed": 1,
+            "succeeded": 1,
+            "failedIndexes": "1",
+            "completedIndexes": "0",
+            "startTime": ago(60),
+            "conditions": [{"type": "Suspended", "status": "False"}],
+        }
+    },
     _workload("apps.kruise.io/v1alpha1", "CloneSet"),
     _sample("v1", "Service", spec={"selector": {"app": "odd"}}),
     _sample(

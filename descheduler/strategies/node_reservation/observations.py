@@ -103,8 +103,9 @@ class Observations:
         return "; ".join(filter(None, (f"{required} ({self._required})", self._missing)))
 
     def _seconds(self, seen: _Observation) -> float:
-        """How long ago it was seen first."""
-        return max(0.0, self._now - (seen.counted_at if seen.since is None else seen.since))
+        """How long ago it was seen first. A note that was damaged may hold a time before 1970."""
+        since = seen.counted_at if seen.since is None else seen.since
+        return max(0.0, self._now - max(0.0, since))
 
     def note(self) -> bytes:
         """What the next run has to know; empty when it is nothing."""
