@@ -100,7 +100,7 @@ class JobController:
             self._part_bundles()
             if not has_begun:
                 self._pause()
-        self._open_creations.settle(lambda: self._around.halted() is not None)
+        self._open_creations.settle()
         return tuple(self._outcomes[task] for task in all_tasks)
 
     def _close(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import wait
 from functools import partial
 
@@ -51,32 +50,36 @@ class OpenCreations:
         if self._around.clock() < task.creation_settles_at or (task.end is not None and not is_over):
             self._left.append(task)
 
-    def settle(self, is_halted: Callable[[], bool]) -> None:
-        """Removes what such creations have made, and tells what may be left. One that is halted does not wait for them.
+    def settle(self) -> None:
+        """Removes what such creations have made, and tells what may be left. A run that is halted does not wait.
 
         Without the Lease nothing is done: another run looks after it.
         """
         for task in self._left:
-            while not is_halted() and self._around.clock() < task.creation_settles_at:
+            while not self._is_halted() and self._around.clock() < task.creation_settles_at:
                 self._around.sleep(min(1.0, task.creation_settles_at - self._around.clock()))
             is_settled = self._around.clock() >= task.creation_settles_at
-            is_clear = not self._around.may_call() and self._clear(task, is_halted)
+            is_clear = not self._around.may_call() and self._clear(task)
             if not is_clear or not is_settled:
                 self._around.tell(_may_be_left(task))
         self._left.clear()
 
-    def _clear(self, task: JobTask, is_halted: Callable[[], bool]) -> bool:
+    def _is_halted(self) -> bool:
+        return self._around.halted() is not None
+
+    def _clear(self, task: JobTask) -> bool:
         """Whether it is certain that nothing is left of `task` now."""
         for _ in range(_MOST_TRIES):
-            if self._is_removed(task, self._settings.drain_seconds if is_halted() else self._settings.effect_seconds):
+            if self._is_removed(task):
                 return True
-            if is_halted():
+            if self._is_halted():
                 break
             self._around.sleep(_WAIT_SECONDS)
         return False
 
-    def _is_removed(self, task: JobTask, patience_seconds: float) -> bool:
-        """Whether one try went well, in that time."""
+    def _is_removed(self, task: JobTask) -> bool:
+        """Whether one try went well, in time."""
+        patience_seconds = self._settings.drain_seconds if self._is_halted() else self._settings.effect_seconds
         future = self._around.calls.submit(partial(self._remove, task))
         give_up_at = self._around.clock() + patience_seconds
         while not future.done() and self._around.clock() < give_up_at:
