@@ -14,7 +14,7 @@ from functools import partial
 from itertools import count
 from typing import TypeVar
 
-__all__ = ["bind_to_process", "bound_to_process", "remove_what_is_bound"]
+__all__ = ["bound_to_process", "remove_what_is_bound"]
 
 T = TypeVar("T")
 
@@ -33,16 +33,13 @@ def bound_to_process(make: Callable[[], T], remove: Callable[[T], None]) -> Iter
     In a program that handles signals this is for threads other than the main thread: there a handler can end the
     process after something was made and before it is bound.
     """
-    made, number = _bind(make, remove)
+    with _making:
+        made, number = make(), next(_numbers)
+        _bound[number] = partial(remove, made)
     try:
         yield made
     finally:
         _bound.pop(number, None)
-
-
-def bind_to_process(make: Callable[[], T], remove: Callable[[T], None]) -> T:
-    """What `make` returns, which `remove` is called with when the process ends."""
-    return _bind(make, remove)[0]
 
 
 def remove_what_is_bound() -> None:
@@ -52,13 +49,6 @@ def remove_what_is_bound() -> None:
         _, remove = _bound.popitem()
         with suppress(Exception):  # nobody is left to hear of it
             remove()
-
-
-def _bind(make: Callable[[], T], remove: Callable[[T], None]) -> tuple[T, int]:
-    with _making:
-        made, number = make(), next(_numbers)
-        _bound[number] = partial(remove, made)
-    return made, number
 
 
 atexit.register(remove_what_is_bound)

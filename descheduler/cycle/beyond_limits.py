@@ -59,7 +59,8 @@ def with_beyond(
     if len(passes) == 1:
         return decisions
     beyond = _compared(passes)
-    is_whole = beyond.is_whole and not _may_search_on(decisions, registry)
+    has_failed = any(each not in decisions.failures for later in passes[1:] for each in later.failures)
+    is_whole = beyond.is_whole and not has_failed and not _may_search_on(decisions, registry)
     return replace(decisions, beyond=replace(beyond, is_whole=is_whole), facts=_whole_facts(passes))
 
 

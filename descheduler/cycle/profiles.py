@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
 from itertools import groupby
 from typing import cast
 
@@ -84,8 +83,9 @@ def run_profiles(
     round after its profile, as koord-descheduler 1.8 has it.
     """
     outcome = ProfilesRun()
-    make = partial(_RunningProfile, policy, registry, handle, evictor, nodes, observer, memory, search, earlier)
-    profiles = _made(policy, make, outcome)
+    profiles = _made(
+        _Surroundings(policy, registry, handle, evictor, nodes, observer, memory, search, earlier), outcome
+    )
     for run in _running_order(profiles, dry_profiles(policy)):
         run(outcome)
         if outcome.ends_round and policy.kind == "DeschedulerConfiguration":
@@ -101,8 +101,7 @@ def request_chosen(
     What has no pod in the cluster, or no such plugin in the policy, is not asked for.
     """
     outcome = ProfilesRun()
-    make = partial(_RunningProfile, policy, registry, handle, evictor, (), UNOBSERVED, NO_MEMORY, UNWATCHED, None)
-    profiles = _made(policy, make, outcome)
+    profiles = _made(_Surroundings(policy, registry, handle, evictor), outcome)
     pods = _ChosenPods(handle.view.snapshot.pods, chosen)
     for bundle in _bundles(chosen):
         name, plugin = bundle[0].profile, bundle[0].plugin
@@ -116,12 +115,26 @@ def request_chosen(
     return outcome
 
 
-def _made(policy: Policy, make: Callable[[int], _RunningProfile], outcome: ProfilesRun) -> list[_RunningProfile]:
-    """All profiles, with what failed when their filters were built."""
+class _Surroundings(msgspec.Struct, frozen=True):
+    """What all profiles of a run share, as `run_profiles` takes it. Without `nodes` no strategy is run."""
+
+    policy: Policy
+    registry: Registry
+    handle: Handle
+    evictor: Evictor
+    nodes: Sequence[Node] = ()
+    observer: PluginObserver = UNOBSERVED
+    memory: RunMemory = NO_MEMORY
+    search: SearchWatch = UNWATCHED
+    earlier: EarlierPlan | None = None
+
+
+def _made(around: _Surroundings, outcome: ProfilesRun) -> list[_RunningProfile]:
+    """All profiles; `outcome` gets what failed when their filters were built."""
     made = []
-    for index, profile in enumerate(policy.profiles):
+    for index, profile in enumerate(around.policy.profiles):
         with collected_faults() as faults:
-            made.append(make(index))
+            made.append(_RunningProfile(around, index))
         outcome.note_faults(profile.name, faults)
     return made
 
@@ -183,37 +196,18 @@ class _FilterAsPreEvictionFilter:
 class _RunningProfile:
     """One profile with its filters built; a strategy is built once, also when it is listed several times."""
 
-    def __init__(
-        self,
-        policy: Policy,
-        registry: Registry,
-        handle: Handle,
-        evictor: Evictor,
-        nodes: Sequence[Node],
-        observer: PluginObserver,
-        memory: RunMemory,
-        search: SearchWatch,
-        earlier: EarlierPlan | None,
-        index: int,
-    ) -> None:
-        self._earlier = earlier
+    def __init__(self, around: _Surroundings, index: int) -> None:
+        self._around = around
         self._index = index
-        self._profile = profile = policy.profiles[index]
+        self._profile = profile = around.policy.profiles[index]
         self.name = profile.name
-        self._observer = observer
-        self._memory = memory
-        self._search = search
-        self._args = profile.args
-        self._registry = registry
-        self._handle = handle
-        self._evictor = evictor
         selector = profile.node_selector or EVERYTHING
-        self._nodes = tuple(node for node in nodes if selector.matches(node.labels))
+        self._nodes = tuple(node for node in around.nodes if selector.matches(node.labels))
         names = dict.fromkeys((*profile.filter, *profile.pre_eviction_filter))
-        built = {name: cast(EvictorPlugin, self._build(name, handle)) for name in names}
+        built = {name: cast(EvictorPlugin, self._build(name, around.handle)) for name in names}
         self._filters = [built[name] for name in profile.filter]
         self._pre_eviction_filters = [built[name] for name in profile.pre_eviction_filter]
-        if policy.kind == "DeschedulerConfiguration" and policy.compatibility == "upstream":
+        if around.policy.kind == "DeschedulerConfiguration" and around.policy.compatibility == "upstream":
             self._pre_eviction_filters = [_FilterAsPreEvictionFilter(plugin) for plugin in self._filters]
         self._strategies: dict[str, object] = {}
         self._used: dict[str, object] = {}
@@ -230,10 +224,10 @@ class _RunningProfile:
             self._run("balance", name, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes), outcome)
 
     def _run(self, operation: Operation, name: str, call: Callable[[object], None], outcome: ProfilesRun) -> None:
-        earlier = self._earlier if self._registry[name].searches else None
+        earlier = self._around.earlier if self._around.registry[name].searches else None
         with collected_faults() as faults:
             try:
-                with self._observer.plugin_run(self._profile.name, name, operation):
+                with self._around.observer.plugin_run(self._profile.name, name, operation):
                     strategy = self._strategy(name)
                     if earlier is None:
                         call(strategy)
@@ -248,7 +242,7 @@ class _RunningProfile:
                 faults.append(fault)
             self._note_used(outcome)
         outcome.note_faults(self._profile.name, faults)
-        self._evictor.end_turn(profile=self._profile.name, plugin=name)
+        self._around.evictor.end_turn(profile=self._profile.name, plugin=name)
 
     def _ask_for_more(self, name: str, strategy: object, outcome: ProfilesRun) -> None:
         """What a strategy tells that has run."""
@@ -260,7 +254,7 @@ class _RunningProfile:
     def _ask_again(self, name: str, strategy: object, earlier: EarlierPlan) -> None:
         """Asks for the moves of an earlier plan of a strategy that searches, as long as that has something to do."""
         moves = [move for move in earlier.moves if (move.profile, move.plugin) == (self.name, name)]
-        pods, evictor = _ChosenPods(self._handle.view.snapshot.pods, moves), self.evictor_of(name)
+        pods, evictor = _ChosenPods(self._around.handle.view.snapshot.pods, moves), self.evictor_of(name)
         is_checked = earlier.is_checked and bool(moves) and isinstance(strategy, SearchingPlugin)
         why_idle = cast(SearchingPlugin, strategy).why_idle(self._nodes) if is_checked else ""
         if why_idle:
@@ -272,8 +266,8 @@ class _RunningProfile:
 
     def _strategy(self, name: str) -> object:
         if name not in self._strategies:
-            handle, evictor = self._handle, self.evictor_of(name)
-            memory = self._memory.of(self._memory_key(name))
+            handle, evictor = self._around.handle, self.evictor_of(name)
+            memory = self._around.memory.of(self._memory_key(name))
             strategy_handle = StrategyHandle(
                 handle.policy,
                 handle.view,
@@ -281,7 +275,7 @@ class _RunningProfile:
                 handle.now,
                 evictor,
                 memory,
-                self._search,
+                self._around.search,
                 self._build_used,
             )
             self._strategies[name] = self._build(name, strategy_handle)
@@ -289,7 +283,9 @@ class _RunningProfile:
 
     def _build_used(self, name: str, handle: StrategyHandle) -> object:
         """A strategy that another one runs."""
-        strategy = self._build(name, msgspec.structs.replace(handle, memory=self._memory.of(self._memory_key(name))))
+        strategy = self._build(
+            name, msgspec.structs.replace(handle, memory=self._around.memory.of(self._memory_key(name)))
+        )
         self._used.setdefault(name, strategy)
         return strategy
 
@@ -304,7 +300,7 @@ class _RunningProfile:
     def evictor_of(self, plugin: str) -> PluginEvictor:
         """The evictor that speaks in the name of `plugin`."""
         return PluginEvictor(
-            self._evictor,
+            self._around.evictor,
             profile=self._profile.name,
             plugin=plugin,
             filters=self._filters,
@@ -317,7 +313,7 @@ class _RunningProfile:
         return plugin in self._profile.deschedule or plugin in self._profile.balance
 
     def _memory_key(self, name: str) -> str:
-        return memory_key(self._handle.policy, self._profile, name)
+        return memory_key(self._around.handle.policy, self._profile, name)
 
     def _build(self, name: str, handle: Handle) -> object:
-        return guarded_spec(self._registry[name]).factory(self._args[name], handle)
+        return guarded_spec(self._around.registry[name]).factory(self._profile.args[name], handle)

@@ -115,7 +115,7 @@ def run_with(
         notes = notes if live is None else (*notes, *_keep_status(run, result, lease, live, end.cut_by))
     guard = end.cut_by or find_guard(lease, watch, result.all_outcomes, "" if live is None else live.tripped)
     is_whole = options.apply is None and end.cut_by is None
-    decisions = _with_beyond(result.decisions, end.rounds, watch) if is_whole else result.decisions
+    decisions = _with_beyond(run, result.decisions, end.rounds) if is_whole else result.decisions
     refusals = (*decisions.refusals, *end.rounds.unselected)
     decisions = replace(decisions, notes=(*decisions.notes, *notes), refusals=refusals)
     result = replace(result, cluster_uid=uid, is_partial=bool(end.left_out), decisions=decisions)
@@ -308,7 +308,6 @@ class _Rounds:
 
         self._run = run
         self._snapshot = snapshot
-        self.registry = run.registry
         options = run.options
         self._decide = partial(
             decide,
@@ -359,10 +358,10 @@ class _Rounds:
         return decisions
 
 
-def _with_beyond(decisions: Decisions, rounds: _Rounds, watch: Watch) -> Decisions:
+def _with_beyond(run: _Run, decisions: Decisions, rounds: _Rounds) -> Decisions:
     """`decisions` with what matches beyond the limits; pods may be evicted, which is reported whatever happens here."""
     try:
-        return with_beyond_in_time(decisions, rounds.decide_again, watch, rounds.registry)
+        return with_beyond_in_time(decisions, rounds.decide_again, run.watch, run.registry)
     except Exception as error:
         note = f"could not plan beyond the limits: internal error ({type(error).__name__})"
         beyond = replace(decisions.beyond, is_whole=False)

@@ -81,6 +81,11 @@ class ApiError(KubeError):
         """Whether asking again can help: overload (429) and server-side faults that say nothing about the request."""
         return self.status_code in {429, 500, 502, 503, 504}
 
+    @property
+    def is_forbidden(self) -> bool:
+        """Whether the caller has no right to the call (403)."""
+        return self.status_code == 403
+
 
 class KindAbsent(ApiError):  # noqa: N818 - an answer callers act on, named after what it says
     """The API server does not serve the kind that was asked for (404 for a list)."""

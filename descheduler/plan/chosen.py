@@ -34,7 +34,7 @@ class EarlierPlan(msgspec.Struct, frozen=True):
     With `is_checked` they first look whether there is still something for them to do.
     """
 
-    moves: Sequence[ChosenMove] = ()
+    moves: Sequence[ChosenMove]
     is_checked: bool = False
 
 

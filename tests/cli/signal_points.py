@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -24,7 +26,7 @@ from unittest import mock
 from descheduler.cli.commands import commands
 from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
 from descheduler.cli.main import main
-from descheduler.process_end import bind_to_process
+from descheduler.process_end import bound_to_process
 from descheduler.supervision import Watch
 
 __all__ = ["SCENES"]
@@ -32,6 +34,8 @@ __all__ = ["SCENES"]
 _PATIENCE_SECONDS = 60.0
 _CODE = 3
 """What each scene ends with where no signal comes."""
+_NEVER_CLOSED = ExitStack()
+"""What is still going on when the process ends."""
 
 Scene = Callable[[Watch, Callable[[], None]], int]
 
@@ -47,7 +51,8 @@ def told(watch: Watch, begin: Callable[[], None]) -> int:
 
 def told_and_stopped(watch: Watch, begin: Callable[[], None]) -> int:
     """A run that a signal had stopped and that has written its outcome, with a child that hangs."""
-    bind_to_process(lambda: subprocess.Popen(["sleep", "600"], close_fds=False), subprocess.Popen.kill)
+    start = partial(subprocess.Popen, ["sleep", "600"], close_fds=False)
+    _NEVER_CLOSED.enter_context(bound_to_process(start, subprocess.Popen.kill))
     with stop_on_signals(watch):
         watch.has_effects = watch.has_given_up = True
         signal.raise_signal(signal.SIGTERM)

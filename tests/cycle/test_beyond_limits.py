@@ -25,6 +25,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.staying import staying_pods
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
+from descheduler.strategies.framework import StrategyError
 from descheduler.supervision import Watch
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot
@@ -328,6 +329,24 @@ def test_planner_does_not_search_again_for_the_report(
     assert {move.pod.name for move in decisions.leaving} == evicted_names
     assert {each.pod.name for each in decisions.beyond.cut_off} == beyond
     assert decisions.beyond.is_whole == is_whole
+
+
+def test_plugin_that_fails_beyond_the_limits_leaves_open_what_matches() -> None:
+    make, built = REGISTRY["PodLifeTime"].factory, list[object]()
+
+    def made_once(args: Any, handle: Any) -> object:
+        built.append(handle)
+        if len(built) > 1:
+            raise StrategyError("no metrics")
+        return make(args, handle)
+
+    registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=made_once)}
+    decide_by = partial(decide, snapshot=cluster(*old("p1", "p2")), now=NOW, registry=registry)
+
+    decisions = with_beyond(decide_by(load(old_pods_policy({TOTAL: 1}))), decide_by)
+
+    assert len(built) == 2
+    assert not decisions.beyond.is_whole
 
 
 def test_planner_asks_for_its_earlier_moves_in_place_of_a_search(searches: list[PlanSearch]) -> None:

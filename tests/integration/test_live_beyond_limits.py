@@ -39,6 +39,7 @@ def run_noticing(client: KubeClient, notice: Callable[[], None]) -> RunResult:
         notice()
         return make(args, handle)
 
+    noticed.__module__ = make.__module__  # as a plugin of this program, whose faults are not contained
     registry: Registry = {**REGISTRY, name: replace(REGISTRY[name], factory=noticed)}
     clock = Clock()
     watch = Watch(clock=clock.now, sleep=clock.sleep)

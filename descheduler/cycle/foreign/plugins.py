@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -50,11 +51,15 @@ class ForeignFactory:
 
     def __call__(self, args: object, handle: Handle) -> object:
         """The plugin."""
+
+        def build() -> object:
+            return _Guarded(self._built(args, handle), self._origin)
+
+        if isinstance(handle, StrategyHandle):
+            return _guarded_strategy(self._origin, build)()
         try:
-            return guarded(self._origin, lambda: _Guarded(self._built(args, handle), self._origin))()
+            return guarded(self._origin, build)()
         except PluginFault as fault:
-            if isinstance(handle, StrategyHandle):
-                raise
             return _RefusesAll(fault)
 
     def _built(self, args: object, handle: Handle) -> object:
@@ -80,7 +85,7 @@ def _methods(plugin: object, origin: Origin) -> Iterator[tuple[str, Callable[...
     """The methods of `plugin`, guarded, by name."""
     for name, check in _CHECKS.items():
         if callable(method := getattr(plugin, name, None)):
-            yield name, _strategy_method(origin, method, check)
+            yield name, _guarded_strategy(origin, partial(_checked, method, check))
     for name in ("why_not", "about_pending"):
         if callable(method := getattr(plugin, name, None)):
             yield name, _sentence_method(origin, name, method)
@@ -89,12 +94,16 @@ def _methods(plugin: object, origin: Origin) -> Iterator[tuple[str, Callable[...
             yield name, _filter_method(origin, method)
 
 
-def _strategy_method(
-    origin: Origin, method: Callable[..., object], check: Callable[[object], object]
-) -> Callable[..., object]:
+def _checked(method: Callable[..., object], check: Callable[[object], object], *given: object) -> object:
+    return check(method(*given))
+
+
+def _guarded_strategy(origin: Origin, call: Callable[..., object]) -> Callable[..., object]:
+    """`call`, which raises PluginFault for whatever its code raises, but for StrategyError."""
+
     def tried(*given: object) -> object:
         try:
-            return check(method(*given))
+            return call(*given)
         except StrategyError as error:
             return _Told(text_of(str(error), "the text of a StrategyError"))
 

@@ -25,7 +25,6 @@ __all__ = ["STATUS_KEY", "find_status", "keep_status", "status_name", "status_st
 
 STATUS_KEY = "status.json"
 _MOST_SECONDS = 10.0
-_FORBIDDEN = 403
 
 
 def status_store(client: KubeClient, policy: Policy | None, options: LeaseOptions) -> ConfigMapStore:
@@ -73,7 +72,7 @@ def find_status(policy: Policy | None, connection: ConnectionOptions, options: L
         try:
             return client.retry.call(lambda: _read(store))
         except ApiError as error:
-            if error.status_code != _FORBIDDEN:
+            if not error.is_forbidden:
                 raise
             raise KubeError(f"not allowed to get {store.subject} (RBAC), which holds the status of runs") from error
 

@@ -26,7 +26,7 @@ from descheduler.policy.types import Profile
 __all__ = ["GangCheck"]
 
 _Members = tuple[str, bool]
-"""The members of a gang, by its id, that run or that do not."""
+"""The id of a gang, with True for its members that run, and False for those that do not."""
 
 
 class GangCheck:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -17,7 +16,7 @@ from descheduler.migration.jobs.conditions import aborted
 from descheduler.migration.journal.journal import FoundJobs, Journal
 from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import ReservationProvider
-from descheduler.migration.providers.sweeping import KnownJobs, Swept
+from descheduler.migration.providers.sweeping import KnownJobs, Swept, noting_forbidden
 from descheduler.model.koordinator.eviction_annotations import (
     CREATED_BY_ANNOTATION,
     REASON_ANNOTATION,
@@ -35,7 +34,6 @@ KEPT_AFTER_END = timedelta(minutes=5)
 """How long a job stays to be read once its time limit has passed, as with koord-descheduler."""
 _KEPT_WITHOUT_LIMIT = timedelta(minutes=30)
 _LONGEST_REASON = 1_000
-_FORBIDDEN = 403
 _UNDONE = "the run that began it ended before the pod was evicted; the next run decides again"
 
 
@@ -84,20 +82,15 @@ def adopt(
     for job in own:
         if job.has_ended or job.is_terminating:
             continue
-        with _noting(notes, f"the job {job.name} of an earlier run could not be undone"):
-            if (left := _undone(objects, keeper, job)) is None:
+        with noting_forbidden(notes, f"the job {job.name} of an earlier run could not be undone"):
+            if (left := _undo_unless_left(objects, keeper, job)) is None:
                 undone.append(job)
             else:
                 unfinished.append(left)
     for job in own:
         if job.has_ended and job.phase != JobPhase.SUCCEEDED:
             _take_back_surge(keeper, job)
-    num_removed = 0
-    for job in own:
-        if job.has_ended and _is_over(job, now):
-            with _noting(notes, f"the job {job.name} of an earlier run could not be removed"):
-                journal.delete(job)
-                num_removed += 1
+    num_removed = _remove(journal, [job for job in own if job.has_ended and _is_over(job, now)], notes)
     known = _known(found, undone, is_own)
     swept = [_sweep(provider, known) for provider in providers]
     going_on = tuple(job for job in unfinished if not job.is_paused)
@@ -106,8 +99,8 @@ def adopt(
     return Adopted(going_on, tuple(undone), removed, num_removed, notes=told)
 
 
-def _undone(objects: ObjectCalls, keeper: JobKeeper, job: MigrationJob) -> MigrationJob | None:
-    """None once `job` is undone; the job as it is kept where its pod has left, so that it is to be finished."""
+def _undo_unless_left(objects: ObjectCalls, keeper: JobKeeper, job: MigrationJob) -> MigrationJob | None:
+    """The job as it is kept, which is to be finished, where its pod has left; None where it was undone."""
     if _has_left(objects, job):
         return job
     kept = keeper.undo(job, partial(aborted, message=_UNDONE))
@@ -115,15 +108,14 @@ def _undone(objects: ObjectCalls, keeper: JobKeeper, job: MigrationJob) -> Migra
     return kept if has_left else None
 
 
-@contextmanager
-def _noting(notes: list[str], what: str) -> Iterator[None]:
-    """Has a right that is missing told, as the object at fault does not keep a run from its work."""
-    try:
-        yield
-    except ApiError as error:
-        if error.status_code != _FORBIDDEN:
-            raise
-        notes.append(f"{what}: {error}")
+def _remove(journal: Journal, jobs: Iterable[MigrationJob], notes: list[str]) -> int:
+    """How many of `jobs` were removed."""
+    num_removed = 0
+    for job in jobs:
+        with noting_forbidden(notes, f"the job {job.name} of an earlier run could not be removed"):
+            journal.delete(job)
+            num_removed += 1
+    return num_removed
 
 
 def _known(found: FoundJobs, undone: list[MigrationJob], is_own: Callable[[MigrationJob], bool]) -> KnownJobs:
@@ -147,7 +139,7 @@ def _take_back_surge(keeper: JobKeeper, job: MigrationJob) -> None:
     try:
         keeper.take_back_surge(job)
     except ApiError as error:
-        if error.status_code != _FORBIDDEN:  # whoever lost the right since cannot be helped, and the run can do without
+        if not error.is_forbidden:  # whoever lost the right since cannot be helped, and the run can do without
             raise
 
 

@@ -14,7 +14,7 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.bundles import Bundles
 from descheduler.migration.controller.chains import hold_ahead, with_time_for_waves
 from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, strange, unfinished, why_left
-from descheduler.migration.controller.job_calls import JobCalls
+from descheduler.migration.controller.job_calls import Answer, CallsUnderWay, JobCalls
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.open_creations import OpenCreations
 from descheduler.migration.controller.settings import ControllerSettings
@@ -44,7 +44,6 @@ _UNDO_SHARE = 1 / 3
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
-_Answer = Progress | EvictionResponse | MigrationJob | dict[str, str] | None
 _End = Callable[[MigrationJob], MigrationJob]
 """Makes of a job what it is at its end."""
 
@@ -76,7 +75,7 @@ class JobController:
         self._turns = Turns(judge)
         self._bundles = Bundles(())
         self._open_creations = OpenCreations(journal, keeper, settings.eviction, around)
-        self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
+        self._under_way = CallsUnderWay(around.calls)
         self._outcomes: dict[JobTask, Outcome] = {}
         self._stopped_by: tuple[OutcomeCode, str] | None = None
 
@@ -103,7 +102,7 @@ class JobController:
             self._part_bundles()
             if not has_begun:
                 self._pause()
-        self._open_creations.settle(lambda: self._around.halted() is not None)
+        self._open_creations.settle()
         return tuple(self._outcomes[task] for task in all_tasks)
 
     def _close(self) -> None:
@@ -184,26 +183,19 @@ class JobController:
         if task in self._queue:
             self._queue.remove(task)
             self._finish(task, left_out(judgement.code, judgement.message))
-        elif (
-            task.job is not None
-            and task.end is None
-            and not any(task is other for other, _ in self._in_flight.values())
-        ):
+        elif task.job is not None and task.end is None and task not in self._under_way.tasks:
             self._turns.remove(task)
             task.judgement = judgement
             self._give_up(task, judgement, end)
 
     def _busy(self) -> set[int]:
-        return self._called() | {id(task) for task in self._turns.tasks}
+        return {id(task) for task in (*self._under_way.tasks, *self._turns.tasks)}
 
-    def _called(self) -> set[int]:
-        return {id(task) for task, _ in self._in_flight.values()}
-
-    def _submit(self, task: JobTask, call: Callable[[], _Answer], pod: Pod | None = None) -> None:
-        self._in_flight[self._around.calls.submit(call)] = (task, pod)
+    def _submit(self, task: JobTask, call: Callable[[], Answer], pod: Pod | None = None) -> None:
+        self._under_way.submit(task, call, pod)
 
     def _pause(self) -> None:
-        awaited: list[Future[Any]] = [*self._in_flight, *self._turns.pending]
+        awaited: list[Future[Any]] = [*self._under_way.futures, *self._turns.pending]
         if awaited:
             wait(awaited, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
             return
@@ -218,8 +210,7 @@ class JobController:
                 self._failed(turn.task, turn.pod, error)
             else:
                 self._leave_out(turn.task, Judgement(OutcomeKind.REFUSED, OutcomeCode.CHANGED, why))
-        for future in [future for future in self._in_flight if future.done()]:
-            task, pod = self._in_flight.pop(future)
+        for task, pod, future in self._under_way.take_done():
             try:
                 answer = future.result()
             except Exception as error:  # whatever it is, what was done so far has to be reported
@@ -356,7 +347,7 @@ class JobController:
         self._turns.clear()
         patience_seconds = self._settings.eviction.drain_seconds
         self._drain(patience_seconds)
-        for task in [task for task, _ in self._in_flight.values() if task.may_create]:
+        for task in [task for task in self._under_way.tasks if task.may_create]:
             self._open_creations.doubted(task)  # whoever does not answer may yet do what was asked for
         for task in list(self._active):
             may_undo = task.job is not None and not task.may_have_left(self._around.clock())
@@ -371,8 +362,8 @@ class JobController:
     def _drain(self, patience_seconds: float) -> None:
         """Awaits the calls under way for so long at most."""
         give_up_at = self._around.clock() + patience_seconds
-        while self._in_flight and self._around.clock() < give_up_at:
-            wait(self._in_flight, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
+        while self._under_way and self._around.clock() < give_up_at:
+            self._under_way.wait(_SLICE_SECONDS)
             self._collect()
 
     def _finish(self, task: JobTask, ending: Judgement) -> None:

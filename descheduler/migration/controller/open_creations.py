@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from functools import partial
 from itertools import zip_longest
@@ -54,29 +54,32 @@ class OpenCreations:
         if self._around.clock() < task.creation_settles_at or (task.end is not None and not is_over):
             self._left.append(task)
 
-    def settle(self, is_halted: Callable[[], bool]) -> None:
-        """Removes what such creations have made, and tells what may be left. One that is halted does not wait for them.
+    def settle(self) -> None:
+        """Removes what such creations have made, and tells what may be left. A run that is halted does not wait.
 
         Without the Lease nothing is done: another run looks after it.
         """
         for number, task in enumerate(self._left):
-            while not is_halted() and self._around.clock() < task.creation_settles_at:
+            while not self._is_halted() and self._around.clock() < task.creation_settles_at:
                 self._around.sleep(min(1.0, task.creation_settles_at - self._around.clock()))
-            if is_halted():
+            if self._is_halted():
                 self._clear_in_haste(self._left[number:])
                 break
-            if self._around.may_call() or not self._clear(task, is_halted):
+            if self._around.may_call() or not self._clear(task):
                 self._around.tell(_may_be_left(task))
         self._left.clear()
 
-    def _clear(self, task: JobTask, is_halted: Callable[[], bool]) -> bool:
+    def _is_halted(self) -> bool:
+        return self._around.halted() is not None
+
+    def _clear(self, task: JobTask) -> bool:
         """Whether it is certain that nothing is left of `task` now."""
         for _ in range(_MOST_TRIES):
             tried = self._around.calls.submit(partial(self._remove, task))
-            self._await([tried], self._settings.effect_seconds, is_halted)
+            self._await([tried], self._settings.effect_seconds)
             if _went_well(tried):
                 return True
-            if is_halted():
+            if self._is_halted():
                 break
             self._around.sleep(_WAIT_SECONDS)
         return False
@@ -96,14 +99,12 @@ class OpenCreations:
         """What a run that has to end can wait here, so that its end comes when the user guide says."""
         return self._settings.drain_seconds / _HASTE
 
-    def _await(
-        self, tries: Sequence[Future[None]], seconds: float, is_halted: Callable[[], bool] = lambda: False
-    ) -> None:
+    def _await(self, tries: Sequence[Future[None]], seconds: float) -> None:
         """Waits until `tries` have ended, for so long at most, and not much longer once the run is halted."""
-        give_up_at, was_halted = self._around.clock() + seconds, False
+        give_up_at, was_halted = self._around.clock() + seconds, self._is_halted()
         while not all(tried.done() for tried in tries) and self._around.clock() < give_up_at:
             wait(tries, timeout=_SLICE_SECONDS)
-            if not was_halted and is_halted():
+            if not was_halted and self._is_halted():
                 was_halted, give_up_at = True, min(give_up_at, self._around.clock() + self._haste_seconds)
 
     def _remove(self, task: JobTask) -> None:

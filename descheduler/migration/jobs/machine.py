@@ -31,10 +31,7 @@ from descheduler.model.koordinator.migration_job import (
 )
 from descheduler.model.pod import Pod
 
-__all__ = ["EVICTION_POLICIES", "JobTerms", "evicting", "next_step"]
-
-EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
-"""How a pod can be made to leave."""
+__all__ = ["JobTerms", "evicting", "next_step"]
 
 
 class JobTerms(msgspec.Struct, frozen=True):
@@ -47,8 +44,8 @@ class JobTerms(msgspec.Struct, frozen=True):
     """
 
     default_mode: str = JobMode.RESERVATION_FIRST.value
-    eviction_policy: str = EVICTION_POLICIES[0]
-    allowed_policies: tuple[str, ...] = EVICTION_POLICIES
+    eviction_policy: str = "Eviction"
+    allowed_policies: tuple[str, ...] = ()
     unplaced_patience: timedelta | None = None
     yield_patience: timedelta = timedelta(seconds=5)
     surge_patience: timedelta = timedelta(minutes=5)

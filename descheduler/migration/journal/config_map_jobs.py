@@ -29,22 +29,10 @@ class ConfigMapJobs:
     Each holds the JSON of spec and status of a PodMigrationJob; name, UID and time of creation are its own.
     """
 
-    def __init__(
-        self,
-        objects: ObjectCalls,
-        namespace: str,
-        owner: str,
-        *,
-        make_name: Callable[[], str] = lambda: f"{MAP_PREFIX}{uuid.uuid4()}",
-    ) -> None:
+    def __init__(self, objects: ObjectCalls, namespace: str, owner: str) -> None:
         self._objects = objects
         self._path = f"/api/v1/namespaces/{namespace}/configmaps"
         self._owner = owner
-        self._make_name = make_name
-
-    def jobs(self) -> tuple[MigrationJob, ...]:
-        """All of the policy; what holds no job of ours is left alone."""
-        return self.found().jobs
 
     def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
         """None: jobs of users are PodMigrationJobs."""
@@ -52,7 +40,7 @@ class ConfigMapJobs:
         return ()
 
     def found(self) -> FoundJobs:
-        """The same, with what has our label all the same."""
+        """All jobs of the policy; what has our label and holds no job of ours is told and left alone."""
         found = self._objects.list_readable(self._path, _decode_if_job, label_selector=f"{OWNER_LABEL}={self._owner}")
         read = [each for each in found if isinstance(each, MigrationJob)]
         unread = [each for each in found if isinstance(each, Head)]
@@ -67,11 +55,10 @@ class ConfigMapJobs:
 
     def new_name(self) -> str:
         """A UUID, after a prefix."""
-        return self._make_name()
+        return f"{MAP_PREFIX}{uuid.uuid4()}"
 
-    def create(self, wanted: NewJob, name: str = "") -> MigrationJob:
+    def create(self, wanted: NewJob, name: str) -> MigrationJob:
         """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
-        name = name or self._make_name()
         job = new_job_object(wanted, name, self._owner)
         body = {
             "apiVersion": "v1",
@@ -79,7 +66,7 @@ class ConfigMapJobs:
             "metadata": {**job["metadata"], "labels": {OWNER_LABEL: self._owner}},
             "data": {_KEY: json.dumps({"spec": job["spec"]})},
         }
-        return create_surely(self._objects, self._path, name, body, _decode)
+        return create_surely(self._objects, self._path, body, _decode)
 
     def find(self, name: str) -> MigrationJob | None:
         """The job of this name."""
@@ -98,7 +85,7 @@ class ConfigMapJobs:
         metadata |= {"annotations": annotations} if annotations else {}
         body = {"metadata": metadata, "data": {_KEY: text}}
         path = f"{self._path}/{old.name}"
-        return patch_surely(self._objects, path, path, body, _decode, lambda found: _says(found, new))
+        return patch_surely(self._objects, path, body, _decode, lambda found: _says(found, new))
 
     def delete(self, job: MigrationJob) -> None:
         """Removes the ConfigMap."""

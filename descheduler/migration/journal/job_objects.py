@@ -29,17 +29,10 @@ _MOST_FAILED = 100
 class JobObjects:
     """The journal in PodMigrationJobs. `created_by` marks those of this program, in this run and the next."""
 
-    def __init__(
-        self, objects: ObjectCalls, created_by: str, *, make_name: Callable[[], str] = lambda: str(uuid.uuid4())
-    ) -> None:
+    def __init__(self, objects: ObjectCalls, created_by: str) -> None:
         self._objects = objects
         self._created_by = created_by
-        self._make_name = make_name
         self._broken: tuple[BrokenJob, ...] = ()
-
-    def jobs(self) -> tuple[MigrationJob, ...]:
-        """All of the cluster, whoever created them, but for those that cannot be decoded."""
-        return self.found().jobs
 
     def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
         """Ends jobs of users that cannot be decoded, of those that `found` has found, if this program looks after them.
@@ -63,7 +56,7 @@ class JobObjects:
             return False
 
     def found(self) -> FoundJobs:
-        """The same, with what cannot be read or only says that it is ours."""
+        """All jobs of the cluster, whoever created them, and what cannot be read or only says that it is ours."""
         found = self._objects.list_readable(LIST_PATH, decode_any_job)
         jobs = tuple(each for each in found if isinstance(each, MigrationJob))
         self._broken = tuple(each for each in found if isinstance(each, BrokenJob))
@@ -75,13 +68,12 @@ class JobObjects:
 
     def new_name(self) -> str:
         """A UUID."""
-        return self._make_name()
+        return str(uuid.uuid4())
 
-    def create(self, wanted: NewJob, name: str = "") -> MigrationJob:
+    def create(self, wanted: NewJob, name: str) -> MigrationJob:
         """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
-        name = name or self._make_name()
         body = new_job_object(wanted, name, self._created_by)
-        return create_surely(self._objects, LIST_PATH, name, body, decode_live_job)
+        return create_surely(self._objects, LIST_PATH, body, decode_live_job)
 
     def find(self, name: str) -> MigrationJob | None:
         """The job of this name."""
@@ -121,8 +113,7 @@ class JobObjects:
     ) -> MigrationJob | None:
         metadata: dict[str, Any] = {"resourceVersion": job.resource_version, "uid": job.uid}
         body = {"metadata": metadata | ({"annotations": annotations} if annotations else {}), **patch}
-        path = _path(job.name)
-        return patch_surely(self._objects, path + subresource, path, body, decode_live_job, is_done)
+        return patch_surely(self._objects, _path(job.name), body, decode_live_job, is_done, subresource=subresource)
 
 
 def _changes(old: MigrationJob, new: MigrationJob) -> bool:

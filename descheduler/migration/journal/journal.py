@@ -52,23 +52,20 @@ class FoundJobs(msgspec.Struct, frozen=True):
 class Journal(Protocol):
     """The jobs of this program, and those that it carries out for others. All raise KubeError."""
 
-    def jobs(self) -> tuple[MigrationJob, ...]:
-        """All jobs that can be decoded, those that have ended included."""
-
     def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
-        """Ends those jobs of users found by `jobs` that cannot be decoded; what is wrong with each, by its name.
+        """Ends those jobs of users found by `found` that cannot be decoded; what is wrong with each, by its name.
 
         `are_ours` tells whether this program looks after users' jobs.
         """
 
     def found(self) -> FoundJobs:
-        """The same, with what only looks like a job of this program."""
+        """All jobs that there are, and what only looks like a job of this program."""
 
     def new_name(self) -> str:
         """A name for a new job, which nobody else has."""
 
-    def create(self, wanted: NewJob, name: str = "") -> MigrationJob:
-        """A new job of this name, by default of a new one.
+    def create(self, wanted: NewJob, name: str) -> MigrationJob:
+        """A new job of this name, which is a new one.
 
         One whose creation had no clear answer is looked for. Raises CreationUnclear where it may exist all the same.
         """

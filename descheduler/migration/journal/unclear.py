@@ -17,40 +17,38 @@ class CreationUnclear(KubeError):  # noqa: N818 - a state callers act on, named 
 
 
 def create_surely(
-    objects: ObjectCalls,
-    list_path: str,
-    name: str,
-    body: Mapping[str, Any],
-    decode: Callable[[bytes], MigrationJob],
+    objects: ObjectCalls, list_path: str, body: Mapping[str, Any], decode: Callable[[bytes], MigrationJob]
 ) -> MigrationJob:
-    """The new job `name`, by one call and a look at it where that had no clear answer. Raises CreationUnclear."""
+    """The new job, by one call and a look at it where that had no clear answer. Raises CreationUnclear."""
     try:
         created = objects.create(list_path, body, decode)
     except KubeError as error:
         if not may_have_acted(error):
             raise
-        return _found(objects, list_path, name, decode, error)
-    return created or _found(objects, list_path, name, decode, None)
+        return _found(objects, list_path, body, decode, error)
+    return created or _found(objects, list_path, body, decode, None)
 
 
 def patch_surely(
     objects: ObjectCalls,
     path: str,
-    object_path: str,
     body: Mapping[str, Any],
     decode: Callable[[bytes], MigrationJob],
     is_done: Callable[[MigrationJob], bool],
+    *,
+    subresource: str = "",
 ) -> MigrationJob | None:
-    """The job after the patch `body` at `path`; None when it is gone, or has another resource version.
+    """The job at `path` after the patch `body` of it, or of its `subresource`.
 
-    Where that had no clear answer the job at `object_path` tells whether it `is_done`, or cannot be done any more as
-    its resource version is another one. Raises KubeError where it may yet be done.
+    None when it is gone, or has another resource version. Where the patch had no clear answer, a look at the job tells
+    whether it `is_done`, or cannot be done any more as the resource version is another one. Raises KubeError where it
+    may yet be done.
     """
     try:
-        return objects.patch(path, body, decode)
+        return objects.patch(path + subresource, body, decode)
     except KubeError as error:
         if may_have_acted(error):
-            found = objects.read(object_path, decode)
+            found = objects.read(path, decode)
             if found is None or is_done(found):
                 return found
             if found.resource_version != body["metadata"]["resourceVersion"]:
@@ -59,9 +57,13 @@ def patch_surely(
 
 
 def _found(
-    objects: ObjectCalls, list_path: str, name: str, decode: Callable[[bytes], MigrationJob], error: KubeError | None
+    objects: ObjectCalls,
+    list_path: str,
+    body: Mapping[str, Any],
+    decode: Callable[[bytes], MigrationJob],
+    error: KubeError | None,
 ) -> MigrationJob:
-    kind, why = ("ConfigMap" if "/configmaps" in list_path else "PodMigrationJob"), f": {error}" if error else ""
+    kind, name, why = body["kind"], body["metadata"]["name"], f": {error}" if error else ""
     try:
         found = objects.read(f"{list_path}/{name}", decode)
     except KubeError as unread:

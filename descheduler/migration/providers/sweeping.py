@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 
 import msgspec
 
@@ -11,9 +12,7 @@ from descheduler.kube.errors import ApiError
 from descheduler.migration.providers.labels import OWNER_LABEL
 from descheduler.model.koordinator.migration_job import MigrationJob
 
-__all__ = ["Candidate", "KnownJobs", "Swept", "sweep"]
-
-_FORBIDDEN = 403
+__all__ = ["Candidate", "KnownJobs", "Swept", "noting_forbidden", "sweep"]
 
 
 class KnownJobs(msgspec.Struct, frozen=True):
@@ -23,9 +22,9 @@ class KnownJobs(msgspec.Struct, frozen=True):
     ended; `foreign` are those of others. A job that is none of these is no more.
     """
 
-    live: AbstractSet[str] = frozenset()
-    over: Mapping[str, MigrationJob] = {}
-    foreign: AbstractSet[str] = frozenset()
+    live: AbstractSet[str]
+    over: Mapping[str, MigrationJob]
+    foreign: AbstractSet[str]
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -66,14 +65,21 @@ def sweep(
         if why := each.differs or _why_not_of(each, jobs, differs_from):
             notes.append(f"{each.kind} {each.name} has the label {OWNER_LABEL}={owner} and was left alone: {why}")
         elif each.job_uid not in jobs.live:
-            try:
+            with noting_forbidden(notes, f"{each.kind} {each.name} of an earlier run could not be removed"):
                 if delete(each):
                     removed.append(each.name)
-            except ApiError as error:
-                if error.status_code != _FORBIDDEN:
-                    raise
-                notes.append(f"{each.kind} {each.name} of an earlier run could not be removed: {error}")
     return Swept(tuple(removed), tuple(notes))
+
+
+@contextmanager
+def noting_forbidden(notes: list[str], what: str) -> Iterator[None]:
+    """Notes a right that is missing: a single object for which the run has none does not end the run."""
+    try:
+        yield
+    except ApiError as error:
+        if not error.is_forbidden:
+            raise
+        notes.append(f"{what}: {error}")
 
 
 def _why_not_of(each: Candidate, jobs: KnownJobs, differs_from: Callable[[Candidate, MigrationJob], str]) -> str:

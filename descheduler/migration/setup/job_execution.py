@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.eviction.checks.scope import Scope
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
@@ -117,7 +117,7 @@ class JobExecution:
             outcomes += self._controller(keeper, name).run(tasks)
         return tuple(outcomes)
 
-    def carry_out_users(self, snapshot: Snapshot, scope: Scope = EVERYWHERE) -> UsersJobs:
+    def carry_out_users(self, snapshot: Snapshot, scope: Scope) -> UsersJobs:
         """Carries out the jobs that users have created for pods in `scope`, as far as arbitration lets them go now.
 
         Raises KubeError.

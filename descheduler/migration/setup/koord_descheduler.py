@@ -35,7 +35,7 @@ def runs_koord_descheduler(objects: ObjectCalls, now: datetime) -> bool | None:
     try:
         lease = objects.read(_LEASE_PATH, _decode)
     except ApiError as error:
-        if error.status_code == 403:
+        if error.is_forbidden:
             return None
         raise
     if lease is None or not lease.spec.holder_identity or lease.spec.renew_time is None:

@@ -148,7 +148,7 @@ def _as_waiting(job: MigrationJob) -> MigrationJob:
 
 
 class _Judge:
-    """Holds jobs back whose evictions would exceed the limits of the run, if all others before them succeed."""
+    """Decides about jobs one after the other. A limit of the run counts all before as if they succeed."""
 
     def __init__(self, limits: EvictionLimits, scope: Scope, others: Iterable[MigrationJob]) -> None:
         self._counters = EvictionCounters(limits)

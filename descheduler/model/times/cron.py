@@ -37,7 +37,7 @@ class _Field:
 
     @property
     def end(self) -> int:
-        """Where `*` and steps end: on Saturday in a week, which has Sunday, 7, at its begin."""
+        """Where `*` and steps end. A week ends on Saturday, 6: 7 is Sunday, with which it begins."""
         return 6 if self.names is _WEEKDAYS else self.highest
 
 

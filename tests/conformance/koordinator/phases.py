@@ -13,6 +13,7 @@ from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.checks.scope import EVERYWHERE
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
@@ -120,7 +121,7 @@ def _carry_out(script: RecordedScript, case: Case) -> None:
         execution.take_up()
         objects = [found for kind in _READ for found in script.cluster.all(kind)]
         objects += script.cluster.all("podmigrationjobs.scheduling.koordinator.sh")
-        execution.carry_out_users(snapshot_from_objects(objects))
+        execution.carry_out_users(snapshot_from_objects(objects), EVERYWHERE)
         clock.sleep(1.0)
 
 

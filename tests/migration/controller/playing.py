@@ -180,9 +180,14 @@ class Play:
         }
         return rooms[self.provider]
 
+    def create(self, wanted: NewJob) -> MigrationJob:
+        """A new job."""
+        journal = self.journal()
+        return journal.create(wanted, journal.new_name())
+
     def jobs(self) -> tuple[MigrationJob, ...]:
         """The jobs that there are."""
-        return self.journal().jobs()
+        return self.journal().found().jobs
 
     def _new_job(self, eviction: PlannedEviction) -> NewJob:
         successors = successors_of(eviction)

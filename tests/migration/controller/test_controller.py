@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from descheduler.migration.controller.adoption import adopted_task
+from descheduler.migration.jobs.machine import JobTerms
 from descheduler.migration.providers.labels import JOB_LABEL
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
@@ -147,7 +148,8 @@ def ready(cluster: LivingCluster, app: str) -> list[str]:
 def test_a_pod_is_deleted_past_its_budget_where_the_policy_says_so() -> None:
     web = deployment("web", 1, on=["n1"], labels={"koordinator.sh/evict-policy": "Delete"})
     cluster = living_cluster(2, [web], [budget("web", minAvailable=1)])
-    (outcome,) = Play(cluster, provider="none", mode="EvictDirectly").evict(*cluster.pods("web"))
+    terms = JobTerms(allowed_policies=("Delete",))
+    (outcome,) = Play(cluster, provider="none", mode="EvictDirectly", terms=terms).evict(*cluster.pods("web"))
     assert outcome.code is OutcomeCode.DONE
     assert cluster.api.sent("POST", "/eviction") == []
 
@@ -156,7 +158,8 @@ def test_a_pod_that_is_evicted_softly_stays_until_somebody_deletes_it() -> None:
     web = deployment("web", 1, on=["n1"], labels={"koordinator.sh/evict-policy": "SoftEviction"})
     cluster = living_cluster(2, [web])
     (victim,) = cluster.pods("web")
-    play = Play(cluster, provider="none", mode="EvictDirectly", ttl=timedelta(seconds=30))
+    terms = JobTerms(allowed_policies=("SoftEviction",))
+    play = Play(cluster, provider="none", mode="EvictDirectly", ttl=timedelta(seconds=30), terms=terms)
     (outcome,) = play.evict(victim)
     (pod,) = cluster.pods("web")
     asked = json.loads(pod["metadata"]["annotations"]["scheduling.koordinator.sh/soft-eviction"])

@@ -20,7 +20,7 @@ from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
 from tests.builders import NOW, make_pod
 
-TERMS = JobTerms()
+TERMS = JobTerms(allowed_policies=("Delete", "SoftEviction"))
 POD = make_pod("web-0", namespace="shop", uid="old", node="n1")
 SUCCESSOR = ObjectReference("shop", "web-0", "new")
 HELD = Room(RoomState.HELD, "n2")

@@ -27,6 +27,7 @@ from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
 from tests.builders import NOW, make_pod
 
+TERMS = JobTerms(allowed_policies=("SoftEviction",))
 POD = make_pod("web-0", namespace="shop", uid="old", node="n1")
 NEW = make_pod("web-1", namespace="shop", uid="new", node="n2", ready=True)
 PLANNED = Surge(True, "Deployment", "web", "web-uid")
@@ -62,7 +63,7 @@ def step(
     new: Pod | None = None,
     after: timedelta = timedelta(0),
 ) -> Step:
-    return next_step(of, Seen(pod, room, new, scale), JobTerms(), NOW + after)
+    return next_step(of, Seen(pod, room, new, scale), TERMS, NOW + after)
 
 
 def failure(taken: Step) -> tuple[str, str]:

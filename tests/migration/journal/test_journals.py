@@ -26,7 +26,7 @@ def held_on(cluster: LivingCluster, *, keeps_objects: bool) -> list[str]:
 def test_job_keeps_the_node_on_which_room_is_held_when_it_goes_on(keeps_objects: bool) -> None:
     cluster = living_cluster()
     journal = Play(cluster, keeps_objects=keeps_objects).journal()
-    created = journal.create(wanted("n3"))
+    created = journal.create(wanted("n3"), journal.new_name())
     before = held_on(cluster, keeps_objects=keeps_objects)
 
     journal.save(created, replace(created, phase="Running", reservation_name="r"))
@@ -36,6 +36,8 @@ def test_job_keeps_the_node_on_which_room_is_held_when_it_goes_on(keeps_objects:
 
 @KEPT
 def test_job_whose_node_the_scheduler_chooses_has_no_annotation_of_one(keeps_objects: bool) -> None:
-    created = Play(living_cluster(), keeps_objects=keeps_objects).journal().create(wanted())
+    journal = Play(living_cluster(), keeps_objects=keeps_objects).journal()
+
+    created = journal.create(wanted(), journal.new_name())
 
     assert (created.held_on, "descheduler/target-node" in created.annotations) == ("", False)

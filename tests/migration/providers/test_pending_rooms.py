@@ -104,7 +104,7 @@ def test_a_reservation_for_a_pending_pod_is_for_that_pod_on_that_node_and_preemp
 def test_rooms_that_are_asked_for_again_are_found() -> None:
     cluster = world()
     play = Play(cluster)
-    job = play.journal().create(new_job(cluster, room_of(*cluster.pods("late"))))
+    job = play.create(new_job(cluster, room_of(*cluster.pods("late"))))
 
     names = {play.rooms().hold(job, play.now()) for _ in range(2)}
 
@@ -165,7 +165,7 @@ def test_room_that_cannot_be_asked_for_leaves_nothing() -> None:
     cluster = world()
     play = Play(cluster)
     pod = cluster.pods("late")[0]
-    job = play.journal().create(new_job(cluster, room_of(pod)))
+    job = play.create(new_job(cluster, room_of(pod)))
     cluster.add(reservation(f"{job.uid}-room-0", "late"))
 
     play.run([adopted_task(job)])
@@ -229,7 +229,7 @@ def test_the_rooms_of_a_job_outlive_the_run_that_has_begun_it(keeps_objects: boo
     cluster = world()
     room = room_of(*cluster.pods("late"))
     play = Play(cluster, keeps_objects=keeps_objects)
-    play.journal().create(new_job(cluster, room))
+    play.create(new_job(cluster, room))
 
     (job,) = Play(cluster, keeps_objects=keeps_objects).jobs()
     play.rooms().hold(job, play.now())

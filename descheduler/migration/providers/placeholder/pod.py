@@ -17,7 +17,7 @@ from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.quantity import format_quantity
 from descheduler.model.requests import ResourceList
 
-__all__ = ["CONTAINER", "PlaceholderSettings", "placeholder_name", "placeholder_of"]
+__all__ = ["CONTAINER", "PlaceholderSettings", "placeholder_of"]
 
 CONTAINER = "placeholder"
 """The name of its only container."""
@@ -34,11 +34,6 @@ class PlaceholderSettings(msgspec.Struct, frozen=True):
 
     image: str = "registry.k8s.io/pause:3.10"
     priority_class: str = "descheduler-placeholder"
-
-
-def placeholder_name(job: MigrationJob) -> str:
-    """The name of the pod that holds the room of `job`."""
-    return placeholder_name_of(job.uid)
 
 
 def placeholder_of(
@@ -64,7 +59,7 @@ def placeholder_of(
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": placeholder_name(job),
+            "name": placeholder_name_of(job.uid),
             "namespace": job.pod_namespace,
             "labels": {**labels_of(job.uid, owner), **_LABELS},
             "annotations": _ANNOTATIONS,

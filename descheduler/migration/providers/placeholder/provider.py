@@ -12,9 +12,9 @@ from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_whole_pod
-from descheduler.migration.providers.labels import OWNER_LABEL
+from descheduler.migration.providers.labels import OWNER_LABEL, placeholder_name_of
 from descheduler.migration.providers.placeholder.ours import FoundPlaceholder, decode_placeholder
-from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_name, placeholder_of
+from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_of
 from descheduler.migration.providers.placeholder.volumes import reachable_terms
 from descheduler.migration.providers.placement_away import narrow
 from descheduler.migration.providers.provider import CannotHold
@@ -65,7 +65,7 @@ class PlaceholderRooms:
                 raise CannotHold(f"the placeholder cannot be created: {error}") from error
             if not may_have_acted(error) or self._find(job) is None:
                 raise
-        return placeholder_name(job)
+        return placeholder_name_of(job.uid)
 
     def _check(self, job: MigrationJob, created: FoundPlaceholder | None) -> None:
         """Gives back what was `created`, if it is no placeholder as admission has left it. Raises CannotHold then, and
@@ -77,7 +77,7 @@ class PlaceholderRooms:
         if created is None and self._find(job) is None:
             found = self._read(job)
             why = (found.differs if found is not None else "") or "it is being deleted"
-            raise CannotHold(f"a pod {placeholder_name(job)} exists, which is not of this job: {why}")
+            raise CannotHold(f"a pod {placeholder_name_of(job.uid)} exists, which is not of this job: {why}")
 
     def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
         """The placeholder as the API server has it; once the pod is to be replaced, the replacement too.
@@ -118,9 +118,9 @@ class PlaceholderRooms:
 
     def _read(self, job: MigrationJob) -> FoundPlaceholder | None:
         """The pod that has the name of the placeholder of the job."""
-        if not (is_object_name(job.pod_namespace) and is_object_name(placeholder_name(job))):
+        if not (is_object_name(job.pod_namespace) and is_object_name(placeholder_name_of(job.uid))):
             return None
-        return self._objects.read(pod_path(job.pod_namespace, placeholder_name(job)), self._decode)
+        return self._objects.read(pod_path(job.pod_namespace, placeholder_name_of(job.uid)), self._decode)
 
     def _replacement(self, job: MigrationJob, now: datetime) -> Pod | None:
         successors = Successors.decoded(job.annotations.get(REPLACEMENT_ANNOTATION, ""))

@@ -58,7 +58,7 @@ class _CountingPlugin(ForeignPlugin):
 
     @property
     def num_changes(self) -> int:
-        """As the plugin counts; grows with each question once it has failed."""
+        """As the plugin counts; 0 once it has failed, as what it says does not count any more."""
         if self.trouble.fault is None:
             try:
                 return is_of(getattr(self._plugin, "num_changes", None), int, "num_changes")
@@ -201,7 +201,7 @@ def _raw(guard: ForeignPlugin, raw: Callable[[], object], final: NDArray[np.int6
 
 
 def _unit_of(guard: ForeignPlugin, method: Method, pod: object) -> object:
-    return _swallowed(guard, lambda: method(pod), lambda unit: text_of(unit, "unit_of()"), str)
+    return _swallowed(guard, lambda: method(pod), lambda unit: text_of(unit, "unit_of()"), lambda: "")
 
 
 def _holds_back(guard: ForeignPlugin, method: Method, pods: object) -> object:
@@ -215,8 +215,9 @@ def _permit(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> ob
 
 
 def _may_preempt(guard: ForeignPlugin, method: Method, pod: object, other: object) -> object:
-    check = lambda found: bool(is_of(found, int, "may_preempt()"))  # noqa: E731
-    return _swallowed(guard, lambda: method(pod, other), check, bool)
+    return _swallowed(
+        guard, lambda: method(pod, other), lambda found: bool(is_of(found, int, "may_preempt()")), lambda: False
+    )
 
 
 def _pre_bind(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> object:
