@@ -104,12 +104,16 @@ class ObjectCalls:
         except (ValueError, RecursionError) as error:
             raise self._broken("GET", path, body) from error
 
-    def create(self, list_path: str, created: Mapping[str, Any], decode: Callable[[bytes], T]) -> T | None:
+    def create(
+        self, list_path: str, created: Mapping[str, Any], decode: Callable[[bytes], T], *, manager: str = ""
+    ) -> T | None:
         """The new object, None when there is one of its name already.
 
-        The server is told how long it may try: a call that this side has given up must not take effect much later.
+        The server is told how long it may try: a call that this side has given up must not take effect much later. It
+        keeps the `manager` as who has stated the fields of the object.
         """
         query = {"timeout": f"{max(self._client.request_timeout_seconds, 0.001):.3f}s"}
+        query |= {"fieldManager": manager} if manager else {}
         response = self._send("POST", list_path, msgspec.json.encode(created), query=query)
         if response.status_code == 409:
             error = self._refusal("POST", list_path, response)
