@@ -125,13 +125,17 @@ class ObjectCalls:
     def _items_if_readable(self, path: str, body: bytes, decode: Callable[[bytes], T]) -> tuple[T | None, ...]:
         return self._decoded_items(path, body, lambda item: _decoded_if_readable(item, decode))
 
-    def create(self, list_path: str, created: Mapping[str, Any], decode: Callable[[bytes], T]) -> T | None:
+    def create(
+        self, list_path: str, created: Mapping[str, Any], decode: Callable[[bytes], T], *, manager: str = ""
+    ) -> T | None:
         """The new object, None when there is one of its name already.
 
         Raises KubeError, with nothing sent, where `decode` could not read it: nobody could deal with it afterwards.
-        The server is told how long it may try: a call that this side has given up must not take effect much later.
+        The server is told how long it may try: a call that this side has given up must not take effect much later. It
+        keeps the `manager` as who has stated the fields of the object.
         """
         query = {"timeout": f"{max(self._client.request_timeout_seconds, 0.001):.3f}s"}
+        query |= {"fieldManager": manager} if manager else {}
         response = self._send("POST", list_path, _readable(list_path, created, decode), query=query)
         if response.status_code == 409:
             error = self._refusal("POST", list_path, response)

@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
-from descheduler.model.text.printable import printable
+from descheduler.model.text.printable import clipped, printable
 from descheduler.supervision import RunStopped
 
 __all__ = [
@@ -41,6 +41,8 @@ __all__ = [
 
 MOST_TEXT = 1_000
 """Characters of a text of a plugin that are kept."""
+_MOST_OF_NAME = 100
+"""Characters of the name of an exception."""
 _OWN = "descheduler"
 _LIBRARIES = frozenset(
     {"click", "google", "jinja2", "kubernetes", "msgspec", "numba", "numpy", "opentelemetry", "ortools"}
@@ -106,11 +108,14 @@ def fault_of(origin: Origin, error: BaseException) -> PluginFault:
     """The fault of a plugin whose code has raised `error`.
 
     Raises `error` itself where the plugin is not to blame: another one is, the run's time is over, or somebody has
-    pressed Ctrl-C.
+    pressed Ctrl-C. The first two, and what is wrong with an answer, are for this program to say: a package that raises
+    them has failed as with any other exception.
     """
-    if isinstance(error, (PluginFault, RunStopped)) or _is_interrupt(error):
+    is_own = _is_raised_here(error)
+    if (is_own and isinstance(error, (PluginFault, RunStopped))) or _is_interrupt(error):
         raise error
-    said = str(error) if isinstance(error, WrongAnswer) else type(error).__name__
+    is_answer = is_own and isinstance(error, WrongAnswer)
+    said = str(error) if is_answer else clipped(type(error).__name__, _MOST_OF_NAME)
     place = place_in_foreign_code(error, origin.root)
     return PluginFault(origin.plugin, f"{origin} failed: {said}{f' at {place}' if place else ''}")
 
@@ -144,6 +149,12 @@ def _traces(error: BaseException) -> Iterator[TracebackType]:
     while trace is not None:
         yield trace
         trace = trace.tb_next
+
+
+def _is_raised_here(error: BaseException) -> bool:
+    """Whether it comes from code of this program, as far as anybody knows."""
+    traces = list(_traces(error))
+    return not traces or str(traces[-1].tb_frame.f_globals.get("__name__", "")).partition(".")[0] == _OWN
 
 
 def _is_interrupt(error: BaseException) -> bool:

@@ -22,8 +22,10 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.facts import NearestValue, PluginFacts
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin_faults import PluginFault, WrongAnswer
 from descheduler.report.plan.making import make_plan
 from descheduler.strategies.framework import StrategyError
+from descheduler.supervision import RunStopped
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 
 Hook = Callable[[StrategyHandle], None]
@@ -179,6 +181,14 @@ def test_filters_are_asked_once_about_each_pod(ask: Callable[[Any, Pod], bool]) 
     assert asked == ["web"]
 
 
+def test_name_of_an_exception_of_a_plugin_is_cut_and_prints() -> None:
+    error = type("\x1b[2J\n" + "E" * 10**6, (Exception,), {})
+
+    decisions = decided(strategy(raising(error())))
+
+    assert failures(decisions) == ["plugin Foreign failed: \\x1b[2J\\n" + "E" * 95 + "..."]
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -187,6 +197,9 @@ def test_filters_are_asked_once_about_each_pod(ask: Callable[[Any, Pod], bool]) 
         pytest.param(GeneratorExit(), id="the end of a generator"),
         pytest.param(MemoryError(), id="no memory"),
         pytest.param(ZeroDivisionError(), id="a bug"),
+        pytest.param(RunStopped("time is over", 99), id="the end of the run"),
+        pytest.param(PluginFault("Other", "is\x1b[2J\n" * 10_000), id="the fault of another plugin"),
+        pytest.param(WrongAnswer("x" * 10**6), id="a wrong answer"),
     ],
 )
 def test_what_a_plugin_raises_is_its_own_fault(error: BaseException) -> None:

@@ -32,11 +32,12 @@ def job(name: str) -> Object:
 
 
 class TestObjects:
-    def test_a_created_object_gets_uid_time_and_version(self) -> None:
+    def test_a_created_object_gets_uid_time_version_and_manager(self) -> None:
         code, made = asked(still_cluster(), "POST", MAPS, config_map("a", key="text"))
 
         assert code == 201
-        assert set(made["metadata"]) == {"name", "namespace", "uid", "creationTimestamp", "resourceVersion"}
+        set_by_server = {"uid", "creationTimestamp", "resourceVersion", "managedFields"}
+        assert set(made["metadata"]) == {"name", "namespace", *set_by_server}
 
     def test_a_name_is_generated_from_its_beginning(self) -> None:
         body = {"metadata": {"generateName": "a-"}, "data": {}}

@@ -34,6 +34,8 @@ KEPT_AFTER_END = timedelta(minutes=5)
 """How long a job stays to be read once its time limit has passed, as with koord-descheduler."""
 _KEPT_WITHOUT_LIMIT = timedelta(minutes=30)
 _LONGEST_REASON = 1_000
+_LONGEST_GRACE_SECONDS = 2**31 - 1
+"""68 years. A larger number is no number of seconds to anybody, and beyond 64 bits the API server refuses the call."""
 _UNDONE = "the run that began it ended before the pod was evicted; the next run decides again"
 
 
@@ -152,7 +154,6 @@ def adopted_task(
     into annotations is no plugin's name.
     """
     is_own = CREATED_BY_ANNOTATION in job.annotations
-    grace_period_seconds = job.delete_options.get("gracePeriodSeconds")
     eviction = PlannedEviction(
         job.pod_namespace,
         job.pod_name,
@@ -161,12 +162,19 @@ def adopted_task(
         profile=profile,
         plugin=job.annotations.get(TRIGGER_ANNOTATION, "") if is_own else "",
         reason=clipped(job.annotations.get(REASON_ANNOTATION, ""), _LONGEST_REASON),
-        grace_period_seconds=grace_period_seconds if isinstance(grace_period_seconds, int) else None,
+        grace_period_seconds=_grace_period_seconds(job),
         controller=None if pod is None else pod.controller,
         labels={} if pod is None else pod.labels,
         users_job="" if is_own else job.name,
     )
     return JobTask(eviction, job=job, is_adopted=True, finishes_only=finishes_only)
+
+
+def _grace_period_seconds(job: MigrationJob) -> int | None:
+    """As its `deleteOptions` say, where that is a number that the API server can read."""
+    stated = job.delete_options.get("gracePeriodSeconds")
+    is_number = isinstance(stated, int) and not isinstance(stated, bool) and abs(stated) <= _LONGEST_GRACE_SECONDS
+    return stated if is_number else None
 
 
 def _has_left(objects: ObjectCalls, job: MigrationJob) -> bool:

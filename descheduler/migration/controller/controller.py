@@ -247,7 +247,9 @@ class JobController:
             task.wait(now)
             if why := why_left(task, self._settings.adopted_seconds, now):
                 self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why, now))
-        elif why := strange(task, progress.pod):
+        elif (why := strange(task, progress.pod)) and not task.is_adopted and not task.may_have_left(now):
+            self._leave_out(task, left_out(OutcomeCode.JOB_WAITS, why), partial(aborted, message=why))
+        elif why:
             self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why, now))
         elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
             self._give_up(task, task.judgement)

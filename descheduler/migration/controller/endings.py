@@ -17,6 +17,7 @@ _MISSES = {
     Miss.UNUSED: OutcomeCode.RESERVATION_UNUSED,
     Miss.ELSEWHERE: OutcomeCode.MISSED_ROOM,
 }
+_GONE = Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
 
 
 def ended(task: JobTask, now: float) -> Judgement:
@@ -25,8 +26,9 @@ def ended(task: JobTask, now: float) -> Judgement:
     if job is None:
         raise ValueError(f"pod {task.eviction.name} never had a job")
     is_missing = job.phase == JobPhase.FAILED and job.reason in (JobReason.MISSING_POD, JobReason.INVALID_POD)
-    is_gone = is_missing or (task.was_evicted and not task.is_adopted)
-    if is_gone and (not task.num_calls or _was_gone_before(task)):
+    if task.has_left_unasked:
+        return _GONE
+    if is_missing and not task.num_calls:
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, job.message if task.is_adopted else POD_GONE)
     if task.miss is not None and task.was_evicted:
         return _missed(task, task.miss, job.message)
@@ -41,11 +43,6 @@ def ended(task: JobTask, now: float) -> Judgement:
     return _kept(task, OutcomeCode.NO_ROOM, job.message, now)
 
 
-def _was_gone_before(task: JobTask) -> bool:
-    """Whether the only call for its eviction was told that there is no such pod: somebody else has removed it."""
-    return task.num_calls == 1 and task.judgement is not None and task.judgement.kind is OutcomeKind.GONE
-
-
 def _missed(task: JobTask, miss: Miss, why: str) -> Judgement:
     """The ending of an eviction whose replacement did not use the room that was held for it."""
     if task.landed_on and task.landed_on == task.eviction.node:
@@ -56,6 +53,8 @@ def _missed(task: JobTask, miss: Miss, why: str) -> Judgement:
 def deleted(task: JobTask, now: float) -> Judgement:
     """The ending of a task whose job somebody has deleted."""
     message = "another client deleted the PodMigrationJob"
+    if task.has_left_unasked:
+        return _GONE
     if task.was_evicted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
     return _kept(task, OutcomeCode.JOB_DELETED, message, now)
@@ -63,6 +62,8 @@ def deleted(task: JobTask, now: float) -> Judgement:
 
 def unfinished(task: JobTask, halted: OutcomeCode, why: str, now: float) -> Judgement:
     """The ending of a task whose job could not go on because the run could not."""
+    if task.has_left_unasked:
+        return _GONE
     if task.was_evicted or task.is_granted:
         message = f"{why}; the next run awaits the replacement"
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)

@@ -101,7 +101,7 @@ class OpenCreations:
 
     def _await(self, tries: Sequence[Future[None]], seconds: float) -> None:
         """Waits until `tries` have ended, for so long at most, and not much longer once the run is halted."""
-        give_up_at, was_halted = self._around.clock() + seconds, self._is_halted()
+        give_up_at, was_halted = self._around.clock() + seconds, False
         while not all(tried.done() for tried in tries) and self._around.clock() < give_up_at:
             wait(tries, timeout=_SLICE_SECONDS)
             if not was_halted and self._is_halted():

@@ -96,6 +96,14 @@ class JobTask(msgspec.Struct, eq=False):
         """Whether its room may be needed: the pod was asked to leave, or may have been, whatever the job says yet."""
         return self.was_evicted or self.is_granted or self.is_in_doubt(now)
 
+    @property
+    def has_left_unasked(self) -> bool:
+        """Whether the pod is gone or about to go, and no call of this run or an earlier one can have caused that: all
+        were refused for certain.
+        """
+        may_have_acted = self.finishes_only or self.is_granted or self.is_called or self.settles_at > 0.0
+        return self.was_evicted and not may_have_acted
+
     def is_asked_again(self, now: float, budget_seconds: float) -> bool:
         """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
         if self.judgement is None or self.judgement.code is not OutcomeCode.BUDGET:

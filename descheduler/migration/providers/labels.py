@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["JOB_LABEL", "OWNER_LABEL", "is_named_as_placeholder", "labels_of", "placeholder_name_of"]
+__all__ = ["JOB_LABEL", "OWNER_LABEL", "is_named_as_placeholder", "labels_of", "manager_of", "placeholder_name_of"]
 
 JOB_LABEL = "descheduler/job"
 """The UID of the job that an object holds room for."""
@@ -15,6 +15,14 @@ OWNER_LABEL = "descheduler/jobs-of"
 def labels_of(job_uid: str, owner: str) -> dict[str, str]:
     """What an object that holds room for a job of `owner` is looked for by. Whoever writes pods can write them too."""
     return {JOB_LABEL: job_uid, OWNER_LABEL: owner}
+
+
+def manager_of(job_uid: str) -> str:
+    """In whose name the room of the job with this UID is created: that of no other job.
+
+    The API server keeps it (`metadata.managedFields`), whatever admission webhooks make of labels and spec.
+    """
+    return f"descheduler-room-{job_uid}"
 
 
 def placeholder_name_of(job_uid: str) -> str:

@@ -52,6 +52,8 @@ class LivingApi:
         """Called with each request when it has come and before it has any effect."""
         self.after_call: list[Callable[[Call, Answer], None]] = []
         """Called with each request and its honest answer when it was carried out."""
+        self.mutating: list[Callable[[Object], None]] = []
+        """Mutating admission webhooks: each changes the objects that are created."""
         self.is_closing = False
 
     def register(self, request: Request) -> Call:
@@ -117,7 +119,7 @@ class LivingApi:
             case "GET", "" | "status" if target.name:
                 return existing(store, target)
             case "POST", "" if not target.name:
-                return create(store, target, request.document())
+                return self._created(target, request)
             case "POST", "eviction" if target.resource.kind == "Pod":
                 return evict(store, target, request.document())
             case "POST", "binding" if target.resource.kind == "Pod":
@@ -136,6 +138,12 @@ class LivingApi:
             case _, "" | "status" | "eviction" | "binding":
                 raise Refused(405, "MethodNotAllowed", "the server does not allow this method on the resource")
         raise Refused(404, "NotFound", "the server could not find the requested resource")
+
+    def _created(self, target: Target, request: Request) -> Object:
+        body = request.document()
+        for change in self.mutating:
+            change(body)
+        return create(self.store, target, body, manager=request.query.get("fieldManager", ""))
 
 
 def _document(request: Request) -> Object | None:

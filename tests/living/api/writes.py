@@ -43,8 +43,11 @@ def existing(store: Store, target: Target) -> Object:
     return found
 
 
-def create(store: Store, target: Target, body: Object) -> Object:
-    """A new object; its status is dropped where only the subresource writes it. Raises Refused (404, 409, 422)."""
+def create(store: Store, target: Target, body: Object, *, manager: str = "") -> Object:
+    """A new object; its status is dropped where only the subresource writes it. Raises Refused (404, 409, 422).
+
+    The server keeps who has created it, and which labels he has stated.
+    """
     metadata = dict(body.get("metadata") or {})
     _check_head(target, body, metadata)
     if not metadata.get("name"):
@@ -58,6 +61,9 @@ def create(store: Store, target: Target, body: Object) -> Object:
         metadata.pop(set_by_server, None)
     if target.resource.is_namespaced:
         metadata["namespace"] = target.namespace
+    labels: Object = {f"f:{label}": {} for label in metadata.get("labels") or {}}
+    owner = {"manager": manager or store.actor, "operation": "Update"}
+    metadata["managedFields"] = [{**owner, "fieldsV1": {"f:metadata": {"f:labels": labels}}}]
     kept = {name: value for name, value in body.items() if not (name == "status" and target.resource.has_status)}
     created = admitted(store, target, {**kept, "metadata": metadata})
     if store.find(target.resource, (target.namespace, metadata["name"])) is not None:

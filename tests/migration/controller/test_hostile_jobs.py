@@ -292,3 +292,17 @@ def test_reservation_that_a_users_job_names_by_a_path_is_not_looked_for() -> Non
     run(cluster)
 
     assert not [path for path in (call.request.path for call in cluster.api.calls) if "x/status" in path]
+
+
+@pytest.mark.parametrize("seconds", [10**30, -(10**30), True, "soon", 1.5], ids=str)
+def test_grace_period_that_is_no_number_of_seconds_does_not_keep_a_pod(seconds: object) -> None:
+    cluster = living_cluster(3, [deployment("web", 3, on=["n1"] * 3)])
+    job = user_job("job-a", cluster.pods("web")[0])
+    job["spec"]["deleteOptions"] = {"gracePeriodSeconds": seconds}
+    cluster.add(job)
+
+    result = live_run(cluster, policy_of(WAYS["directly"]))
+
+    (call,) = cluster.api.sent("POST", "/eviction")
+    assert "gracePeriodSeconds" not in (call.request.document().get("deleteOptions") or {})
+    assert [outcome.code for outcome in result.all_outcomes] == [OutcomeCode.DONE]

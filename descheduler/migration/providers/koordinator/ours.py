@@ -1,7 +1,8 @@
 """What tells a Reservation of this program from one that only looks like it.
 
 As with placeholders, a label proves nothing. A Reservation is ours when its name follows from its job, nobody owns it,
-and it is of the form that this program gives Reservations.
+and it is of the form that this program gives Reservations. One that an admission webhook has changed is removed where
+the API server says that it was created for a job of ours.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import msgspec
 
 from descheduler.migration.providers.koordinator.live_reservations import decode_any_reservation
 from descheduler.migration.providers.koordinator.pending_rooms import is_room_name, room_names
-from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
+from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL, manager_of
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.text.printable import clipped
@@ -27,8 +28,13 @@ class _Owner(msgspec.Struct):
     name: str | None = None
 
 
+class _ManagedFields(msgspec.Struct):
+    manager: str | None = None
+
+
 class _Metadata(msgspec.Struct, rename="camel"):
     owner_references: list[_Owner] | None = None
+    managed_fields: list[_ManagedFields] | None = None
 
 
 class _Wire(msgspec.Struct):
@@ -51,10 +57,14 @@ def names_of(job: MigrationJob) -> frozenset[str]:
 
 
 class FoundReservation(msgspec.Struct, frozen=True):
-    """A Reservation that may be ours. `differs` says what tells it from ours, but for its name; "" for nothing."""
+    """A Reservation that may be ours. `differs` says what tells it from ours, but for its name; "" for nothing.
+
+    `set_by` are the field managers that have stated fields of it, nobody where somebody owns it.
+    """
 
     reservation: Reservation
     differs: str
+    set_by: frozenset[str] = frozenset()
 
     @property
     def job_uid(self) -> str:
@@ -64,6 +74,11 @@ class FoundReservation(msgspec.Struct, frozen=True):
     def is_of(self, job: MigrationJob) -> bool:
         """Whether it is ours, and holds room for `job`."""
         return not self.differs and self.job_uid == job.uid and not self.differs_in_name(names_of(job))
+
+    def was_created_for(self, job: MigrationJob) -> bool:
+        """Whether it is ours of `job`, or was so when it was created, and an admission webhook has changed it."""
+        is_changed = manager_of(job.uid) in self.set_by and self.reservation.name in names_of(job)
+        return is_changed or self.is_of(job)
 
     def differs_in_name(self, names: Collection[str] = ()) -> str:
         """What is wrong with its name, "" for nothing: it follows from its label, or is one of `names`."""
@@ -80,7 +95,9 @@ def decode_found_reservation(block: bytes, owner: str) -> FoundReservation:
         metadata = _decode(block).metadata
     except (ValueError, RecursionError):
         return FoundReservation(found, "its ownerReferences cannot be read")
-    return FoundReservation(found, _differs(found, metadata, owner))
+    managed = () if metadata.owner_references else metadata.managed_fields or ()
+    set_by = frozenset(each.manager or "" for each in managed)
+    return FoundReservation(found, _differs(found, metadata, owner), set_by)
 
 
 def _differs(found: Reservation, metadata: _Metadata, owner: str) -> str:

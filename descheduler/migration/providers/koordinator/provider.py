@@ -24,7 +24,7 @@ from descheduler.migration.providers.koordinator.ours import (
 from descheduler.migration.providers.koordinator.pending_rooms import awaits_its_pod, pending_reservations, room_names
 from descheduler.migration.providers.koordinator.template import reservation_of
 from descheduler.migration.providers.koordinator.usage import missed, reservation_used, used
-from descheduler.migration.providers.labels import OWNER_LABEL
+from descheduler.migration.providers.labels import OWNER_LABEL, manager_of
 from descheduler.migration.providers.provider import CannotHold
 from descheduler.migration.providers.sweeping import Candidate, KnownJobs, Swept, sweep
 from descheduler.migration.replacements import Replacements, Successors, came_after
@@ -76,7 +76,7 @@ class ReservationRooms:
         _require_readable(wanted)
         name = wanted["metadata"]["name"]
         try:
-            created = self._objects.create(_LIST_PATH, wanted, self._decode)
+            created = self._objects.create(_LIST_PATH, wanted, self._decode, manager=manager_of(job.uid))
         except KubeError as error:
             if isinstance(error, ApiError) and error.status_code in _REFUSALS:
                 raise CannotHold(f"the Reservation cannot be created: {error}") from error
@@ -137,9 +137,11 @@ class ReservationRooms:
                 self._delete_of(job, name, if_unused=True)
 
     def _delete_of(self, job: MigrationJob, name: str, *, if_unused: bool = False) -> None:
-        found = self._find(name, job)
-        if found is not None and not ((if_unused or job.has_ended) and found.current_owners):
-            self._delete(found)
+        found = self._read_found(name)
+        if found is None or not found.was_created_for(job):
+            return
+        if not ((if_unused or job.has_ended) and found.reservation.current_owners):
+            self._delete(found.reservation)
 
     def _find(self, name: str, job: MigrationJob) -> Reservation | None:
         """The Reservation of this name, if it is ours and of `job`."""
@@ -210,8 +212,9 @@ def _is_used(reservation: Reservation) -> bool:
 
 
 def _candidate(found: FoundReservation, jobs: KnownJobs) -> Candidate:
-    name, job_uid = found.reservation.name, found.job_uid
+    name, job_uid, job = found.reservation.name, found.job_uid, jobs.over.get(found.job_uid)
     differs = found.differs or ("" if job_uid in jobs.live else found.differs_in_name(_names_for(job_uid, jobs)))
+    differs = "" if job is not None and found.was_created_for(job) else differs
     return Candidate("Reservation", name, f"{_LIST_PATH}/{name}", found.reservation.uid, job_uid, differs)
 
 

@@ -3,6 +3,9 @@
 A label proves nothing: templates are copied, and whoever may create pods writes what labels he likes. A pod is a
 placeholder of ours when its name follows from the UID of its job, nobody owns it, and it is of the class and the form
 that this program gives placeholders.
+
+A mutating admission webhook can change all of that but the name. Such a pod holds no room, but must not be left behind
+either: it is removed where the API server says that it was created for a job of ours.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ from typing import Any
 import msgspec
 
 from descheduler.migration.pods import decode_pod
-from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL, placeholder_name_of
+from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL, manager_of, placeholder_name_of
 from descheduler.migration.providers.placeholder.pod import CONTAINER, PlaceholderSettings
+from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.model.text.printable import clipped
 
@@ -31,8 +35,13 @@ class _Owner(_Wire):
     name: str | None = None
 
 
+class _ManagedFields(_Wire):
+    manager: str | None = None
+
+
 class _Metadata(_Wire):
     owner_references: list[_Owner] | None = None
+    managed_fields: list[_ManagedFields] | None = None
 
 
 class _Container(_Wire):
@@ -59,10 +68,14 @@ _decode = msgspec.json.Decoder(_PodWire).decode
 
 
 class FoundPlaceholder(msgspec.Struct, frozen=True):
-    """A pod that may be a placeholder. `differs` says what tells it from one of ours, "" where nothing does."""
+    """A pod that may be a placeholder. `differs` says what tells it from one of ours, "" where nothing does.
+
+    `set_by` are the field managers that have stated fields of it, nobody where somebody owns it.
+    """
 
     pod: Pod
     differs: str
+    set_by: frozenset[str] = frozenset()
 
     @property
     def job_uid(self) -> str:
@@ -73,11 +86,18 @@ class FoundPlaceholder(msgspec.Struct, frozen=True):
         """Whether it is ours, and holds room for the job with this UID."""
         return not self.differs and self.job_uid == job_uid
 
+    def was_created_for(self, job: MigrationJob) -> bool:
+        """Whether it is ours of `job`, or was so when it was created, and an admission webhook has changed it."""
+        is_named_so = (self.pod.namespace, self.pod.name) == (job.pod_namespace, placeholder_name_of(job.uid))
+        return is_named_so and (self.is_of(job.uid) or manager_of(job.uid) in self.set_by)
+
 
 def decode_placeholder(block: bytes, owner: str, settings: PlaceholderSettings) -> FoundPlaceholder:
     """The pod of these bytes, as one of ours of `owner`, made with `settings`, would be."""
-    pod = decode_pod(block)
-    return FoundPlaceholder(pod, _differs(pod, _decode(block), owner, settings))
+    pod, wire = decode_pod(block), _decode(block)
+    managed = () if wire.metadata.owner_references else wire.metadata.managed_fields or ()
+    set_by = frozenset(each.manager or "" for each in managed)
+    return FoundPlaceholder(pod, _differs(pod, wire, owner, settings), set_by)
 
 
 def _differs(pod: Pod, wire: _PodWire, owner: str, settings: PlaceholderSettings) -> str:

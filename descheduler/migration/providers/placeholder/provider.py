@@ -12,7 +12,7 @@ from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
 from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_whole_pod
-from descheduler.migration.providers.labels import OWNER_LABEL, placeholder_name_of
+from descheduler.migration.providers.labels import OWNER_LABEL, manager_of, placeholder_name_of
 from descheduler.migration.providers.placeholder.ours import FoundPlaceholder, decode_placeholder
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_of
 from descheduler.migration.providers.placeholder.volumes import reachable_terms
@@ -59,7 +59,8 @@ class PlaceholderRooms:
         for terms in reachable_terms(self._objects, pod):
             narrow(wanted["spec"], terms)
         try:
-            self._check(job, self._objects.create(pods_path(job.pod_namespace), wanted, self._decode))
+            path, manager = pods_path(job.pod_namespace), manager_of(job.uid)
+            self._check(job, self._objects.create(path, wanted, self._decode, manager=manager))
         except KubeError as error:
             if isinstance(error, ApiError) and error.status_code in _REFUSALS:
                 raise CannotHold(f"the placeholder cannot be created: {error}") from error
@@ -95,16 +96,16 @@ class PlaceholderRooms:
         return _room(placeholder), replacement
 
     def release(self, job: MigrationJob) -> None:
-        """Deletes the placeholder, whether or not the job knows that it was created."""
-        placeholder = self._find(job)
-        if placeholder is not None:
-            self._delete(placeholder)
+        """Deletes the placeholder, whether or not the job knows that it was created, as admission has left it."""
+        found = self._read(job)
+        if found is not None and found.was_created_for(job) and found.pod.deleted_at is None:
+            self._delete(found.pod)
 
     def sweep(self, jobs: KnownJobs) -> Swept:
         """Deletes the placeholders of jobs that are no more, in all namespaces."""
         found = self._objects.list_readable("/api/v1/pods", self._decode, label_selector=f"{OWNER_LABEL}={self._owner}")
         by_uid = {each.pod.uid: each for each in found if each.pod.deleted_at is None or each.differs}
-        candidates = map(_candidate, by_uid.values())
+        candidates = (_candidate(each, jobs) for each in by_uid.values())
         return sweep(candidates, jobs, self._owner, lambda each: self._delete(by_uid[each.uid].pod), _differs_from)
 
     def _delete(self, placeholder: Pod) -> bool:
@@ -127,9 +128,10 @@ class PlaceholderRooms:
         return None if successors is None else self._replacements.find(successors, job, now)
 
 
-def _candidate(found: FoundPlaceholder) -> Candidate:
-    pod = found.pod
-    return Candidate("pod", pod.key, pod_path(pod.namespace, pod.name), pod.uid, found.job_uid, found.differs)
+def _candidate(found: FoundPlaceholder, jobs: KnownJobs) -> Candidate:
+    pod, job = found.pod, jobs.over.get(found.job_uid)
+    differs = "" if job is not None and found.was_created_for(job) else found.differs
+    return Candidate("pod", pod.key, pod_path(pod.namespace, pod.name), pod.uid, found.job_uid, differs)
 
 
 def _differs_from(each: Candidate, job: MigrationJob) -> str:
