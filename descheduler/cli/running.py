@@ -85,6 +85,7 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
     from descheduler.cluster.wanted_pods import with_wanted_pods
     from descheduler.cycle.beyond_limits import with_beyond_in_time
     from descheduler.cycle.decide import decide
+    from descheduler.cycle.jobs_left_out import OF_DRY_RUN, jobs_left_out
     from descheduler.cycle.request import Landings, snapshot_request
 
     record.is_dry = True
@@ -103,6 +104,8 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
         search = watched_search(watch, is_dry=True, is_quiet=flags.output.is_quiet)
         decide_now = partial(decide_by, policy, observer=observer, most_assessed=_most_assessed(flags), search=search)
         decisions = watch.call("deciding", decide_now)
+    notes = (*decisions.notes, *jobs_left_out(policy, snapshot, OF_DRY_RUN))
+    decisions = msgspec.structs.replace(decisions, notes=notes)
     return _show_plan(with_beyond_in_time(decisions, decide_by, watch), flags, record, watch, ("", ""))
 
 

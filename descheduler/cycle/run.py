@@ -18,6 +18,7 @@ from descheduler.cluster.wanted_pods import with_wanted_pods
 from descheduler.cycle.beyond_limits import with_beyond_in_time
 from descheduler.cycle.deciding_again import DecideAgain
 from descheduler.cycle.guards import Guard, decide_in_time, find_guard, take_lease
+from descheduler.cycle.jobs_left_out import OF_APPLY, OF_DRY_RUN, jobs_left_out
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
@@ -102,7 +103,9 @@ def run_with(
         if live is not None:
             live.take_up()
         snapshot = _read(run, server)
-        is_changed = live is not None and live.carry_out_users(snapshot)
+        why = _why_no_users_jobs(run)
+        skipped = jobs_left_out(run.policy, snapshot, why) if why else ()
+        is_changed = live is not None and not why and live.carry_out_users(snapshot)
         try:
             end = _carry_out_plan(run, live, _read(run, server) if is_changed else snapshot)
         except Exception as error:
@@ -110,7 +113,7 @@ def run_with(
                 raise
             end = _cut_short(run, live, snapshot, error)
         result, kept = end.result, end.kept
-        notes = (*(() if live is None else live.notes), *end.left_out, *kept.notes)
+        notes = (*(() if live is None else live.notes), *skipped, *end.left_out, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(run, kept, result, lease))
         notes = notes if live is None else (*notes, *_keep_status(run, result, lease, live, end.cut_by))
     guard = end.cut_by or find_guard(lease, watch, result.all_outcomes, "" if live is None else live.tripped)
@@ -142,13 +145,19 @@ def _carry_out_plan(run: _Run, live: LiveRun | None, snapshot: Snapshot) -> _End
     return _End(result, rounds, kept, left_out)
 
 
+def _why_no_users_jobs(run: _Run) -> str:
+    """Why it does nothing for PodMigrationJobs of users; "" where it carries them out."""
+    if run.options.apply is not None:
+        return OF_APPLY
+    return OF_DRY_RUN if run.is_dry else ""
+
+
 def _cut_short(run: _Run, live: LiveRun, snapshot: Snapshot, error: Exception) -> _End:
     """The end of a run that has evicted for users and then failed or was stopped, which has to be reported."""
-    from descheduler.cycle.applying import PlanRefusedError
     from descheduler.cycle.remembering import KeptMemory
     from descheduler.kube.errors import KubeError
 
-    is_known = isinstance(error, RunStopped | KubeError | SnapshotError | PolicyError | PlanRefusedError)
+    is_known = isinstance(error, RunStopped | KubeError | SnapshotError | PolicyError)
     cause = str(error) if is_known else f"an internal error ({type(error).__name__})"
     guard = Guard(run.watch.cause, run.watch.signal_number) if run.watch.is_over else Guard(cause)
     rounds = _Rounds(run, snapshot, NO_MEMORY, ())

@@ -53,6 +53,8 @@ def _facts(eviction: PlannedEviction) -> Mapping[str, object]:
         "node": eviction.node,
         "profile": eviction.profile,
     }
+    if eviction.users_job:
+        facts["job"] = eviction.users_job
     return facts if eviction.landing is None else {**facts, "target": _target(eviction.landing)}
 
 

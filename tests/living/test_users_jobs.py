@@ -90,9 +90,51 @@ def test_refused_jobs_are_told_with_code_sentence_and_subject(cluster: LivingClu
 
 
 def test_table_and_names_tell_of_the_jobs(cluster: LivingCluster, cli: Cli) -> None:
-    _, out, _ = cli.run()
+    _, out, err = cli.run()
 
     assert re.search(rf"^{LIMIT} pods evicted, 11 not attempted$", out, re.MULTILINE)
+    assert "Planned, or requested by users, but not evicted: 11 pods" in out
+    assert len(re.findall(r'"Evicted pod" .* job="job-asked-\d\d-', err)) == LIMIT
     assert re.search(rf"^PodMigrationJobs of users: {LIMIT} pods evicted$", out, re.MULTILINE)
     assert "PodMigrationJob job-etcd" in out
     assert num_left(cluster) == LIMIT
+    _, out, _ = cli.run(command="status")
+    assert re.search(r"^Not attempted: +11 pods$", out, re.MULTILINE)
+    assert re.search(rf"^Jobs of users: +{LIMIT} succeeded$", out, re.MULTILINE)
+
+
+def test_apply_leaves_jobs_to_the_next_run_and_evicts_the_pods_of_the_plan_alone(
+    cluster: LivingCluster, cli: Cli, tmp_path: Path
+) -> None:
+    file = tmp_path / "plan.json"
+    (victim,) = cluster.pods("tainted", node="n1")
+    code, _, err = cli.run("--out", str(file), command="plan")
+    assert code == 0, err
+
+    code, out, err = cli.run(str(file), "-o", "json", command="apply")
+
+    assert code == 0, err
+    outcome = json.loads(out)
+    assert [each["pod"]["name"] for each in outcome["results"]] == [victim["metadata"]["name"]]
+    assert num_left(cluster) == 1
+    assert (
+        "21 PodMigrationJobs of users are not in this plan: apply evicts only pods of the plan"
+        in (outcome["plan"]["warnings"])
+    )
+
+
+def test_refused_plan_evicts_nothing_for_jobs_either(cluster: LivingCluster, cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    cli.run("--out", str(file), command="plan")
+    cluster.remove(cluster.pods("tainted", node="n1")[0])
+
+    code, out, err = cli.run(str(file), command="apply")
+
+    assert (code, out, num_left(cluster)) == (1, "", 0), err
+
+
+def test_dry_run_says_that_jobs_are_not_part_of_its_plan(cluster: LivingCluster, cli: Cli) -> None:
+    _, out, _ = cli.run("-o", "json", "--dry-run")
+
+    said = "21 PodMigrationJobs of users are not in this plan: a run that evicts checks them first"
+    assert any(warning.startswith(said) for warning in json.loads(out)["warnings"])

@@ -81,7 +81,8 @@ def apply(
     The cluster is read again. The plan is refused, with what has changed, when it is of another cluster or policy, or
     older than --max-age; when a pod is gone, on another node or not selected by its plugin any more, a node was changed
     or cordoned, a pod is not allowed to be evicted any more, or a replacement pod can no longer be scheduled. With
-    --allow-partial such moves are left out and the others are carried out. No other pod is evicted.
+    --allow-partial such moves are left out and the others are carried out. No other pod is evicted, also not for
+    PodMigrationJobs of users.
 
     Exit codes: as of 'descheduler run'; 1 also for a plan that is refused, and 2 for a file that is not a plan.
     """

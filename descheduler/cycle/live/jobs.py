@@ -169,13 +169,13 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
     """What became of the jobs that users have created, a sentence each; none where there are none."""
     notes = []
     if jobs.num_started:
-        let_go = counted(jobs.num_started, "PodMigrationJob")
-        notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
+        started = counted(jobs.num_started, "PodMigrationJob")
+        notes.append(f"started {started} of users; {jobs.num_succeeded} succeeded")
     notes += _not_moved([each for each in jobs.outcomes if each.message and each.code is not OutcomeCode.LIMIT])
     notes += unheeded_notes(jobs.unheeded, "PodMigrationJob")
     if jobs.num_limited:
         waiting = counted(jobs.num_limited, "PodMigrationJob")
-        notes.append(f"{waiting} of users left to the next run: {jobs.limit}")
+        notes.append(f"left {waiting} of users to the next run: {jobs.limit}")
     if jobs.num_left:
         left = counted(jobs.num_left, "PodMigrationJob")
         notes.append(

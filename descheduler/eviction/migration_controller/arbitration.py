@@ -8,17 +8,28 @@ from enum import Enum
 
 import msgspec
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.job_order import PodsOfJobs, in_order
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
 from descheduler.eviction.migration_controller.pod_checks import PodChecks
-from descheduler.model.koordinator.migration_job import JobMode, JobPhase, JobReason, JobStatus, MigrationJob
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
+from descheduler.model.koordinator.migration_job import (
+    JobConditionType,
+    JobMode,
+    JobPhase,
+    JobReason,
+    JobStatus,
+    MigrationJob,
+)
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 
-__all__ = ["JobDecision", "JobOutcome", "arbitrate"]
+__all__ = ["JobDecision", "JobOutcome", "arbitrate", "is_unclaimed", "jobs_to_judge"]
+
+_TO_JUDGE = frozenset({JobPhase.NONE, JobPhase.PENDING, JobPhase.RUNNING})
 
 
 class JobOutcome(Enum):
@@ -54,6 +65,23 @@ class JobDecision(msgspec.Struct, frozen=True):
     def has_passed(self) -> bool:
         """Whether Koordinator annotates the job as let go, which it also does to fail one without a pod."""
         return self.outcome in (JobOutcome.STARTED, JobOutcome.HELD, JobOutcome.MISSING)
+
+
+def jobs_to_judge(snapshot: Snapshot) -> tuple[MigrationJob, ...]:
+    """The jobs that ask for an eviction which has not begun, whatever phase somebody has given them.
+
+    A run that was killed leaves jobs in phase Running; anybody who may write a status can do so as well. A job whose
+    pod is about to go by now has its eviction begun.
+    """
+    asking = (job for job in snapshot.migration_jobs if job.phase in _TO_JUDGE and not job.is_terminating)
+    found = [job for job in asking if job.found(JobConditionType.EVICTION) is None]
+    leaving = {pod.uid for pod in snapshot.pods if pod.deleted_at is not None} if found else set()
+    return tuple(job for job in found if job.phase != JobPhase.RUNNING or job.pod_uid not in leaving)
+
+
+def is_unclaimed(job: MigrationJob) -> bool:
+    """Whether nobody says that the job is his: users' jobs do not."""
+    return CREATED_BY_ANNOTATION not in job.annotations
 
 
 def arbitrate(

@@ -45,6 +45,7 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *_check_pace(args),
         *_check_choice("defaultJobMode", args.default_job_mode, JOB_MODES),
         *_check_choice("evictionPolicy", args.eviction_policy, EVICTION_POLICIES),
+        *check_in("allowedEvictionPolicies", args.allowed_eviction_policies, EVICTION_POLICIES),
         *_check_choice_if_given("reservationProvider", args.reservation_provider, RESERVATION_PROVIDERS),
         *_check_choice_if_given("singleReplicas", args.single_replicas, SINGLE_REPLICAS),
         *_check_surge(args),

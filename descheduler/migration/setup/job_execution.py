@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.checks.scope import Scope
+from descheduler.eviction.migration_controller.arbitration import is_unclaimed, jobs_to_judge
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
@@ -41,13 +42,11 @@ from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
 from descheduler.migration.setup.users_jobs import (
     JudgedJob,
     UsersJobs,
-    jobs_to_judge,
     judge_jobs,
     left_job,
     num_moved,
     users_jobs,
 )
-from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobMode, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode
@@ -122,7 +121,7 @@ class JobExecution:
 
         Raises KubeError.
         """
-        unclaimed = [job for job in jobs_to_judge(snapshot) if _is_unclaimed(job)]
+        unclaimed = [job for job in jobs_to_judge(snapshot) if is_unclaimed(job)]
         asked = [job for job in unclaimed if self._is_users(job)]
         if not asked:
             return UsersJobs(num_left=sum(job.is_waiting for job in unclaimed))
@@ -159,7 +158,7 @@ class JobExecution:
 
     def _is_users(self, job: MigrationJob) -> bool:
         """Whether a user has created it, and nobody else looks after it."""
-        return _is_unclaimed(job) and self._looks_after_users()
+        return is_unclaimed(job) and self._looks_after_users()
 
     def _looks_after_users(self) -> bool:
         if not self._storage.in_objects:
@@ -209,11 +208,6 @@ class JobExecution:
     def _is_own(self, job: MigrationJob) -> bool:
         prefix = "" if self._storage.in_objects else MAP_PREFIX
         return not job_differs(job, self._storage.owner, prefix)
-
-
-def _is_unclaimed(job: MigrationJob) -> bool:
-    """Whether nobody says that the job is his: users' jobs do not."""
-    return CREATED_BY_ANNOTATION not in job.annotations
 
 
 def _unheeded(args: MigrationControllerArgs, judged: JudgedJob, task: JobTask) -> str:

@@ -17,17 +17,16 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.migration.controller.adoption import adopted_task
 from descheduler.migration.judgement import POD_GONE
 from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
-from descheduler.model.koordinator.migration_job import JobConditionType, JobPhase, MigrationJob
+from descheduler.model.koordinator.migration_job import JobPhase, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["JudgedJob", "UsersJobs", "jobs_to_judge", "judge_jobs", "left_job", "num_moved", "users_jobs"]
+__all__ = ["JudgedJob", "UsersJobs", "judge_jobs", "left_job", "num_moved", "users_jobs"]
 
 _MOVED = frozenset({OutcomeCode.DONE, OutcomeCode.MISSED_ROOM, OutcomeCode.RESERVATION_UNUSED})
 """The job has succeeded."""
-_TO_JUDGE = frozenset({JobPhase.NONE, JobPhase.PENDING, JobPhase.RUNNING})
 
 
 class UsersJobs(msgspec.Struct, frozen=True):
@@ -66,18 +65,6 @@ class JudgedJob(msgspec.Struct, frozen=True):
     def waits(self) -> bool:
         """Whether the next run decides again."""
         return self.code in (OutcomeCode.JOB_WAITS, OutcomeCode.LIMIT)
-
-
-def jobs_to_judge(snapshot: Snapshot) -> tuple[MigrationJob, ...]:
-    """The jobs that ask for an eviction which has not begun, whatever phase somebody has given them.
-
-    A run that was killed leaves jobs in phase Running; anybody who may write a status can do so as well. A job whose
-    pod is about to go by now has its eviction begun.
-    """
-    asking = (job for job in snapshot.migration_jobs if job.phase in _TO_JUDGE and not job.is_terminating)
-    found = [job for job in asking if job.found(JobConditionType.EVICTION) is None]
-    leaving = {pod.uid for pod in snapshot.pods if pod.deleted_at is not None} if found else set()
-    return tuple(job for job in found if job.phase != JobPhase.RUNNING or job.pod_uid not in leaving)
 
 
 def judge_jobs(

@@ -127,8 +127,10 @@ def _range(part: str, field: _Field) -> _Numbers:
         raise CronError(f"{field.name} {part!r} is not a number, a range, a step such as */5, or a list of these")
     step = int(found["step"] or 1)
     first, last = _ends(found, field)
-    if not step or last < first:
-        raise CronError(f"{field.name} {part!r} is empty")
+    if not step:
+        raise CronError(f"{field.name} {part!r} has a step of 0")
+    if last < first:
+        raise CronError(f"{field.name} {part!r} ends before it begins")
     return _Numbers(frozenset(range(first, last + 1, step)), is_open=bool(found["star"]) and step == 1)
 
 

@@ -27,7 +27,7 @@ class StatusError(ValueError):
 class TakenUp(Fields, frozen=True):
     """What a run found of earlier ones: migrations that it finished or undid, and reservations that it removed.
 
-    `of_users` are PodMigrationJobs of users that it carried out.
+    `of_users` are PodMigrationJobs of users that have succeeded.
     """
 
     finished: int

@@ -73,7 +73,8 @@ def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:
         for r in outcome.results
         if r.result != "evicted"
     ]
-    title = f"Planned but not evicted: {counted(len(rows), 'pod')}"
+    planned = "Planned, or requested by users," if any(result.job for result in outcome.results) else "Planned"
+    title = f"{planned} but not evicted: {counted(len(rows), 'pod')}"
     yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "RESULT", "CAUSE"], rows, title=title)
 
 

@@ -52,15 +52,18 @@ def _row(run: RunSummary) -> Row:
 
 def _latest(run: RunSummary, style: TableStyle) -> Iterator[str]:
     evicted = ((each.plugin or "PodMigrationJobs of users", each.counts.get("evicted", 0)) for each in run.plugins)
+    not_attempted = run.counts.get("not-attempted", 0)
     yield style.palette.heading("Latest run")
     yield from style.labelled(
         {
             "Version": printable(run.version),
             "Policy": printable(f"{run.policy} ({run.policy_digest})"),
             "Evicted by": ", ".join(printable(f"{plugin} {number:,}") for plugin, number in evicted if number),
+            "Not attempted": counted(not_attempted, "pod") if not_attempted else "",
             "Not evicted": _not_evicted(run.not_evicted),
             "Scheduled": hit_rate_text(run.predictions),
             "Earlier runs": _taken_up(run.taken_up),
+            "Jobs of users": f"{run.taken_up.of_users:,} succeeded" if run.taken_up.of_users else "",
             "Reservations": f"{run.reservations_unused:,} not used" if run.reservations_unused else "",
         }
     )
@@ -76,6 +79,5 @@ def _taken_up(taken_up: TakenUp) -> str:
         "migrations finished": taken_up.finished,
         "migrations undone": taken_up.undone,
         "reservations removed": taken_up.removed,
-        "PodMigrationJobs of users carried out": taken_up.of_users,
     }
     return ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)

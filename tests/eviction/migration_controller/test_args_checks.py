@@ -40,6 +40,11 @@ def problems(**args: Any) -> list[str]:
             id="what is done with single replicas",
         ),
         pytest.param(
+            {"allowed_eviction_policies": ("Eviction", "delete")},
+            "allowedEvictionPolicies[1]: 'delete' is not one of Eviction, Delete, SoftEviction",
+            id="a policy that labels can choose",
+        ),
+        pytest.param(
             {"default_job_mode": "x"}, "defaultJobMode: 'x' is not one of ReservationFirst, EvictDirectly", id="a mode"
         ),
         pytest.param(

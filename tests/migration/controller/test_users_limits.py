@@ -69,7 +69,7 @@ def test_jobs_above_a_limit_wait_for_the_next_run(limits: str, reached: str) -> 
     first = live_run(cluster, with_limits(limits))
 
     assert len(evicted(cluster)) == 1
-    assert f"2 PodMigrationJobs of users left to the next run: {reached}" in first.decisions.notes
+    assert f"left 2 PodMigrationJobs of users to the next run: {reached}" in first.decisions.notes
     live_run(cluster, with_limits(limits))
     assert len(evicted(cluster)) == 2
 

@@ -53,7 +53,7 @@ def world_with_job(**lease: str) -> LivingCluster:
 def test_run_says_how_many_jobs_of_users_succeeded() -> None:
     cluster = world_with_job()
     result = live_run(cluster, policy_of(WAYS["directly"]))
-    assert "let 1 PodMigrationJob of users go; 1 succeeded" in result.decisions.notes
+    assert "started 1 PodMigrationJob of users; 1 succeeded" in result.decisions.notes
 
 
 def test_run_says_that_it_leaves_jobs_of_users_to_koord_descheduler() -> None:

@@ -61,8 +61,8 @@ def test_times_of_a_day() -> None:
         pytest.param("60 * * * *", "minute '60' is not between 0 and 59", id="above its bound"),
         pytest.param("0 0 0 * *", "day of month '0' is not between 1 and 31", id="below its bound"),
         pytest.param("0 0 * * fry", "day of week 'fry' is not between 0 and 7", id="no name of a day"),
-        pytest.param("5-1 * * * *", "minute '5-1' is empty", id="an empty range"),
-        pytest.param("*/0 * * * *", "minute '*/0' is empty", id="no step"),
+        pytest.param("5-1 * * * *", "minute '5-1' ends before it begins", id="an empty range"),
+        pytest.param("*/0 * * * *", "minute '*/0' has a step of 0", id="no step"),
         pytest.param(
             "x! * * * *", "minute 'x!' is not a number, a range, a step such as */5, or a list of these", id="signs"
         ),
