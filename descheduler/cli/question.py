@@ -29,18 +29,24 @@ _SHORT = {
     "podgroup": ("pg", "pgs"),
     "device": (),
     "podmigrationjob": ("pmj",),
+    "poddisruptionbudget": ("pdb", "budget", "budgets"),
 }
 TYPES: Mapping[str, str] = {word: name for name, short in _SHORT.items() for word in (name, f"{name}s", *short)}
 """What a type may be called → its name here. The groups of the API may follow, as in `deployment.apps`."""
 _WITHOUT_NAMESPACE = frozenset(
     {"node", "namespace", "plugin", "elasticquota", "reservation", "device", "podmigrationjob"}
 )
+_ALL_TOGETHER = "poddisruptionbudget"
+"""The type that is explained without a name, too: all of a namespace, or of the cluster."""
 _DEFAULT_NAMESPACE = "default"
 _HOW = "write TYPE NAME or TYPE/NAME, for example pod/web-1 -n shop, deploy/web -n shop or node/worker-3"
 
 
 class Question(NamedTuple):
-    """A type of `TYPES` and a name: `namespace/name` where the type has one, or a name that any namespace may hold."""
+    """A type of `TYPES` and a name: `namespace/name` where the type has one, or a name that any namespace may hold.
+
+    For all budgets of a namespace it is `namespace/`, for all of the cluster it is empty.
+    """
 
     subject: str
     name: str
@@ -54,6 +60,8 @@ def read_question(
     `namespace` is that of -n; without one it is what `default` gives, or the one called default. It is asked only where
     a namespace has to be found.
     """
+    if len(words) == 1 and _type_of(words[0]) == _ALL_TOGETHER:
+        return Question(_ALL_TOGETHER, f"{namespace}/" if namespace and not all_namespaces else "")
     subject, name = _split(words)
     own, slash, bare = name.rpartition("/")
     if subject in _WITHOUT_NAMESPACE:

@@ -16,6 +16,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.profiles import request_chosen, run_profiles
 from descheduler.cycle.recent_moves import moves_in
 from descheduler.eviction.answers import Answers
+from descheduler.eviction.budget_notes import budget_notes
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
@@ -140,6 +141,7 @@ def decide(
             *surge_notes(policy, decisions.leaving, snapshot),
             *missed_room_notes(policy, decisions.leaving, len(snapshot.nodes)),
             *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
+            *budget_notes(policy, decisions.refusals, snapshot),
             *staying_pod_notes(policy, decisions.leaving, decisions.refusals),
         ),
     )

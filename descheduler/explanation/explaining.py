@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.explanation.budgets import explain_budgets
 from descheduler.explanation.groups import explain_group
 from descheduler.explanation.koordinator.devices import explain_device
 from descheduler.explanation.koordinator.migration_jobs import explain_migration_job
@@ -44,6 +45,7 @@ Subject = Literal[
     "podgroup",
     "device",
     "podmigrationjob",
+    "poddisruptionbudget",
     "namespace",
     "deployment",
     "statefulset",
@@ -114,6 +116,7 @@ class _NoSubject(TypedDict):
     pod_group: None
     device: None
     migration_job: None
+    budgets: None
 
 
 _NOTHING: _NoSubject = {
@@ -126,6 +129,7 @@ _NOTHING: _NoSubject = {
     "pod_group": None,
     "device": None,
     "migration_job": None,
+    "budgets": None,
 }
 
 
@@ -159,6 +163,8 @@ def _answer(subject: Subject, name: str, asked: _Asked) -> _Answer:
             return _Answer("device", explain_device(name, asked.snapshot, asked.scheduling()))
         case "podmigrationjob":
             return _Answer("migration_job", explain_migration_job(name, asked.snapshot, asked.now))
+        case "poddisruptionbudget":
+            return _Answer("budgets", explain_budgets(name, asked.snapshot))
         case _:
             return _Answer("group", *_group(GROUP_KINDS[subject], name, asked))
 

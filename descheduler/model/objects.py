@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from descheduler.model.disruption_budget import DisruptionBudget
 from descheduler.model.requests import ResourceList
-from descheduler.model.selection.labels import NOTHING, LabelSelector
 from descheduler.model.selection.taints import Toleration
 from descheduler.model.volumes.storage import (
     ClaimReference,
@@ -61,24 +61,6 @@ class PriorityClass(msgspec.Struct, frozen=True):
     name: str
     value: int
     preemption_policy: str = ""
-
-
-class DisruptionBudget(msgspec.Struct, frozen=True):
-    """A PodDisruptionBudget. `disruptions_allowed` is None while its controller has not reported for this generation.
-
-    A budget whose selector is malformed has `selector_error` set and covers nothing. `min_available` is None where the
-    budget states a percentage or `maxUnavailable`.
-    """
-
-    namespace: str
-    name: str
-    selector: LabelSelector = NOTHING
-    selector_error: str = ""
-    disruptions_allowed: int | None = None
-    current_healthy: int = 0
-    desired_healthy: int = 0
-    unhealthy_policy: str = ""
-    min_available: int | None = None
 
 
 class Service(msgspec.Struct, frozen=True):

@@ -58,6 +58,9 @@ CHANGES_NO_DECISION = frozenset(
         pytest.param(["reservation", "room"], {"namespace": "ai"}, ("reservation", "room"), id="a Reservation"),
         pytest.param(["devices/gpu-1"], {}, ("device", "gpu-1"), id="the devices of a node"),
         pytest.param(["pmj/move"], {}, ("podmigrationjob", "move"), id="a PodMigrationJob"),
+        pytest.param(["budgets"], {}, ("poddisruptionbudget", ""), id="all budgets"),
+        pytest.param(["pdb"], {"namespace": "shop"}, ("poddisruptionbudget", "shop/"), id="those of a namespace"),
+        pytest.param(["pdb/web"], {"namespace": "shop"}, ("poddisruptionbudget", "shop/web"), id="a budget"),
     ],
 )
 def test_questions_are_read_as_kubectl_users_type_them(

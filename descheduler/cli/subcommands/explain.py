@@ -60,7 +60,9 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
 @click.command(
     cls=GoFlagsCommand, short_help="Explain what a run decides about a pod, workload, node or plugin, and why."
 )
-@click.argument("question", nargs=-1, required=True, metavar="TYPE NAME | TYPE/NAME", shell_complete=complete_question)
+@click.argument(
+    "question", nargs=-1, required=True, metavar="TYPE NAME | TYPE/NAME | budgets", shell_complete=complete_question
+)
 @click.option(
     "--policy-config-file",
     "--config",
@@ -108,8 +110,8 @@ def explain(
     """Explain what a run decides about a pod, workload, node or plugin, and why. Nothing is evicted or written.
 
     TYPE is written as for kubectl: pod (po), deployment (deploy), statefulset (sts), daemonset (ds), replicaset (rs),
-    job, cronjob (cj), namespace (ns), node (no), plugin, and elasticquota (eq), reservation, podgroup (pg), device and
-    podmigrationjob (pmj) of Koordinator.
+    job, cronjob (cj), namespace (ns), node (no), poddisruptionbudget (pdb), plugin, and elasticquota (eq), reservation,
+    podgroup (pg), device and podmigrationjob (pmj) of Koordinator.
 
     pod/NAME -n NAMESPACE, or NAMESPACE/NAME: what the run decides about the pod and why, where its replacement would be
     scheduled, and why not on other nodes. For a pending pod: why it is pending.
@@ -118,6 +120,9 @@ def explain(
 
     node/NAME: which pods are evicted and which are not, and why, which replacements are scheduled onto the node, and
     what blocks draining it.
+
+    budgets, pdb/NAME: what PodDisruptionBudgets allow now, from which figures, and why some can never allow an
+    eviction; with -n NAMESPACE those of a namespace.
 
     elasticquota/NAME: what an elastic quota of Koordinator may use, what its pods use and request, and its children.
 

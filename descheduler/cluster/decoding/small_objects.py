@@ -58,10 +58,18 @@ class _Spec(Wire):
     selector: msgspec.Raw = ABSENT
     unhealthy_pod_eviction_policy: str | None = None
     min_available: Int32 | str | None = None
+    max_unavailable: Int32 | str | None = None
     hard: msgspec.Raw = ABSENT
     scopes: list[str] | None = None
     scope_selector: _ScopeSelectorWire | None = None
     limits: list[_LimitWire] | None = None
+
+
+class _ConditionWire(Wire):
+    type: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class _Status(Wire):
@@ -70,6 +78,9 @@ class _Status(Wire):
     disruptions_allowed: Int32 | None = None
     current_healthy: Int32 | None = None
     desired_healthy: Int32 | None = None
+    expected_pods: Int32 | None = None
+    disrupted_pods: dict[str, msgspec.Raw] | None = None
+    conditions: list[_ConditionWire] | None = None
     hard: msgspec.Raw = ABSENT
     used: msgspec.Raw = ABSENT
 
@@ -128,7 +139,7 @@ def decode_priority_class(block: bytes) -> PriorityClass:
 
 def decode_budget(block: bytes) -> DisruptionBudget:
     """One PodDisruptionBudget."""
-    _, metadata, spec, status = _named(block)
+    wire, metadata, spec, status = _named(block)
     selector, error = decode_selector(bytes(spec.selector))
     # Until its controller has looked at this generation, a budget's status says nothing about it.
     is_current = status.observed_generation is not None and status.observed_generation >= (metadata.generation or 0)
@@ -140,9 +151,22 @@ def decode_budget(block: bytes) -> DisruptionBudget:
         disruptions_allowed=(status.disruptions_allowed or 0) if is_current else None,
         current_healthy=status.current_healthy or 0,
         desired_healthy=status.desired_healthy or 0,
+        expected_pods=status.expected_pods,
         unhealthy_policy=spec.unhealthy_pod_eviction_policy or "",
-        min_available=spec.min_available if isinstance(spec.min_available, int) else None,
+        min_available=spec.min_available,
+        max_unavailable=spec.max_unavailable,
+        has_status=wire.status is not None,
+        sync_failure=_sync_failure(status),
+        num_disrupted=len(status.disrupted_pods or ()),
     )
+
+
+def _sync_failure(status: _Status) -> str:
+    """Why the disruption controller cannot count the pods of a budget; empty where it can."""
+    for each in status.conditions or ():
+        if each.type == "DisruptionAllowed" and each.status == "False" and each.reason == "SyncFailed":
+            return each.message or "the disruption controller gives no cause"
+    return ""
 
 
 def decode_service(block: bytes) -> Service:

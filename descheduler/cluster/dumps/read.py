@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from descheduler.cluster.budget_counts import with_counted_budgets
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.chunks import read_chunks
 from descheduler.cluster.dumps.format import DumpHeader, DumpTrailer, read_marker
@@ -104,6 +105,8 @@ class _Reader:
     taken_at: datetime | None = None
     resource_version: str = ""
     absent: set[str] = field(default_factory=set)
+    is_of_cluster: bool = False
+    """Whether a part of it was written by `descheduler snapshot`, so that no object is a manifest."""
 
     def read(self, stream: BinaryIO, source: str) -> None:
         """Reads one file whole."""
@@ -118,6 +121,7 @@ class _Reader:
             elif isinstance(marker, DumpHeader):
                 _require_trailer(header, source)
                 header, num_objects = marker, 0
+                self.is_of_cluster = True
                 self._note_header(marker, self.builder.place)
             else:
                 self._note_trailer(marker, num_objects, self.builder.place)
@@ -160,7 +164,8 @@ class _Reader:
             [kind for kind in missing if kind.key in self.absent],
             [kind for kind in missing if kind.key not in self.absent],
         )
-        return builder.finish(taken_at=self.taken_at, resource_version=self.resource_version)
+        snapshot = builder.finish(taken_at=self.taken_at, resource_version=self.resource_version)
+        return snapshot if self.is_of_cluster else with_counted_budgets(snapshot)
 
     def _known(self, keys: Iterable[str]) -> Iterator[str]:
         """Those of `keys` that stand for a kind that is read."""

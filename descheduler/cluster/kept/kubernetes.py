@@ -55,8 +55,12 @@ NODE = an_object(
 POD = an_object(spec=POD_SPEC, status=POD_STATUS)
 PRIORITY_CLASS = an_object(**scalars("value", "preemptionPolicy"))
 BUDGET = an_object(
-    spec={"minAvailable": Leaf.SCALAR, "selector": SELECTOR, "unhealthyPodEvictionPolicy": Leaf.SCALAR},
-    status=scalars("observedGeneration", "disruptionsAllowed", "currentHealthy", "desiredHealthy"),
+    spec={**scalars("minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy"), "selector": SELECTOR},
+    status={
+        **scalars("observedGeneration", "disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"),
+        "disruptedPods": Leaf.MAP,
+        "conditions": scalars("type", "status", "reason", "message"),
+    },
 )
 
 _REPLICAS: Fields = {"replicas": Leaf.SCALAR, "template": POD_TEMPLATE}

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from descheduler.report.document import ApiVersion, Fields, PolicyIdentity, SnapshotIdentity
+from descheduler.report.explanation.budget import BudgetsExplanation
 from descheduler.report.explanation.device import DeviceExplanation
 from descheduler.report.explanation.group import GroupExplanation
 from descheduler.report.explanation.migration_job import MigrationJobExplanation
@@ -20,8 +21,8 @@ __all__ = ["Explanation"]
 
 
 class Explanation(Fields, frozen=True):
-    """The subject, in one of `pod`, `node`, `plugin`, `quota`, `reservation`, `pod_group`, `device`, `migration_job`
-    and `group`, the pods of a workload or a namespace; the others are null.
+    """The subject, in one of `pod`, `node`, `plugin`, `quota`, `reservation`, `pod_group`, `device`, `migration_job`,
+    `budgets` and `group`, the pods of a workload or a namespace; the others are null.
 
     `policy` is null without a policy, `snapshot` without a cluster or a dump. `now` is the instant that all ages
     were taken at.
@@ -41,4 +42,5 @@ class Explanation(Fields, frozen=True):
     pod_group: PodGroupExplanation | None
     device: DeviceExplanation | None
     migration_job: MigrationJobExplanation | None
+    budgets: BudgetsExplanation | None
     warnings: tuple[str, ...]

@@ -234,16 +234,25 @@ def _cluster_objects() -> dict[str, Object]:
             "spec": {
                 "minAvailable": 2,
                 "selector": _SELECTOR,
-                "maxUnavailable": CANARY,
+                "maxUnavailable": "10%",
                 "unhealthyPodEvictionPolicy": "AlwaysAllow",
             },
             "status": {
                 "observedGeneration": 2,
-                "disruptedPods": {CANARY: "2026-01-01T00:00:00Z"},
+                "disruptedPods": {"web-1": "2026-01-01T00:00:00Z"},
                 "disruptionsAllowed": 3,
                 "currentHealthy": 4,
                 "desiredHealthy": 5,
-                "conditions": [_CONDITION],
+                "expectedPods": 6,
+                "conditions": [
+                    {
+                        "type": "DisruptionAllowed",
+                        "status": "False",
+                        "reason": "SyncFailed",
+                        "message": "jobs.batch does not implement the scale subresource",
+                        "lastTransitionTime": CANARY,
+                    }
+                ],
             },
         },
         "Service": {"spec": {"selector": {"app": "x"}, "clusterIP": CANARY, "externalName": CANARY}},

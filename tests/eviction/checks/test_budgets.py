@@ -33,7 +33,8 @@ def make_ledger(*budgets: DisruptionBudget) -> BudgetLedger:
         pytest.param([make_budget("b", APP, disruptions_allowed=0)], Reason.DISRUPTION_BUDGET, id="none left"),
         pytest.param([make_budget("b", {"app": "y"}, disruptions_allowed=0)], None, id="a budget for others"),
         pytest.param([make_budget("b", APP, namespace="z", disruptions_allowed=0)], None, id="another namespace"),
-        pytest.param([make_budget("b", APP)], None, id="a budget that nobody has reported on"),
+        pytest.param([make_budget("b", APP)], Reason.DISRUPTION_BUDGET, id="a budget whose status is not current"),
+        pytest.param([make_budget("b", APP, has_status=False)], None, id="a budget that no API server has stored"),
         pytest.param(
             [make_budget(name, APP, disruptions_allowed=5) for name in "bc"], Reason.SEVERAL_BUDGETS, id="two budgets"
         ),
@@ -69,7 +70,9 @@ def test_pod_that_disrupts_nothing_needs_no_budget(facts: dict[str, Any]) -> Non
     ],
 )
 def test_used_up_budget_says_what_it_allowed(allowed: int, words: str) -> None:
-    ledger = make_ledger(make_budget("b", APP, disruptions_allowed=allowed, current_healthy=3, desired_healthy=2))
+    ledger = make_ledger(
+        make_budget("b", APP, disruptions_allowed=allowed, current_healthy=3, desired_healthy=2, expected_pods=3)
+    )
     for number in range(allowed):
         ledger.charge(make_covered(f"p{number}"))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from descheduler.model.text.printable import printable
 from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.tables.budget import budgets_table
 from descheduler.report.explanation.tables.device import device_table
 from descheduler.report.explanation.tables.group import group_table
 from descheduler.report.explanation.tables.migration_job import migration_job_table
@@ -32,6 +33,8 @@ def explanation_table(explanation: Explanation, style: TableStyle) -> Iterator[s
         yield from plugin_table(explanation.plugin, style)
     if explanation.quota is not None:
         yield from quota_explanation_table(explanation.quota, style)
+    if explanation.budgets is not None:
+        yield from budgets_table(explanation.budgets, style)
     yield from _of_koordinator(explanation, style)
     left_out = () if explanation.snapshot is None else explanation.snapshot.skipped_objects
     for warning in (*explanation.warnings, *(f"left out: {sentence}" for sentence in left_out)):

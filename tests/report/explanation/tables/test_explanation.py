@@ -126,6 +126,7 @@ def text_of(
         pod_group=None,
         device=None,
         migration_job=None,
+        budgets=None,
         warnings=warnings,
     )
     return "".join(render(explanation, output_format, TableStyle(width=width)))

@@ -1,0 +1,53 @@
+"""Budgets that can never allow an eviction, and what they say about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descheduler.model.disruption_budget import DisruptionBudget
+
+CURRENT = {"disruptions_allowed": 0, "current_healthy": 3, "desired_healthy": 3, "expected_pods": 3}
+
+
+def budget(**facts: Any) -> DisruptionBudget:
+    return DisruptionBudget("shop", "web", **facts)
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        pytest.param(CURRENT | {"max_unavailable": 0}, "maxUnavailable is 0", id="nothing may be missing"),
+        pytest.param({"max_unavailable": "0%"}, "maxUnavailable is 0%", id="nor a share, whatever its status"),
+        pytest.param({"min_available": "100%"}, "minAvailable is 100%", id="all have to be there"),
+        pytest.param(CURRENT | {"min_available": 3}, "minAvailable is 3, and 3 pods are expected", id="as many"),
+        pytest.param(
+            CURRENT | {"min_available": "67%"}, "minAvailable is 67% (3 pods), and 3 pods are expected", id="rounded up"
+        ),
+        pytest.param(
+            {"max_unavailable": 1, "sync_failure": "jobs.batch does not implement the scale subresource"},
+            "SyncFailed (jobs.batch does not implement the scale subresource)",
+            id="pods of a Job",
+        ),
+        pytest.param(
+            {"max_unavailable": 1, "disruptions_allowed": 0, "current_healthy": 2, "expected_pods": 0},
+            "its pods have no controller with replicas (maxUnavailable: 1 needs one)",
+            id="bare pods",
+        ),
+        pytest.param(CURRENT | {"max_unavailable": 1, "current_healthy": 2, "desired_healthy": 2}, "", id="not now"),
+        pytest.param({"min_available": 3, "desired_healthy": 3, "expected_pods": 3}, "", id="figures of an old spec"),
+        pytest.param(CURRENT | {"max_unavailable": 0, "disruptions_allowed": 1}, "", id="it allows one all the same"),
+        pytest.param(CURRENT | {"min_available": 3, "expected_pods": 0}, "", id="it covers no pod"),
+        pytest.param(CURRENT | {"min_available": 3, "expected_pods": None}, "", id="a dump that does not tell"),
+    ],
+)
+def test_why_a_budget_can_never_allow_an_eviction(facts: dict[str, Any], why: str) -> None:
+    assert budget(**facts).why_never == why
+
+
+def test_what_a_budget_says_about_now() -> None:
+    assert budget(disruptions_allowed=1).why_none == ""
+    assert budget().why_none == "allows 0 disruptions until the disruption controller has processed its latest spec"
+    assert budget(**CURRENT).why_none == "allows 0 disruptions (3 healthy, 3 required)"
+    assert budget(max_unavailable=0).why_none == "can never allow an eviction: maxUnavailable is 0"
