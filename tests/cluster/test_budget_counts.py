@@ -52,7 +52,7 @@ def dump(folder: Path, *objects: Object) -> Snapshot:
     return read_dump([file])
 
 
-def figures(snapshot: Snapshot) -> tuple[int | None, int, int, int]:
+def figures(snapshot: Snapshot) -> tuple[int | None, ...]:
     """Allowed, healthy, desired and expected pods."""
     (found,) = snapshot.budgets
     return found.disruptions_allowed, found.current_healthy, found.desired_healthy, found.expected_pods
