@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.builders import Object, node_object, pod_object
-from tests.conformance.budget_answers import check
+from tests.conformance.owners.budget_answers import check
 
 APP = {"app": "web"}
 EVICTED: Object = {"code": 201, "status": "Success"}

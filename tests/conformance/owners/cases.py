@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.conformance.outcomes import CaseTally, difference_or_crash
-from tests.conformance.owners import after_evictions
+from tests.conformance.owners import after_evictions, budget_answers
 
 __all__ = ["OwnerTally", "difference_of", "is_owner_case"]
 
 Case = Mapping[str, Any]
 Check = Callable[[Case], str | None]
 
-CHECKS: tuple[Check, ...] = (after_evictions.check,)
-"""Each says what differs in its part of a case, or None: what comes after the evictions that were accepted."""
+CHECKS: tuple[Check, ...] = (after_evictions.check, budget_answers.check)
+"""Each says what differs in its part of a case, or None: what the API answers, and what comes after what it accepts."""
 
 
 def is_owner_case(vector: Mapping[str, Any]) -> bool:
