@@ -24,7 +24,7 @@ SCHEDULER = "scheduler.jsonl.gz"
 """Cases of the scheduler, of which every candidate is compared in several ways."""
 KOORDINATOR = tuple(
     f"koordinator-{subject}.jsonl.gz"
-    for subject in ("coscheduling", "deviceshare", "elasticquota", "lownodeload", "migration", "reservation")
+    for subject in ("coscheduling", "deviceshare", "elasticquota", "lownodeload", "migration", "more", "reservation")
 )
 """Cases of Koordinator."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.jobs.machine import why_no_room
 from descheduler.migration.jobs.seen import Miss
 from descheduler.migration.judgement import POD_GONE, Judgement
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason
@@ -78,6 +79,8 @@ def why_left(task: JobTask, patience_seconds: float, now: float) -> str:
         return ""
     if task.job.is_paused:
         return "its job is paused"
+    if why := why_no_room(task.job):
+        return why
     is_late = task.is_adopted and now - task.unchanged_since >= patience_seconds
     return f"its job has not changed for {patience_seconds:g} s" if is_late else ""
 

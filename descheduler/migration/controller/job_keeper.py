@@ -13,7 +13,7 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.conditions import failed, with_condition
 from descheduler.migration.jobs.endings import may_hold_room
-from descheduler.migration.jobs.machine import JobTerms, next_step
+from descheduler.migration.jobs.machine import JobTerms, next_step, why_no_room
 from descheduler.migration.jobs.seen import Miss, Seen
 from descheduler.migration.jobs.steps import (
     End,
@@ -30,7 +30,7 @@ from descheduler.migration.jobs.surge import surge_of, with_surge
 from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.providers.provider import CannotHold, ReservationProvider
+from descheduler.migration.providers.provider import CannotHold, CannotHoldNow, ReservationProvider
 from descheduler.migration.replacements import Replacements, successors_of
 from descheduler.migration.surges.surges import Surges
 from descheduler.migration.traces.job_listener import EveryListener, JobListener
@@ -127,6 +127,8 @@ class JobKeeper:
                 return Progress(None, End(), seen.pod)
             known = seen if isinstance(step, Save) and _looked_at(kept) == _looked_at(job) else None
             job = kept
+            if isinstance(step, HoldRoom) and (why := why_no_room(job)):
+                return Progress(job, WaitForChange(why), seen.pod)
             if job.has_ended:  # what was seen right before may not be there any more
                 return Progress(job, End(), seen.pod, seen.replacement, seen.room.miss)
         return Progress(job, WaitForChange("its status keeps changing"))
@@ -245,6 +247,8 @@ class JobKeeper:
         except CannotHold as error:  # some may be there, of this call or an earlier one
             self.release_room(job)
             told = self._not_created(job, str(error))
+            if isinstance(error, CannotHoldNow) and why_no_room(told):
+                return told
             return failed(told, JobReason.FAILED_CREATE_RESERVATION, str(error))
         except KubeError as error:
             told = self._not_created(job, str(error))

@@ -31,7 +31,7 @@ from descheduler.model.koordinator.migration_job import (
 )
 from descheduler.model.pod import Pod
 
-__all__ = ["JobTerms", "evicting", "next_step"]
+__all__ = ["JobTerms", "evicting", "next_step", "why_no_room"]
 
 
 class JobTerms(msgspec.Struct, frozen=True):
@@ -98,6 +98,16 @@ def _with_room(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) ->
     if (step := surge_step(job, seen, policy, patience, now)) is not None:
         return step
     return _evict(job, seen, terms, now) or _await_replacement(job, seen, terms, now)
+
+
+def why_no_room(job: MigrationJob) -> str:
+    """Why no room could be created for a job of a user, which later runs try again until its `ttl`; "" for others."""
+    created = job.found(JobConditionType.RESERVATION_CREATED)
+    is_users = CREATED_BY_ANNOTATION not in job.annotations
+    waits = is_users and bool(job.ttl) and not job.reservation_name and not job.has_ended
+    if not waits or created is None or created.reason != JobReason.FAILED_CREATE_RESERVATION:
+        return ""
+    return created.message
 
 
 def _without_room(job: MigrationJob) -> Step:

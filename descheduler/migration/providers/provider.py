@@ -10,11 +10,15 @@ from descheduler.migration.providers.sweeping import KnownJobs, Swept
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 
-__all__ = ["CannotHold", "ReservationProvider"]
+__all__ = ["CannotHold", "CannotHoldNow", "ReservationProvider"]
 
 
 class CannotHold(Exception):  # noqa: N818 - an answer callers act on, named after what it says
-    """Room cannot be asked for: the sentence says why, and no repetition helps."""
+    """Room cannot be asked for: the sentence says why, and no repetition in this run helps."""
+
+
+class CannotHoldNow(CannotHold):
+    """The same, for a reason that others can change while the job stays as it is."""
 
 
 class ReservationProvider(Protocol):

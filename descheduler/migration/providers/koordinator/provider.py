@@ -25,7 +25,7 @@ from descheduler.migration.providers.koordinator.pending_rooms import awaits_its
 from descheduler.migration.providers.koordinator.template import reservation_of
 from descheduler.migration.providers.koordinator.usage import missed, reservation_used, used
 from descheduler.migration.providers.labels import OWNER_LABEL, manager_of
-from descheduler.migration.providers.provider import CannotHold
+from descheduler.migration.providers.provider import CannotHold, CannotHoldNow
 from descheduler.migration.providers.sweeping import Candidate, KnownJobs, Swept, sweep
 from descheduler.migration.replacements import Replacements, Successors, came_after
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
@@ -79,7 +79,8 @@ class ReservationRooms:
             created = self._objects.create(_LIST_PATH, wanted, self._decode, manager=manager_of(job.uid))
         except KubeError as error:
             if isinstance(error, ApiError) and error.status_code in _REFUSALS:
-                raise CannotHold(f"the Reservation cannot be created: {error}") from error
+                kind = CannotHold if job.template else CannotHoldNow  # a template stays as it is
+                raise kind(f"the Reservation cannot be created: {error}") from error
             if may_have_acted(error) and self._find(name, job) is not None:
                 return
             raise

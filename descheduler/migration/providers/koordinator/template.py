@@ -14,7 +14,7 @@ from typing import Any
 
 from descheduler.migration.providers.labels import labels_of
 from descheduler.migration.providers.placement_away import keep_away, keep_on
-from descheduler.migration.providers.provider import CannotHold
+from descheduler.migration.providers.provider import CannotHoldNow
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.duration import format_duration
 
@@ -130,7 +130,7 @@ def _owners(pod: Mapping[str, Any]) -> list[dict[str, Any]]:
     for owner in metadata.get("ownerReferences") or ():
         if owner.get("controller"):
             return [{"controller": {**owner, "namespace": metadata["namespace"]}}]
-    raise CannotHold("the pod has no controller that would create a replacement; use mode EvictDirectly")
+    raise CannotHoldNow("the pod has no controller that would create a replacement; use mode EvictDirectly")
 
 
 def _that_very(pod: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from descheduler.migration.providers.placeholder.ours import FoundPlaceholder, d
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_of
 from descheduler.migration.providers.placeholder.volumes import reachable_terms
 from descheduler.migration.providers.placement_away import narrow
-from descheduler.migration.providers.provider import CannotHold
+from descheduler.migration.providers.provider import CannotHold, CannotHoldNow
 from descheduler.migration.providers.sweeping import Candidate, KnownJobs, Swept, sweep
 from descheduler.migration.replacements import Replacements, Successors
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
@@ -63,7 +63,7 @@ class PlaceholderRooms:
             self._check(job, self._objects.create(path, wanted, self._decode, manager=manager))
         except KubeError as error:
             if isinstance(error, ApiError) and error.status_code in _REFUSALS:
-                raise CannotHold(f"the placeholder cannot be created: {error}") from error
+                raise CannotHoldNow(f"the placeholder cannot be created: {error}") from error
             if not may_have_acted(error) or self._find(job) is None:
                 raise
         return placeholder_name_of(job.uid)
