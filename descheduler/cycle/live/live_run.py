@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -25,6 +27,7 @@ from descheduler.eviction.checks.limits import limits_of
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.client import KubeClient
 from descheduler.kube.discovery import ServerFacts
+from descheduler.kube.errors import KubeError
 from descheduler.kube.events import EventRecorder
 from descheduler.kube.leases.held_lease import HeldLease
 from descheduler.migration.guards.setup import make_watchman
@@ -66,7 +69,7 @@ class LiveRun:
         at: float,
     ) -> None:
         """`at` is the clock of `watch` when it was `now`."""
-        self._policy, self._scope = policy, options.scope
+        self._policy, self._scope, self._watch = policy, options.scope, watch
         self.taken_up = NOTHING_TAKEN_UP
         self.evicted_for_users: tuple[PriorMove, ...] = ()
         self._users_outcomes: tuple[Outcome, ...] = ()
@@ -123,7 +126,8 @@ class LiveRun:
 
     def take_up(self) -> None:
         """Finishes or undoes what earlier runs left."""
-        adopted = self._carrier.take_up(self._settings, self._open_calls, self._may_call)
+        with self._in_time("taking up jobs of earlier runs"):
+            adopted = self._carrier.take_up(self._settings, self._open_calls, self._may_call)
         self.taken_up = taken_up(adopted)
         self.notes = self._jobs.notes
         if adopted is not None:
@@ -133,12 +137,23 @@ class LiveRun:
     def carry_out_users(self, snapshot: Snapshot) -> bool:
         """Carries out what users have asked for; whether the cluster may have changed by that."""
         settings = self._settings_over(snapshot)
-        users = self._carrier.carry_out_users(snapshot, self._scope, settings, self._open_calls, self._may_call)
+        with self._in_time("carrying out PodMigrationJobs of users"):
+            users = self._carrier.carry_out_users(snapshot, self._scope, settings, self._open_calls, self._may_call)
         self.evicted_for_users, self._users_outcomes = users.evicted, users.outcomes
         self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
         self.notes = (*self.notes, *users_notes(users))
         self.num_unused += num_unused(users.outcomes)
         return users.num_started > 0
+
+    @contextmanager
+    def _in_time(self, doing: str) -> Iterator[None]:
+        """Has an error that comes when the time is over already told as that. Raises RunStopped."""
+        self._watch.tell(doing)
+        try:
+            yield
+        except KubeError:
+            self._watch.check()
+            raise
 
     def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
         """Decides over `snapshot` and evicts, in rounds; the result has what was done for users, too."""

@@ -43,6 +43,8 @@ _UNDO_SHARE = 1 / 3
 
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
+_LONGEST_PAUSE_SECONDS = 1.0
+"""How long it may sleep on where nothing is due: a sleep does not end at the deadline of the run."""
 
 _End = Callable[[MigrationJob], MigrationJob]
 """Makes of a job what it is at its end."""
@@ -200,8 +202,8 @@ class JobController:
             wait(awaited, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
             return
         dues = [task.due for task in self._active]
-        until_due = min(dues, default=0.0) - self._around.clock()
-        self._around.sleep(max(_SLICE_SECONDS, until_due) if not len(self._turns) else _SLICE_SECONDS)
+        until_due = 0.0 if len(self._turns) else min(dues, default=0.0) - self._around.clock()
+        self._around.sleep(min(max(_SLICE_SECONDS, until_due), _LONGEST_PAUSE_SECONDS))
 
     def _collect(self) -> None:
         over, error = self._turns.take_judgement(self._around.clock())

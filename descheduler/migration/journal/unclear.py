@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from descheduler.kube.errors import KubeError, may_have_acted
+from descheduler.kube.errors import KubeError, TransportError, may_have_acted
 from descheduler.kube.objects import ObjectCalls
 from descheduler.model.koordinator.migration_job import MigrationJob
 
@@ -26,7 +26,9 @@ def create_surely(
         if not may_have_acted(error):
             raise
         return _found(objects, list_path, body, decode, error)
-    return created or _found(objects, list_path, body, decode, None)
+    if created is not None and _is_whole(created):
+        return created
+    return _found(objects, list_path, body, decode, None)
 
 
 def patch_surely(
@@ -45,15 +47,26 @@ def patch_surely(
     may yet be done.
     """
     try:
-        return objects.patch(path + subresource, body, decode)
+        patched = objects.patch(path + subresource, body, decode)
     except KubeError as error:
-        if may_have_acted(error):
-            found = objects.read(path, decode)
-            if found is None or is_done(found):
-                return found
-            if found.resource_version != body["metadata"]["resourceVersion"]:
-                return None
-        raise
+        if not may_have_acted(error):
+            raise
+        unclear = error
+    else:
+        if patched is None or _is_whole(patched):
+            return patched
+        unclear = TransportError(f"PATCH {path}: the answer is not the job that was asked for")
+    found = objects.read(path, decode)
+    if found is None or is_done(found):
+        return found
+    if found.resource_version != body["metadata"]["resourceVersion"]:
+        return None
+    raise unclear
+
+
+def _is_whole(job: MigrationJob) -> bool:
+    """Whether an answer holds what the next write states as its preconditions."""
+    return bool(job.uid and job.resource_version)
 
 
 def _found(
@@ -68,6 +81,6 @@ def _found(
         found = objects.read(f"{list_path}/{name}", decode)
     except KubeError as unread:
         raise CreationUnclear(f"{kind} {name} may have been created or not, and cannot be read: {unread}") from error
-    if found is None:
+    if found is None or not _is_whole(found):
         raise CreationUnclear(f"{kind} {name} could not be created: no answer came, and it does not exist{why}")
     return found

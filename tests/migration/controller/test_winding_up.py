@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.plan.outcome import OutcomeCode
-from tests.living.builders import deployment, living_cluster
+from tests.living.builders import budget, deployment, living_cluster
 from tests.migration.controller.playing import AtOnce, Play
 
 _LOOKS_BEFORE_HALT = 8
@@ -75,3 +75,27 @@ def test_a_halted_run_whose_calls_get_no_answer_ends_within_the_documented_time(
     assert play.jobs() != ()
     assert play.halted_at is not None
     assert play.ticking.seconds - play.halted_at <= _DOCUMENTED_SECONDS
+
+
+class Recorded(Play):
+    """A run whose sleeps are known."""
+
+    def surroundings(self) -> Surroundings:
+        """What is outside of the run."""
+        around, self.sleeps = super().surroundings(), list[float]()
+
+        def sleep(seconds: float) -> None:
+            self.sleeps.append(seconds)
+            around.sleep(seconds)
+
+        return replace(around, sleep=sleep)
+
+
+def test_a_run_that_waits_for_a_budget_looks_at_its_deadline_each_second() -> None:
+    cluster = living_cluster(3, [deployment("web", 2, on=["n1", "n1"])], [budget("web", minAvailable=2)])
+    play = Recorded(cluster, mode="EvictDirectly")
+
+    (outcome,) = play.evict(cluster.pods("web")[0])
+
+    assert outcome.code is OutcomeCode.BUDGET
+    assert 0.0 < max(play.sleeps) <= 1.0
