@@ -102,6 +102,8 @@ def _false_exit_code(history: History, run: Run) -> Iterator[str]:
         yield "no guard had a reason to end the run"
 
 
+_ERRORS_OF_A_GUARD = 10
+"""So many calls have failed at least where `guards.maxAPIErrorRate` of MigrationController ends a run."""
 _ALREADY = "pods were evicted before this error"
 """Logged where a run cannot go on that has evicted pods for the jobs of users."""
 _SUMS = "Number of evictions/requests"
@@ -120,7 +122,7 @@ def _was_cut_off_reading(history: History, run: Run) -> bool:
 
 
 def _has_guard(history: History, run: Run, codes: Counter[str]) -> bool:
-    """Whether deadline, Lease or overload can have ended the run."""
+    """Whether deadline, Lease, overload or failing calls can have ended the run."""
     seconds = history.terms.deadline_seconds
     if seconds is not None and run.ended_at - run.started_at >= seconds * 0.5:
         return True
@@ -128,9 +130,12 @@ def _has_guard(history: History, run: Run, codes: Counter[str]) -> bool:
         return True
     if _ALREADY in run.stderr:
         return True
+    of_run = [r for r in history.requests if r.run == run.index]
+    if codes["guard"] and sum(bool(r.fault) for r in of_run) >= _ERRORS_OF_A_GUARD:
+        return True
     if codes["overloaded"] or any(tenure.is_seized for tenure in history.tenures):
         return True
-    return any(r.kind == "lease" and r.fault for r in history.requests if r.run == run.index)
+    return any(r.kind == "lease" and r.fault for r in of_run)
 
 
 def no_secret_is_told(history: History) -> Iterator[str]:
