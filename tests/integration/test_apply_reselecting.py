@@ -31,11 +31,18 @@ PLANNER = upstream(
     "  plugins: {balance: {enabled: [MigrationPlanner]}}\n"
 )
 """A policy with a plugin that searches, which moves what stands on tainted nodes."""
+OWNER = {
+    "apiVersion": "apps/v1",
+    "kind": "ReplicaSet",
+    "metadata": {"name": "web", "namespace": "default", "uid": "replicaset-web"},
+    "spec": {"replicas": 2},
+}
+"""What creates the replacements of both pods."""
 
 
 def planned(fake_api: FakeApi, cli: Cli, path: Path) -> Path:
     """The plan to evict the pods cart and desk."""
-    serve(fake_api, *crowded_cluster("cart", "desk", cpu="500m"))
+    serve(fake_api, *crowded_cluster("cart", "desk", cpu="500m"), OWNER)
     code, _, err = cli.run("--out", str(path), command="plan")
     assert (code, eviction_requests(fake_api)) == (0, []), err
     return path

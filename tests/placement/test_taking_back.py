@@ -62,14 +62,3 @@ def test_proof_counts_the_book_or_leaves_it_out() -> None:
 
     assert verdicts == (LandingVerdict.LANDS, LandingVerdict.NO)
     assert prover.cluster.digest() == before
-
-
-def test_further_victims_of_an_owner_count_those_that_are_booked() -> None:
-    """A ReplicaSet of two that has three pods lets one go for nothing, and not a second one."""
-    pods = [make_pod(name, node="a", cpu="1") for name in ("one", "two", "three")]
-    snapshot = make_snapshot([CORDONED], pods, workloads={"replicaset-web": WEB})
-    prover = LandingProver(snapshot)
-    prover.book(pods[0])
-
-    assert prover.prove([pods[1]]).verdict is LandingVerdict.LANDS
-    assert prover.prove_further([pods[1]]).verdict is LandingVerdict.NO

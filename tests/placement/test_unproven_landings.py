@@ -135,20 +135,14 @@ class TestUndecided:
 
         assert (landing.verdict, landing.cause) == (LIKELY, "scheduler plugin Rack is not modelled")
 
-    def test_rollout_is_unknown_when_only_one_of_two_revisions_fits(self) -> None:
+    def test_rollout_lands_when_the_revision_of_the_pod_fits(self) -> None:
         snapshot = cluster_of(
             pod_object("victim", cpu="1"),
             workload_object("ReplicaSet/web", deployment="s", revision=1, template=pod_object("t", cpu="1")),
             workload_object("ReplicaSet/new", deployment="s", revision=2, template=pod_object("t", cpu="9")),
         )
 
-        landing = consider(snapshot)
-
-        assert landing.verdict is UNKNOWN
-        assert landing.message == (
-            "of the revision that is being rolled out, 0/2 nodes are available for the replacement pod:"
-            " 2 insufficient cpu"
-        )
+        assert consider(snapshot).verdict is LANDS
 
     def test_rollout_lands_when_both_revisions_fit(self) -> None:
         snapshot = cluster_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -55,13 +55,18 @@ def _checked_goal(answer: object) -> Goal:
     return replace(_converted(replace(goal, pending_pods=()), Goal), pending_pods=pending)
 
 
+_decoders: Mapping[type, msgspec.json.Decoder[Any]] = {kind: msgspec.json.Decoder(kind) for kind in (PluginFacts, Goal)}
+"""Made once: threads must not have a type looked into at the same time."""
+
+
 def _converted(answer: Kind, kind: type[Kind]) -> Kind:
     try:
-        return msgspec.convert(_clean(msgspec.to_builtins(answer)), kind)
+        found = _decoders[kind].decode(msgspec.json.encode(_clean(msgspec.to_builtins(answer))))
     except (msgspec.ValidationError, TypeError) as error:
         raise WrongAnswer(
             f"facts() is not a valid {kind.__name__}: {text_of(str(error), 'the text of an error')}"
         ) from None
+    return cast("Kind", found)
 
 
 def _clean(value: object) -> object:

@@ -334,6 +334,7 @@ def raise_replicas(cluster: LivingCluster, manager: str, *, agent: str = "anothe
     )
 
 
+@pytest.mark.own_calls
 def test_replicas_that_rise_after_the_run_has_given_up_are_taken_back_by_the_next() -> None:
     shop = world(annotations={READY_SECONDS: "60"})
     shop.play.ttl = timedelta(seconds=30)
