@@ -33,6 +33,7 @@ def priority_class(cluster: Cluster) -> None:
 
 
 def test_workloads_move_to_the_nodes_that_were_held_for_them(cluster: Cluster, program: Program) -> None:
+    """Of the StatefulSet one pod moves a run: whether the second comes again depends on the first being Ready."""
     cluster.add_nodes(node("a"))
     cluster.run(deployment("web", cluster.namespace, replicas=3))
     cluster.run(stateful_set("store", cluster.namespace, replicas=2))
@@ -41,11 +42,12 @@ def test_workloads_move_to_the_nodes_that_were_held_for_them(cluster: Cluster, p
     cluster.api.patch(node("a"), CLOSED)
 
     planned = program.run(MOVING, "--dry-run")
-    report = program.run(MOVING)
+    report, further = program.run(MOVING), program.run(MOVING)
 
     assert {move["to"] for move in planned.document["moves"]} == {"b"}
-    assert report.exit_code == 0, report.log
-    assert report.evicted_apps() == {"web": 3, "store": 2, "single": 1}
+    assert (report.exit_code, further.exit_code) == (0, 0), report.log + further.log
+    assert report.evicted_apps() == {"web": 3, "store": 1, "single": 1}
+    assert further.evicted_apps() == {"store": 1}
     for app, count in (("web", 3), ("store", 2), ("single", 1)):
         assert {pod["spec"]["nodeName"] for pod in cluster.wait_ready(app, count)} == {"b"}
     assert_nothing_is_left(cluster)

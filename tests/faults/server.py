@@ -207,7 +207,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Keeps quiet."""
 
     def _serve(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        length = int(self.headers.get("Content-Length") or 0)
+        raw = self.rfile.read(length)
+        if len(raw) < length:  # whoever has sent it was killed meanwhile: nobody carries out half a request
+            self.close_connection = True
+            return
         try:
             body = json.loads(raw) if raw else None
         except ValueError:
