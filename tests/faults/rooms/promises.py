@@ -9,7 +9,9 @@ from tests.faults.reports import report_of
 
 __all__ = ["evictions_are_counted", "jobs_are_judged", "no_object_ends_a_run", "nothing_foreign", "nothing_is_left"]
 
-_EXPLAINS_FAILURE = ("list", "discovery", "lease", "secret", "prometheus", "job", "room", "config map", "pod")
+_EXPLAINS_FAILURE = (
+    "list", "discovery", "lease", "secret", "prometheus", "job", "room", "config map", "pod", "eviction",
+)  # fmt: skip
 """Kinds of calls without which a run may not be able to do anything; other kinds begin with one of these."""
 
 
