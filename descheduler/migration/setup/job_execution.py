@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import wait
 from datetime import timedelta
 from functools import partial
 
@@ -14,6 +15,7 @@ from descheduler.eviction.migration_controller.arbitration import is_unclaimed, 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
+from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
 from descheduler.migration.controller.controller import JobController
@@ -54,6 +56,8 @@ from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobExecution"]
 
+_SLICE_SECONDS = 0.1
+"""Between two looks at whether the run is halted."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
@@ -139,12 +143,22 @@ class JobExecution:
         in_vain = (_unheeded(args, each, task) for each, task in going if each.may_evict)
         return replace(made, unheeded=tuple(filter(None, in_vain)))
 
+    def _read_in_time(self, job: MigrationJob) -> MigrationJob | None:
+        """`job` as it is kept now, None when it is gone. Raises KubeError, also once the run is halted."""
+        reading = self._around.calls.submit(partial(self._journal.read, job))
+        while not reading.done():
+            if self._around.halted() is not None:
+                raise KubeError(f"the run ended while it read PodMigrationJob {job.name}")
+            wait([reading], timeout=_SLICE_SECONDS)
+        found: MigrationJob | None = reading.result()
+        return found
+
     def _take(self, judged: JudgedJob, keeper: JobKeeper, profile: str) -> JobTask | Outcome:
         """What takes the job to its end, as it is kept now; the outcome of one that waits, or is ended at once."""
         decision, pod = judged.decision, judged.decision.pod
         if judged.waits:
             return left_job(judged, profile)
-        if (job := self._journal.read(decision.job)) is None:
+        if (job := self._read_in_time(decision.job)) is None:
             return left_job(judged, profile, OutcomeCode.JOB_DELETED, "another client deleted the PodMigrationJob")
         if judged.may_evict and pod is not None and not job.pod_uid:  # a later pod of this name is another one
             job = keeper.save(job, replace(job, pod_uid=pod.uid)) or job
