@@ -105,8 +105,12 @@ class ObjectApi:
 
 
 def is_open(job: Object) -> bool:
-    """Whether a job waits or is under way. One that is paused is judged too, and fails if it is refused."""
-    return (job.get("status") or {}).get("phase", "") in _WAITS_OR_RUNS
+    """Whether a job waits or is under way. One that is paused is judged too, and fails if it is refused.
+
+    So does one whose phase is not text: it says nothing of an end, and fails as invalid.
+    """
+    phase = (job.get("status") or {}).get("phase", "")
+    return not isinstance(phase, str) or phase in _WAITS_OR_RUNS
 
 
 def _conflict(method: str, found: Object, body: Any) -> Answer | None:
