@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tests.faults.history import History, LeftOver, Request, Run
 from tests.faults.reports import report_of
@@ -57,7 +57,8 @@ def nothing_is_left(history: History) -> Iterator[str]:
     """What a run has created is gone when it ends by itself, unless a job that is not over needs it.
 
     Of what an earlier run has created as much is promised by one that ends well. A last call for the object that met a
-    fault excuses its being there, as does a Lease in other hands, and a creation that took effect late.
+    fault excuses its being there, as does a Lease in other hands, and a creation that took effect late. A job also
+    stays for its room, where the last call for that met a fault.
     """
     for run in history.runs:
         if run.was_ended or any(tenure.is_seized for tenure in history.tenures):
@@ -94,7 +95,12 @@ def _is_excused(history: History, run: Run, found: LeftOver) -> bool:
         return True
     if found.made_by != run.index and not _ended_well(run):
         return True
-    last = _last_call(history, run, found)
+    if found.kind == "job" and _had_fault(_last_call(history, run, lambda about: about.endswith(found.job_uid))):
+        return True
+    return _had_fault(_last_call(history, run, lambda about: about == found.path))
+
+
+def _had_fault(last: Request | None) -> bool:
     return last is not None and bool(last.fault) and last.method != "POST"
 
 
@@ -102,6 +108,6 @@ def _ended_well(run: Run) -> bool:
     return run.exit_code in (0, 3) and report_of(run) is not None
 
 
-def _last_call(history: History, run: Run, found: LeftOver) -> Request | None:
-    calls = (request for request in history.requests if request.run == run.index and request.about == found.path)
+def _last_call(history: History, run: Run, is_it: Callable[[str], bool]) -> Request | None:
+    calls = (request for request in history.requests if request.run == run.index and is_it(request.about))
     return max(calls, key=lambda request: request.number, default=None)

@@ -103,6 +103,12 @@ BROKEN: list[tuple[str, str, Callable[[], History]]] = [
         LEFT,
         lambda: left(room(), requests=asked_last("DELETE", ROOM, "")),
     ),
+    ("a job whose room had been seen", LEFT, lambda: left(job(), requests=asked_last("GET", ROOM, ""))),
+    (
+        "a job when the room of another one could not be read",
+        LEFT,
+        lambda: left(job(), requests=asked_last("GET", f"{PODS}/shop/placeholder-j2", "reset (after the effect)")),
+    ),
     ("what a killed run left, after one that ended well", LEFT, lambda: second_run(0, room(), job())),
     ("a room of its own after a run that failed", LEFT, lambda: left(room(), runs=[run(exit_code=1)], effects=[])),
 ]
@@ -156,6 +162,10 @@ KEPT: list[tuple[str, Callable[[], History]]] = [
     (
         "room whose deletion met a fault at the last",
         lambda: left(room(), requests=asked_last("DELETE", ROOM, "500 (no effect)")),
+    ),
+    (
+        "a job whose room could not be read at the last",
+        lambda: left(job(), requests=asked_last("GET", ROOM, "reset (after the effect)")),
     ),
     ("room when a rival has the Lease", lambda: left(room(), tenures=[Tenure(1.0, "us"), Tenure(2.0, "rival", True)])),
     ("what a killed run left, after one that could not go on", lambda: second_run(4, room(), job())),
