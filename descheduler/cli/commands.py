@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.output import give_back_output
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -49,6 +51,10 @@ class _Commands(click.Group):
         elif args[0].startswith("-") and args[0] not in _OWN_FLAGS:
             args = ["run", *args]
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        ctx.call_on_close(give_back_output)
+        return super().invoke(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -11,6 +11,7 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.flags.values import read_file_names, read_instant
+from descheduler.cli.output import keep_output
 from descheduler.telemetry.logging import log_event
 
 if TYPE_CHECKING:
@@ -68,10 +69,11 @@ def read_policy(file: str) -> Policy:
 
 
 def load_policy_file(file: str) -> Policy:
-    """The policy in `file`. Raises PolicyError."""
+    """The policy in `file`, whose plugins print to the log from here on. Raises PolicyError."""
     from descheduler.cycle.plugins import REGISTRY
     from descheduler.policy.load import load_policy
 
+    keep_output()
     return load_policy(Path(file), REGISTRY)
 
 

@@ -7,8 +7,9 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import msgspec
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from descheduler.report.plan.document import Plan
     from descheduler.report.simulation_document import Simulation
 
-__all__ = ["Output", "takes_output", "write_data", "write_document", "write_text"]
+__all__ = ["Output", "give_back_output", "keep_output", "takes_output", "write_data", "write_document", "write_text"]
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -34,6 +35,9 @@ class Output(msgspec.Struct, frozen=True):
     is_quiet: bool = False
     has_headers: bool = True
 
+
+_kept: list[TextIO | None] = []
+"""The stream that `keep_output` keeps for documents, in a list; None where it was closed before the start."""
 
 _DATA = ("json", "yaml", "jsonl", "csv")
 """Formats for programs, which are UTF-8 whatever the locale says."""
@@ -83,6 +87,37 @@ def _with_table_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     return quiet(headers(command))
 
 
+def keep_output() -> None:
+    """Keeps standard output for documents, until it is given back; what plugins of packages print goes to the log.
+
+    A plugin that closes `sys.stdout` closes a stream of its own.
+    """
+    if not _kept:
+        _kept.append(sys.stdout)
+        sys.stdout = _to_standard_error()
+
+
+def give_back_output() -> None:
+    """Makes standard output again what it was before it was kept."""
+    if not _kept:
+        return
+    with suppress(AttributeError, OSError, ValueError):  # harmed by a plugin, or its reader has gone away
+        sys.stdout.close()
+    sys.stdout = _kept.pop()
+
+
+def _to_standard_error() -> TextIO:
+    """A stream of its own to where the log goes; to nowhere if that is closed."""
+    try:
+        return os.fdopen(os.dup(sys.stderr.fileno()), "w", buffering=1, errors="backslashreplace")
+    except (AttributeError, OSError, ValueError):
+        return open(os.devnull, "w")
+
+
+def _documents() -> TextIO | None:
+    return _kept[0] if _kept else sys.stdout
+
+
 def write_document(document: Plan | Outcome | Explanation | Status | Simulation, output: Output) -> bool:
     """Writes a document; in colours and to the width of the terminal, if it is one.
 
@@ -92,7 +127,8 @@ def write_document(document: Plan | Outcome | Explanation | Status | Simulation,
     from descheduler.report.tables.palette import Palette, wants_colour
     from descheduler.report.tables.table_style import TableStyle
 
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    stream = _documents()
+    is_terminal = stream is not None and stream.isatty()
     style = TableStyle(
         width=shutil.get_terminal_size().columns if is_terminal and output.has_headers else None,
         palette=Palette(is_coloured=wants_colour(is_terminal=is_terminal, environ=os.environ)),
@@ -105,29 +141,31 @@ def write_document(document: Plan | Outcome | Explanation | Status | Simulation,
 
 def write_data(pieces: Iterable[str]) -> bool:
     """Writes what programs read, which is UTF-8 whatever the locale says. Returns and raises as `write_text`."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    stream = _documents()
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     return write_text(pieces)
 
 
 def write_text(pieces: Iterable[str]) -> bool:
     """Writes text and sees that it is out: whether its reader took all of it. Raises CommandError for other faults."""
-    if sys.stdout is None:
+    stream = _documents()
+    if stream is None:
         raise CommandError("cannot write to standard output: it is closed", ExitCode.FAILED)
     try:
         for piece in pieces:
-            sys.stdout.write(piece)
-        sys.stdout.flush()
+            stream.write(piece)
+        stream.flush()
     except BrokenPipeError:
-        _discard_output()
+        _discard(stream)
         return False
     except OSError as error:
-        _discard_output()
+        _discard(stream)
         text = f"cannot write to standard output: {(error.strerror or str(error)).lower()}"
         raise CommandError(text, ExitCode.FAILED) from error
     return True
 
 
-def _discard_output() -> None:
+def _discard(stream: TextIO) -> None:
     """What is still buffered would fail once more when the interpreter ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

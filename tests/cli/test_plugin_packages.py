@@ -111,6 +111,36 @@ def test_package_that_ends_the_program_when_it_is_imported_is_a_problem_of_the_p
     assert "package acme-plugins 1.0 offers it, and it cannot be loaded: SystemExit: 0" in ended.stderr
 
 
+@pytest.mark.parametrize("hook", ["import", "factory", "deschedule", "facts"])
+def test_what_a_plugin_prints_is_not_in_the_document(tmp_path: Path, hook: str) -> None:
+    ended = run_spot(tmp_path, hook, 'print("noise", flush=True)', "-o", "json")
+
+    assert json.loads(ended.stdout)["kind"] == "Plan"
+    assert "noise" in ended.stderr
+
+
+@pytest.mark.parametrize("fault", ["sys.stdout.close()", "sys.stdout = None", "sys.stdout.write(chr(0xd800))"])
+@pytest.mark.parametrize("hook", ["import", "deschedule"])
+def test_plugin_that_harms_its_standard_output_does_not_harm_the_document(
+    tmp_path: Path, hook: str, fault: str
+) -> None:
+    ended = run_spot(tmp_path, hook, fault, "-o", "json")
+
+    assert json.loads(ended.stdout)["kind"] == "Plan"
+    assert ended.returncode == 0
+    assert "Traceback" not in ended.stderr
+
+
+def test_plugin_that_prints_does_not_harm_the_verdict_about_its_policy(tmp_path: Path) -> None:
+    install_spot(tmp_path, "validate", 'print("noise")')
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump(spot_policy()))
+
+    ended = descheduler(tmp_path, "validate", "-o", "json", str(tmp_path / "policy.yaml"))
+
+    assert json.loads(ended.stdout)
+    assert "noise" in ended.stderr
+
+
 def test_plugin_that_raises_an_interrupt_fails_alone(tmp_path: Path) -> None:
     ended = run_spot(tmp_path, "validate", "raise KeyboardInterrupt")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.inputs import load_policy_file
 from descheduler.cli.output import write_data, write_text
 from descheduler.model.text.urls import shown_url
 
@@ -76,13 +76,11 @@ def validate(ctx: click.Context, files: Sequence[str], output: str, *, strict: b
 
 
 def _judge(file: str) -> _Verdict:
-    from descheduler.cycle.plugins import REGISTRY
     from descheduler.documents.problems import PolicyError, Problem
     from descheduler.eviction.migration_controller.profiles import migration_notes
-    from descheduler.policy.load import load_policy
 
     try:
-        policy = load_policy(Path(file), REGISTRY)
+        policy = load_policy_file(file)
     except PolicyError as error:
         return _Verdict(file, error.problems, error.warnings, None)
     # Every run with this policy warns of these too.
