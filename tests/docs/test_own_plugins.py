@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -13,19 +14,22 @@ from typing import Any
 import pytest
 import yaml
 
+from descheduler import plugin_api
 from tests.builders import Object, node_object, pod_object
 from tests.docs.pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "how-to" / "own-plugins.md"
 POLICY, SCHEDULER = blocks(PAGE, "yaml")
 NOW = "2026-01-02T00:00:00Z"
+MODULES = "remove_expired_pods", "acme_license"
+RECIPE = "test_remove_expired_pods"
 
 
 def install(folder: Path, *, code: str | None = None, name: str | None = None) -> None:
     """Puts the package of the page into `folder` as pip would; `code` and `name` stand for its code and its name."""
     project = tomllib.loads(blocks(PAGE, "toml")[0])["project"]
     package = name or project["name"]
-    modules = dict(zip(("remove_expired_pods", "acme_license"), blocks(PAGE, "python"), strict=True))
+    modules = dict(zip((*MODULES, RECIPE), blocks(PAGE, "python"), strict=True))
     (folder / "acme_plugins").mkdir(exist_ok=True)
     for module, text in modules.items():
         (folder / "acme_plugins" / f"{module}.py").write_text(text if code is None else code)
@@ -87,6 +91,33 @@ def test_a_plugin_of_a_package_evicts_through_the_evictor(tmp_path: Path) -> Non
     assert [(move["pod"]["name"], move["plugin"], move["reason"]) for move in moves] == [
         ("over", "RemoveExpiredPods", "expired on 2026-01-01")
     ]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_plugins_import_the_public_face_alone(module: str) -> None:
+    code = ast.parse(dict(zip(MODULES, blocks(PAGE, "python"), strict=False))[module])
+    imported = {node.module for node in ast.walk(code) if isinstance(node, ast.ImportFrom) and node.module}
+
+    assert {name for name in imported if name.startswith("descheduler")} == {"descheduler.plugin_api"}
+
+
+@pytest.mark.parametrize("name", sorted(plugin_api.__all__))
+def test_each_name_of_the_public_face_is_explained_where_it_is_defined(name: str) -> None:
+    offered = getattr(plugin_api, name)
+
+    assert not callable(offered) or (offered.__doc__ or "").strip()
+
+
+def test_the_recipe_for_tests_is_a_test_that_passes(tmp_path: Path) -> None:
+    install(tmp_path)
+    path = os.pathsep.join((str(tmp_path), str(ROOT)))
+    recipe = tmp_path / "acme_plugins" / f"{RECIPE}.py"
+
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(recipe)]
+    environment = {**os.environ, "PYTHONPATH": path}
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+
+    assert (ended.returncode, "1 passed" in ended.stdout) == (0, True), ended.stdout
 
 
 def test_a_scheduling_plugin_of_a_package_says_where_the_replacement_lands(tmp_path: Path) -> None:
