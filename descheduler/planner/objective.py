@@ -63,14 +63,6 @@ class Model(Protocol):
         """What pods need on the node stays within `limit`, or `unless` is 1."""
         ...
 
-    def excess_load(self, node: int, resource: int, threshold: float) -> Term:
-        """How far what pods need on the node is above `threshold`, at least 0; exact where it is minimised."""
-        ...
-
-    def shortage(self, node: int, wanted: int, per: int, target: int) -> Term:
-        """`max(0, target * free[per] - free[wanted])` on the node; exact where it is minimised."""
-        ...
-
     def free_slots(self, node: int, need: Sequence[int]) -> Term:
         """How many more pods of that need fit on the node; exact where it is maximised."""
         ...

@@ -42,6 +42,11 @@ class Placement:
         self.problem.add_needs(held, moved, self.origins[moved])
         return np.ascontiguousarray(held.T, dtype=np.float64)
 
+    @property
+    def free_beside_moved(self) -> Floats | None:
+        """float64[R, N]: what is left beside what moved pods still hold; None where nothing is held at both ends."""
+        return None if self._room_held is None else self._room_held.free
+
     def room_while_moving(self) -> Room:
         """What is left now, for what is on its way: take arrivals from it, and give nothing back."""
         return self._room.copy()
@@ -118,43 +123,6 @@ class Placement:
         """bool[k, n]: whether each pod takes nothing more there of what is held at both ends."""
         origins = self.origins[pods][:, None]
         return np.asarray((origins == nodes) | (origins == PENDING))
-
-    def open_swaps(self, pods: Ints, others: Ints) -> Bools:
-        """bool[k, m]: whether each of `pods`, all on one node, may change places with each of `others`, all on another.
-
-        Rules are asked of each move alone, so a swap may still be refused by a rule when it is made: see `try_swap`.
-        """
-        here, there = int(self.at[pods[0]]), int(self.at[others[0]])
-        is_open: Bools = self.allowed_moves(pods, np.array([there])) & self.allowed_moves(others, np.array([here])).T
-        need, back = self.need[:, pods], self.need[:, others]
-        for resource in range(len(need)):
-            change = need[resource][:, None] - back[resource]
-            is_open &= change <= max(self.free[resource, there], 0.0)
-            is_open &= -change <= max(self.free[resource, here], 0.0)
-        for resource, held in self._held_rooms():
-            mine, theirs = need[resource][:, None], back[resource][:, None]
-            arriving = np.where(self._holds_nothing(pods, np.array([there])), 0.0, mine)
-            leaving = np.where(self._holds_nothing(others, np.array([there])), 0.0, theirs).T
-            is_open &= arriving - leaving <= max(held[there], 0.0)
-            arriving_back = np.where(self._holds_nothing(others, np.array([here])), 0.0, theirs).T
-            leaving_here = np.where(self._holds_nothing(pods, np.array([here])), 0.0, mine)
-            is_open &= arriving_back - leaving_here <= max(held[here], 0.0)
-        return is_open
-
-    def _held_rooms(self) -> list[tuple[int, Floats]]:
-        """(resource, float64[N] left of it) for each resource that is held at both ends."""
-        room = self._room_held
-        return [] if room is None else [(resource, room.free[resource]) for resource in self._both_ends.tolist()]
-
-    def try_swap(self, pod: int, other: int) -> bool:
-        """Swaps two pods that `open_swaps` allows, unless the rules refuse the second move after the first."""
-        here, there = int(self.at[pod]), int(self.at[other])
-        self.move(pod, there)
-        if self.allowed_moves(np.array([other]), np.array([here]))[0, 0]:
-            self.move(other, here)
-            return True
-        self.move(pod, here)
-        return False
 
     def move(self, pod: int, node: int) -> None:
         """Puts `pod` on `node` (-1: nowhere), without asking whether it may."""

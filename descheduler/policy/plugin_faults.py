@@ -45,7 +45,7 @@ _MOST_OF_NAME = 100
 """Characters of the name of an exception."""
 _OWN = "descheduler"
 _LIBRARIES = frozenset(
-    {"click", "google", "jinja2", "kubernetes", "msgspec", "numba", "numpy", "opentelemetry", "ortools"}
+    {"click", "google", "jinja2", "kubernetes", "msgspec", "numpy", "opentelemetry", "ortools"}
     | {"prometheus_client", "tenacity", "urllib3", "yaml"}
 )
 """Packages that this program uses, whose code runs on its behalf."""

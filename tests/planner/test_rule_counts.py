@@ -63,20 +63,3 @@ def test_counts_after_many_moves_equal_counts_of_a_new_placement() -> None:
 
         np.testing.assert_array_equal(walked.open_moves(pods, nodes), fresh.open_moves(pods, nodes))
         np.testing.assert_array_equal(walked.usage, fresh.usage)
-
-
-def test_swaps_that_are_open_lead_to_feasible_assignments_only() -> None:
-    for seed in range(200):
-        problem = random_problem(np.random.default_rng(seed))
-        here, there = 0, 1
-        placement = Placement(problem)
-        pods, others = placement.evictable_on(here), placement.evictable_on(there)
-        if not len(pods) or not len(others):
-            continue
-
-        is_open = placement.open_swaps(pods, others)
-
-        for row, column in np.argwhere(is_open).tolist():
-            if placement.try_swap(int(pods[row]), int(others[column])):
-                assert is_feasible(problem, placement.at), (seed, row, column)
-                placement.reset(problem.assignment)

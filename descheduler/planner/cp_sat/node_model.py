@@ -159,19 +159,6 @@ class NodeModel:
         """See `objective.Model`."""
         return self.model.new_bool_var("")
 
-    def excess_load(self, node: int, resource: int, threshold: float) -> Term:
-        """See `objective.Model`."""
-        return self._no_less_than(self._load(node, resource) - math.ceil(threshold), self._most_load(node, resource))
-
-    def shortage(self, node: int, wanted: int, per: int, target: int) -> Term:
-        """See `objective.Model`."""
-        capacity = self._problem.part_capacity[node]
-        free_per = int(capacity[per]) - self._load(node, per)
-        free_wanted = int(capacity[wanted]) - self._load(node, wanted)
-        return self._no_less_than(
-            target * free_per - free_wanted, target * max(int(capacity[per]), 1) + self._most_load(node, wanted)
-        )
-
     def free_slots(self, node: int, need: Sequence[int]) -> Term:
         """See `objective.Model`."""
         capacity = self._problem.part_capacity[node]
@@ -210,11 +197,6 @@ class NodeModel:
         """What all pods need on the node, the neighbourhood's as they are placed."""
         terms = [(int(self._problem.need[pod, resource]), self.at[pod, at]) for pod, at in self._on[node]]
         return _sum(terms) + int(self._fixed[node, resource])
-
-    def _most_load(self, node: int, resource: int) -> int:
-        """What `_load` is at most: with all pods that may be on the node."""
-        pods = [pod for pod, _ in self._on[node]]
-        return int(self._fixed[node, resource]) + int(self._problem.need[pods, resource].sum())
 
     def _no_less_than(self, expression: cp_model.LinearExpr, most: int) -> Term:
         """A variable of 0 or more that is no less than `expression`, which is at most `most`."""

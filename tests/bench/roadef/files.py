@@ -10,7 +10,7 @@ import numpy as np
 
 from descheduler.planner import AtMost, MinDomains, Problem, Together, make_problem
 from descheduler.planner.arrays import Ints
-from descheduler.planner.objectives.reassign import Proportion, Reassign
+from tests.bench.roadef.reassign import Proportion, Reassign
 
 __all__ = ["Instance", "read_instance", "write_assignment"]
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from descheduler.planner.objectives.reassign.objective import Proportion, Reassign, ReassignGoal
+from tests.bench.roadef.reassign.objective import Proportion, Reassign, ReassignGoal
 
 __all__ = ["Proportion", "Reassign", "ReassignGoal"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import importlib.util
 
 import numpy as np
 import pytest
 
 from descheduler.planner.local_search.shifts import shift_changes
-from descheduler.planner.local_search.swaps import swap_changes
-from descheduler.planner.objectives.reassign.kernel import (
+from descheduler.planner.placement import Placement
+from tests.bench.roadef.files import Instance
+from tests.bench.roadef.random_instances import random_instance
+from tests.bench.roadef.reassign.kernel import (
     Random,
     State,
     anneal,
@@ -19,9 +20,7 @@ from descheduler.planner.objectives.reassign.kernel import (
     shift_change,
     swap_change,
 )
-from descheduler.planner.placement import Placement
-from tests.bench.roadef.files import Instance
-from tests.planner.reassignments import random_instance
+from tests.bench.roadef.reassign.swaps import swap_changes
 from tests.planner.tiny import is_feasible
 
 _STEPS = 1500
@@ -108,7 +107,6 @@ def test_nothing_is_proposed_where_no_pod_may_move() -> None:
     assert anneal(state, _random(7), 50.0, _STEPS) == 0.0
 
 
-@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs the extra `fast` (numba)")
 def test_compiled_loop_does_what_the_plain_one_does() -> None:
     instance = random_instance(1)
     state = _state(instance, Placement(instance.problem))

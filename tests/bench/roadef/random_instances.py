@@ -6,8 +6,8 @@ import numpy as np
 
 from descheduler.planner import AtMost, MinDomains, Together, make_problem
 from descheduler.planner.arrays import Ints
-from descheduler.planner.objectives.reassign import Proportion, Reassign
 from tests.bench.roadef.files import Instance
+from tests.bench.roadef.reassign import Proportion, Reassign
 
 __all__ = ["cost_of", "random_instance"]
 

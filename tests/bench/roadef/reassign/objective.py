@@ -13,18 +13,23 @@ Source: challenge.roadef.org/2012, "Google ROADEF/EURO challenge 2011-2012: mach
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from descheduler.planner.arrays import Floats, Ints
-from descheduler.planner.local_search.annealing import Annealing
 from descheduler.planner.objective import Annealer, Model, Neighbourhood, Value, away
 from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
-from descheduler.planner.objectives.reassign.compiled_annealing import CompiledAnnealing, has_compiler
-from descheduler.planner.objectives.reassign.kernel import State
-from descheduler.planner.objectives.reassign.kernel_state import is_known, make_state
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
+from tests.bench.roadef.reassign.annealing import Annealing
+from tests.bench.roadef.reassign.compiled_annealing import CompiledAnnealing, has_compiler
+from tests.bench.roadef.reassign.kernel import State
+from tests.bench.roadef.reassign.kernel_state import is_known, make_state
+from tests.bench.roadef.reassign.loads import Loads
+
+if TYPE_CHECKING:
+    from descheduler.planner.cp_sat.node_model import NodeModel
 
 __all__ = ["Proportion", "Reassign", "ReassignGoal"]
 
@@ -168,13 +173,15 @@ class ReassignGoal:
 
     def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """All but the group's costs."""
-        costs = self._costs
+        costs, capacity = self._costs, self._problem.capacity
+        loads = Loads(cast("NodeModel", model), placement, neighbourhood)
         for node in neighbourhood.nodes.tolist():
             for resource in np.flatnonzero(costs.weight).tolist():
-                excess = model.excess_load(node, resource, float(costs.safety[node, resource]))
+                excess = loads.above({resource: 1}, int(costs.safety[node, resource]), node)
                 model.minimise([int(costs.weight[resource])], [excess])
             for share in costs.proportions:
-                short = model.shortage(node, share.wanted, share.per, share.target)
+                free = share.target * int(capacity[node, share.per]) - int(capacity[node, share.wanted])
+                short = loads.above({share.wanted: 1, share.per: -share.target}, -free, node)
                 model.minimise([share.weight], [short])
         self._add_moves(model, neighbourhood)
 

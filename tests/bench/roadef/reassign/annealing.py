@@ -12,9 +12,9 @@ import numpy as np
 from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Budget
 from descheduler.planner.local_search.shifts import shift_changes
-from descheduler.planner.local_search.swaps import swap_changes
 from descheduler.planner.objective import Guide
 from descheduler.planner.placement import Placement
+from tests.bench.roadef.reassign.swaps import swap_changes, try_swap
 
 __all__ = ["Annealing"]
 
@@ -90,7 +90,7 @@ class Annealing:
         noisy = change - temperature * self._rng.gumbel(size=change.shape)
         row, column = np.unravel_index(int(np.argmin(noisy)), change.shape)
         if noisy[row, column] < -temperature * self._rng.gumbel():
-            self._placement.try_swap(int(pods[row]), int(others[column]))
+            try_swap(self._placement, int(pods[row]), int(others[column]))
 
     def _sample_on(self, node: int) -> Ints:
         pods = self._placement.evictable_on(node)

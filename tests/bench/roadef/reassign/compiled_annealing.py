@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from descheduler.planner.limits import Budget
-from descheduler.planner.objectives.reassign.kernel import State, compile_kernel
-from descheduler.planner.objectives.reassign.overload_prices import OverloadPrices, is_overloaded
 from descheduler.planner.placement import Placement
+from tests.bench.roadef.reassign.kernel import State, compile_kernel
+from tests.bench.roadef.reassign.overload_prices import OverloadPrices, is_overloaded
 
 __all__ = ["CompiledAnnealing", "has_compiler"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.planner import Limits, find_assignment
 from descheduler.planner.placement import Placement
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
-from tests.planner.reassignments import cost_of, random_instance
+from tests.bench.roadef.random_instances import cost_of, random_instance
 from tests.planner.tiny import is_feasible
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from descheduler.planner.limits import Budget, Limits
-from descheduler.planner.objectives.reassign import compiled_annealing
-from descheduler.planner.objectives.reassign.compiled_annealing import CompiledAnnealing
-from descheduler.planner.objectives.reassign.kernel import Random, State, anneal, shift_change, swap_change
-from descheduler.planner.objectives.reassign.overload_prices import OverloadPrices, is_overloaded
 from descheduler.planner.placement import Placement
-from tests.planner.reassignments import random_instance
+from tests.bench.roadef.random_instances import random_instance
+from tests.bench.roadef.reassign import compiled_annealing
+from tests.bench.roadef.reassign.compiled_annealing import CompiledAnnealing
+from tests.bench.roadef.reassign.kernel import Random, State, anneal, shift_change, swap_change
+from tests.bench.roadef.reassign.overload_prices import OverloadPrices, is_overloaded
 
 _PRICE = 1.5
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.planner.objectives.reassign.kernel import State
+from tests.bench.roadef.reassign.kernel import State
 
 __all__ = ["OverloadPrices", "is_overloaded"]
 
