@@ -29,7 +29,7 @@ _MOST_PODS_A_NODE = 30
 
 
 def has_compiler() -> bool:
-    """Whether the extra `fast` is installed."""
+    """Whether numba is installed."""
     return importlib.util.find_spec("numba") is not None
 
 
