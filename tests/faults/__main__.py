@@ -19,12 +19,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="seed of the first (default: 1)")
     parser.add_argument("--jobs", type=int, default=8, help="how many at a time; most of them wait (default: 8)")
     parser.add_argument("--each-write", action="store_true", help="every trouble at every write of a small run instead")
-    parser.add_argument("-v", "--verbose", action="store_true", help="tell what happened in each")
+    parser.add_argument("-v", "--verbose", action="store_true", help="tell what happened in each, not only where a promise is broken")
     return parser.parse_args()
 
 
 def _show(played: Played, *, is_verbose: bool) -> None:
-    if is_verbose:
+    if is_verbose or played.broken:  # what hangs on the load of a machine does not happen twice
         print(story(played))
     for broken in played.broken:
         print(f"seed {broken.seed}: {broken.promise}: {broken.story}", flush=True)
