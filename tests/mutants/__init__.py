@@ -1,0 +1,1 @@
+"""Mutants: one operator of the package is changed, and tests near its module have to notice."""
