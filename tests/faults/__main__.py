@@ -19,7 +19,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="seed of the first (default: 1)")
     parser.add_argument("--jobs", type=int, default=8, help="how many at a time; most of them wait (default: 8)")
     parser.add_argument("--each-write", action="store_true", help="every trouble at every write of a small run instead")
-    parser.add_argument("-v", "--verbose", action="store_true", help="tell what happened in each, not only where a promise is broken")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="tell what happened in each, not only where a promise is broken"
+    )
     return parser.parse_args()
 
 

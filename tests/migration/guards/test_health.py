@@ -1,0 +1,57 @@
+"""Which nodes count as not ready, and which pods find no node; here a server without tables sends whole objects."""
+
+from __future__ import annotations
+
+import pytest
+
+from descheduler.kube.client import KubeClient
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.guards.health import read_health
+from tests.builders import node_object, pod_object
+from tests.integration.fake_api import FakeApi
+
+NODES, PODS = "/api/v1/nodes", "/api/v1/pods"
+READY, NOT_READY, UNKNOWN = ("Ready", "True"), ("Ready", "False"), ("Ready", "Unknown")
+
+
+def add_node(api: FakeApi, *conditions: tuple[str, str]) -> None:
+    node = node_object("n")
+    node["status"]["conditions"] = [{"type": kind, "status": status} for kind, status in conditions]
+    api.add(NODES, node)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "num_not_ready"),
+    [
+        ([READY], 0),
+        ([NOT_READY], 1),
+        ([UNKNOWN], 1),
+        ([("MemoryPressure", "False"), READY], 0),
+        ([("MemoryPressure", "True"), NOT_READY], 1),
+        ([], 0),
+    ],
+)
+def test_a_node_is_not_ready_by_its_condition_ready_alone(
+    fake_api: FakeApi, client: KubeClient, conditions: list[tuple[str, str]], num_not_ready: int
+) -> None:
+    add_node(fake_api, *conditions)
+    fake_api.add(PODS)
+
+    health = read_health(ObjectCalls(client))
+
+    assert (health.num_nodes, health.num_not_ready) == (1, num_not_ready)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "num_unschedulable"),
+    [("PodScheduled", "Unschedulable", 1), ("PodScheduled", "SchedulingGated", 0), ("Ready", "Unschedulable", 0)],
+)
+def test_a_pod_that_the_scheduler_tried_in_vain_is_unschedulable(
+    fake_api: FakeApi, client: KubeClient, kind: str, reason: str, num_unschedulable: int
+) -> None:
+    pod = pod_object("web")
+    pod["status"]["conditions"] = [{"type": kind, "status": "False", "reason": reason}]
+    fake_api.add(NODES)
+    fake_api.add(PODS, pod)
+
+    assert read_health(ObjectCalls(client)).num_unschedulable == num_unschedulable
