@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.faults.history import Run, Terms
 
-__all__ = ["MOST_MEMORY_BYTES", "MOST_MEMORY_WITH_LIST_BYTES", "latest_end"]
+__all__ = ["MOST_MEMORY_BYTES", "MOST_MEMORY_WITH_LIST_BYTES", "latest_end", "was_too_late_for_lease"]
 
 MOST_MEMORY_BYTES = 300_000_000
 """What a run over a few dozen pods may take: several times what it does take, and less than one huge answer."""
@@ -29,3 +29,8 @@ def latest_end(terms: Terms, run: Run) -> float:
         latest = min(latest, run.signals[0][0] + _AFTER_SIGNAL_SECONDS)
     paused_seconds = sum(end - start for start, end in run.paused)
     return latest + paused_seconds
+
+
+def was_too_late_for_lease(terms: Terms, run: Run) -> bool:
+    """Whether this machine may have kept the run from renewing its Lease in time."""
+    return terms.lease_seconds is not None and run.stalled_seconds > terms.lease_seconds / 6

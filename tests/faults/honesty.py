@@ -6,6 +6,7 @@ import base64
 from collections import Counter
 from collections.abc import Iterator
 
+from tests.faults.bounds import was_too_late_for_lease
 from tests.faults.history import History, Run
 from tests.faults.reports import Report, report_of
 
@@ -126,7 +127,7 @@ def _has_guard(history: History, run: Run, codes: Counter[str]) -> bool:
     seconds = history.terms.deadline_seconds
     if seconds is not None and run.ended_at - run.started_at >= seconds * 0.5:
         return True
-    if run.stalled_seconds > (history.terms.lease_seconds or 3600) / 6:  # the Lease may not have been renewed in time
+    if was_too_late_for_lease(history.terms, run):
         return True
     if _ALREADY in run.stderr:
         return True

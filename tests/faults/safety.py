@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from tests.faults.bounds import was_too_late_for_lease
 from tests.faults.history import Effect, History, Run, Tenure
 from tests.faults.reports import report_of
 
@@ -164,8 +165,7 @@ def _has_unconfirmed(history: History, run: Run) -> bool:
 
 
 def _may_lose_lease(history: History, run: Run) -> bool:
-    is_late = run.stalled_seconds > (history.terms.lease_seconds or 0) / 6
-    return is_late or run.was_ended or _has_lease_faults(history, run)
+    return was_too_late_for_lease(history.terms, run) or run.was_ended or _has_lease_faults(history, run)
 
 
 def _has_lease_faults(history: History, run: Run) -> bool:

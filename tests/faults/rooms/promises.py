@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tests.faults.bounds import was_too_late_for_lease
 from tests.faults.history import History, LeftOver, Request, Run
 from tests.faults.reports import report_of
 
@@ -13,6 +14,9 @@ _EXPLAINS_FAILURE = (
     "list", "discovery", "lease", "secret", "prometheus", "job", "room", "config map", "pod", "eviction",
 )  # fmt: skip
 """Kinds of calls without which a run may not be able to do anything; other kinds begin with one of these."""
+
+
+_STOPPED = 4
 
 
 def nothing_foreign(history: History) -> Iterator[str]:
@@ -57,11 +61,14 @@ def nothing_is_left(history: History) -> Iterator[str]:
     """What a run has created is gone when it ends by itself, unless a job that is not over needs it.
 
     Of what an earlier run has created as much is promised by one that ends well. A last call for the object that met a
-    fault excuses its being there, as does a Lease in other hands, and a creation that took effect late. A job also
-    stays for its room, where the last call for that met a fault.
+    fault excuses its being there, as does a Lease in other hands, or one that may have run out because the machine
+    stalled, and a creation that took effect late. A job also stays for its room, where the last call for that met a
+    fault.
     """
     for run in history.runs:
         if run.was_ended or any(tenure.is_seized for tenure in history.tenures):
+            continue
+        if run.exit_code == _STOPPED and was_too_late_for_lease(history.terms, run):
             continue
         for found in history.left.get(run.index, ()):
             if _is_needed(history, run, found) or _is_excused(history, run, found):

@@ -21,6 +21,7 @@ LEFT = "nothing is left behind"
 
 JOB = f"{JOBS}/j1"
 ROOM = f"{PODS}/shop/placeholder-j1"
+LEASED = Terms(deadline_seconds=10.0, lease_seconds=6)
 
 
 def written(verb: str, path: str, whose: str) -> History:
@@ -109,6 +110,11 @@ BROKEN: list[tuple[str, str, Callable[[], History]]] = [
         LEFT,
         lambda: left(job(), requests=asked_last("GET", f"{PODS}/shop/placeholder-j2", "reset (after the effect)")),
     ),
+    (
+        "a job of a stopped run whose Lease the machine did not delay",
+        LEFT,
+        lambda: left(job(), runs=[run(exit_code=4, stalled_seconds=0.5)], effects=[], terms=LEASED),
+    ),
     ("what a killed run left, after one that ended well", LEFT, lambda: second_run(0, room(), job())),
     ("a room of its own after a run that failed", LEFT, lambda: left(room(), runs=[run(exit_code=1)], effects=[])),
 ]
@@ -166,6 +172,10 @@ KEPT: list[tuple[str, Callable[[], History]]] = [
     (
         "a job whose room could not be read at the last",
         lambda: left(job(), requests=asked_last("GET", ROOM, "reset (after the effect)")),
+    ),
+    (
+        "a job of a stopped run whose Lease may have run out",
+        lambda: left(job(), runs=[run(exit_code=4, stalled_seconds=1.5)], effects=[], terms=LEASED),
     ),
     ("room when a rival has the Lease", lambda: left(room(), tenures=[Tenure(1.0, "us"), Tenure(2.0, "rival", True)])),
     ("what a killed run left, after one that could not go on", lambda: second_run(4, room(), job())),
