@@ -39,6 +39,8 @@ def _owes_report(history: History, run: Run) -> bool:
 def _false_results(history: History, run: Run, report: Report) -> Iterator[str]:
     effects = {effect.uid: effect for effect in history.effects if effect.run == run.index}
     away = history.departed | {effect.uid for effect in history.effects}
+    # Whoever asked for the eviction of a pod, was not told what came of it, and finds it gone cannot know who it was.
+    unclear = {r.uid for r in history.requests if r.run == run.index and r.kind == "eviction" and r.fault}
     for uid, effect in effects.items():
         told = report.result_of(uid)
         if told is None:
@@ -48,7 +50,8 @@ def _false_results(history: History, run: Run, report: Report) -> Iterator[str]:
             yield f"run {run.index}: {uid} left {when}, reported {told.result} ({told.code})"
     for told in report.results:
         is_sure = told.result == "evicted" and told.code != "outcome-unknown"
-        was_taken_away = told.code == _CONFIRMED_BY_ABSENCE and told.uid in away
+        is_unclear = told.code == _CONFIRMED_BY_ABSENCE or told.uid in unclear
+        was_taken_away = is_unclear and told.uid in away
         if is_sure and told.uid not in effects and not was_taken_away:
             yield f"run {run.index}: {told.uid} is reported {told.result} ({told.code}) and never left"
 

@@ -150,6 +150,11 @@ BROKEN: list[tuple[str, str, Callable[[], History]]] = [
         lambda: one_evicted(runs=reported(planned=("a",))),
     ),
     ("a pod that never left and is reported as evicted", "the report is true", lambda: one_evicted(effects=[])),
+    (
+        "a pod that others deleted and is reported as evicted, though each call was answered",
+        "the report is true",
+        lambda: one_evicted(effects=[], departed={"a"}),
+    ),
     ("no report after evictions", "the report is true", lambda: one_evicted(runs=[run("")])),
     (
         "a sum that is not that of the results",
@@ -291,6 +296,14 @@ KEPT: list[tuple[str, Callable[[], History]]] = [
     (
         "an eviction that nobody knows of and that never took effect",
         lambda: one_evicted(runs=reported(("a", "evicted", "outcome-unknown")), effects=[]),
+    ),
+    (
+        "a pod that others deleted while nobody answered the call for it",
+        lambda: one_evicted(
+            requests=[*sound_reading(), request("eviction", uid="a", fault="504 (after the effect)")],
+            effects=[],
+            departed={"a"},
+        ),
     ),
     (
         "a lost answer and a pod that somebody else deleted",
