@@ -18,14 +18,14 @@ from descheduler.migration.controller.job_calls import Answer, CallsUnderWay, Jo
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.open_creations import OpenCreations
 from descheduler.migration.controller.settings import ControllerSettings
-from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
 from descheduler.migration.controller.waves import Waves
+from descheduler.migration.dispatch.judgement import Judgement, judge
+from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.jobs.conditions import aborted, failed
 from descheduler.migration.jobs.steps import End, Evict
 from descheduler.migration.journal.journal import Journal, NewJob
-from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.traces.job_listener import EveryListener
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob

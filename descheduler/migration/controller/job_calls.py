@@ -9,8 +9,8 @@ from datetime import datetime
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import remove
-from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.dispatch.surroundings import Background, Surroundings
 from descheduler.migration.jobs.machine import evicting
 from descheduler.migration.jobs.steps import End, WaitForChange
 from descheduler.migration.jobs.surge import SCALE_BACK

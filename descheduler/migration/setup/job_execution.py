@@ -21,8 +21,8 @@ from descheduler.migration.controller.adoption import Adopted, adopt, adopted_ta
 from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
-from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.jobs.conditions import failed
 from descheduler.migration.jobs.machine import JobTerms
 from descheduler.migration.jobs.surge import Surge

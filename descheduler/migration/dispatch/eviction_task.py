@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from descheduler.kube.evict import PodState
-from descheduler.migration.judgement import POD_GONE, Judgement
+from descheduler.migration.dispatch.judgement import POD_GONE, Judgement
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import heapq
-import threading
-import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.bundle_progress import BundleProgress
-from descheduler.migration.eviction_task import EvictionTask
-from descheduler.migration.judgement import Judgement, judge
-from descheduler.migration.limits import LimitLedger, Room
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
-from descheduler.migration.ports import EvictPort, OutcomeSink
-from descheduler.migration.server_patience import ServerPatience
+from descheduler.migration.dispatch.bundle_progress import BundleProgress
+from descheduler.migration.dispatch.eviction_task import EvictionTask
+from descheduler.migration.dispatch.halting import HALTED
+from descheduler.migration.dispatch.judgement import Judgement, judge
+from descheduler.migration.dispatch.limits import LimitLedger, Room
+from descheduler.migration.dispatch.server_patience import ServerPatience
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.ports import EvictPort
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.setup.halting import HALTED
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
-from descheduler.supervision import sleep_unless
 
 __all__ = ["execute"]
 
@@ -37,80 +33,35 @@ _Answer = EvictionResponse | tuple[PodState, float] | None
 
 
 def execute(
-    evictions: Iterable[PlannedEviction],
-    port: EvictPort,
-    settings: ExecutorSettings,
-    *,
-    stop: threading.Event,
-    sink: OutcomeSink | None = None,
-    paces: Paces | None = None,
-    open_calls: OpenCalls | None = None,
-    may_call: Callable[[], str] = lambda: "",
-    tripped: Callable[[], str] = lambda: "",
-    now: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] | None = None,
+    evictions: Iterable[PlannedEviction], port: EvictPort, settings: ExecutorSettings, around: Surroundings
 ) -> tuple[Outcome, ...]:
     """One outcome for each planned eviction, in plan order.
 
-    `paces` pace the calls together with others that take from them; without, the settings say the pace. First
-    calls start in plan order. Nothing is sent for a uid that was requested before, or once
-    `stop` is set (by a signal handler, for example); calls in flight are then awaited. `now` is a monotonic clock in
-    seconds. `may_call` is asked right before each call, on the thread that makes it, and says why no call may start any
-    more, else "". A call that did not clearly fail counts as an eviction, against limits too, until the pod was seen
-    alive after the call could no longer take effect. `open_calls` is told of every call until then. `tripped` says
-    what a guard has found, which ends the run, else "".
+    First calls start in plan order. Nothing is sent for a uid that was requested before, or once the run is halted (by
+    a signal, for example); calls in flight are then awaited. `around.may_call` is asked right before each call, on the
+    thread that makes it. A call that did not clearly fail counts as an eviction, against limits too, until the pod was
+    seen alive after the call could no longer take effect; `around.open_calls` is told of every call until then.
     """
-    execution = _Execution(
-        evictions,
-        port,
-        settings,
-        stop=stop,
-        sink=sink,
-        paces=paces or Paces(settings, now=now),
-        open_calls=open_calls or OpenCalls(settings.effect_seconds, now=now),
-        may_call=may_call,
-        tripped=tripped,
-        now=now,
-        sleep=sleep or sleep_unless(stop),
-    )
-    return execution.run()
+    return _Execution(evictions, port, settings, around).run()
 
 
 class _Execution:
     """The dispatcher of one run. All state belongs to the calling thread; threads of the pool only make the calls."""
 
     def __init__(
-        self,
-        evictions: Iterable[PlannedEviction],
-        port: EvictPort,
-        settings: ExecutorSettings,
-        *,
-        stop: threading.Event,
-        sink: OutcomeSink | None,
-        paces: Paces,
-        open_calls: OpenCalls,
-        may_call: Callable[[], str],
-        tripped: Callable[[], str],
-        now: Callable[[], float],
-        sleep: Callable[[float], None],
+        self, evictions: Iterable[PlannedEviction], port: EvictPort, settings: ExecutorSettings, around: Surroundings
     ) -> None:
         self._port = port
         self._settings = settings
-        self._stop = stop
-        self._sink = sink
-        self._now = now
-        self._sleep = sleep
-        self._paces = paces
-        self._may_call = may_call
-        self._tripped = tripped
+        self._around = around
+        self._now = around.clock
         self._ledger = LimitLedger(settings.limits)
         self._bundles = BundleProgress()
         self._calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
         self._queue = deque(self._task(position, eviction) for position, eviction in enumerate(evictions))
         self._waiting: list[EvictionTask] = []
         self._in_flight: dict[Future[_Answer], EvictionTask] = {}
-        self._patience = ServerPatience(settings, now)
-        self._open_calls = open_calls
+        self._patience = ServerPatience(settings, around.clock)
         self._is_overload_lasting = False
         self._is_fenced = False
         self._requested: set[str] = set()
@@ -134,16 +85,13 @@ class _Execution:
         return EvictionTask(0.0, position, eviction, outlives_effect=outlives_effect)
 
     def _halted(self) -> OutcomeCode | None:
-        if self._is_fenced or (self._stop.is_set() and self._may_call()):
-            return OutcomeCode.LEASE_LOST  # which sets the stop flag as well
-        if self._stop.is_set():
-            return OutcomeCode.STOPPED
-        if self._tripped():
-            return OutcomeCode.GUARD
-        if self._is_overload_lasting:
+        if self._is_fenced:
+            return OutcomeCode.LEASE_LOST
+        halted = self._around.halted()
+        code = None if halted is None else halted[0]
+        if self._is_overload_lasting and code in (None, OutcomeCode.DEADLINE):
             return OutcomeCode.OVERLOADED
-        deadline = self._settings.deadline
-        return OutcomeCode.DEADLINE if deadline is not None and self._now() >= deadline else None
+        return code
 
     def _start_next(self) -> float:
         """Starts one call or look and returns 0, else the seconds after which one might start."""
@@ -154,7 +102,7 @@ class _Execution:
             heapq.heappop(self._waiting)
             self._look(task)
             return 0.0
-        if (wait_seconds := self._paces.try_take(task.eviction.profile)) > 0:
+        if (wait_seconds := self._around.paces.try_take(task.eviction.profile)) > 0:
             return wait_seconds
         if task.num_calls:
             heapq.heappop(self._waiting)
@@ -165,7 +113,7 @@ class _Execution:
             self._bundles.began(task.eviction)
             task.is_booked = True
         task.num_calls += 1
-        self._open_calls.began(task.eviction)
+        self._around.open_calls.began(task.eviction)
         self._in_flight[self._calls.submit(partial(self._call, task.eviction))] = task
         return 0.0
 
@@ -226,7 +174,7 @@ class _Execution:
         """Whether the run is still on; asked before each call, and again when all is ready to send it."""
         if self._ended(eviction) is not None:
             return False
-        if self._may_call():
+        if self._around.may_call():
             self._is_fenced = True
             return False
         return True
@@ -244,7 +192,7 @@ class _Execution:
             wait(self._in_flight, timeout=min(seconds, _SLICE_SECONDS), return_when=FIRST_COMPLETED)
             return
         deadline = self._settings.deadline
-        self._sleep(seconds if deadline is None else min(seconds, max(0.0, deadline - self._now())))
+        self._around.sleep(seconds if deadline is None else min(seconds, max(0.0, deadline - self._now())))
 
     def _collect(self) -> None:
         for future in [future for future in self._in_flight if future.done()]:
@@ -297,20 +245,20 @@ class _Execution:
     def _answered(self, task: EvictionTask, judgement: Judgement) -> None:
         was_in_doubt = task.is_in_doubt
         task.answer(judgement, now=self._now(), effect_seconds=self._settings.effect_seconds)
-        if task.is_in_doubt and not was_in_doubt and self._sink is not None:
-            self._sink.doubted(task.eviction, task.why, max(0.0, task.settles_at - self._now()))
+        if task.is_in_doubt and not was_in_doubt and self._around.sink is not None:
+            self._around.sink.doubted(task.eviction, task.why, max(0.0, task.settles_at - self._now()))
         self._note_open(task)
         self._patience.note(judgement)
-        if judgement.code is OutcomeCode.OVERLOADED and self._sink is not None:
-            self._sink.turned_away(judgement.retry_after_seconds or 0.0)
+        if judgement.code is OutcomeCode.OVERLOADED and self._around.sink is not None:
+            self._around.sink.turned_away(judgement.retry_after_seconds or 0.0)
         self._go_on(task)
 
     def _note_open(self, task: EvictionTask) -> None:
         """No call for the pod is under way; those before may have left its fate open."""
         if task.is_in_doubt:
-            self._open_calls.doubted(task.eviction, task.settles_at)
+            self._around.open_calls.doubted(task.eviction, task.settles_at)
         else:
-            self._open_calls.ended(task.eviction)
+            self._around.open_calls.ended(task.eviction)
 
     def _seen(self, task: EvictionTask, state: PodState, *, looked_at: float) -> None:
         if state.is_leaving:
@@ -389,9 +337,9 @@ class _Execution:
         outcome = Outcome(task.eviction, ending.kind, ending.code, ending.message, task.status_code, task.num_calls)
         if task.is_booked:
             if not outcome.is_unconfirmed:
-                self._open_calls.ended(task.eviction)
+                self._around.open_calls.ended(task.eviction)
             self._ledger.settle(task.eviction, counts=ending.kind.uses_limits)
         self._bundles.ended(outcome)
         self._outcomes[task.position] = outcome
-        if self._sink is not None:
-            self._sink.record(outcome)
+        if self._around.sink is not None:
+            self._around.sink.record(outcome)

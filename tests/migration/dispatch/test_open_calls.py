@@ -9,13 +9,14 @@ from msgspec.structs import replace
 
 from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.executor import execute
-from descheduler.migration.open_calls import OpenCalls
+from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.settings import ExecutorSettings
 from tests.migration.stand_ins import (
     ONE_BY_ONE,
     Clock,
     ScriptedApi,
+    around,
     make_eviction,
     make_plan,
     no_answer,
@@ -31,11 +32,10 @@ def left_open(
     api: ScriptedApi, *, clock: Clock, settings: ExecutorSettings = SETTINGS, stop: threading.Event | None = None
 ) -> OpenCalls:
     """What evicting pods a and b, and a once more, leaves open."""
-    calls = OpenCalls(settings.effect_seconds, now=clock.now)
     plan = [*make_plan("a", "b"), make_eviction("a")]
-    stop = stop or threading.Event()
-    execute(plan, api, settings, stop=stop, open_calls=calls, now=clock.now, sleep=clock.sleep)
-    return calls
+    there = around(settings, clock, stop=stop)
+    execute(plan, api, settings, there)
+    return there.open_calls
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
+from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.dispatch.paces import Paces
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.traces.job_listener import JobListener
 from descheduler.plan.outcome import OutcomeCode

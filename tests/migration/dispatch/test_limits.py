@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.eviction.checks.limits import EvictionLimits
-from descheduler.migration.limits import LimitLedger, Room
+from descheduler.migration.dispatch.limits import LimitLedger, Room
 from tests.migration.stand_ins import make_eviction
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from descheduler.migration.call_window import CallWindow
+from descheduler.migration.dispatch.call_window import CallWindow
 from tests.migration.stand_ins import Clock
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descheduler.migration.call_window import CallWindow
-from descheduler.migration.eviction_task import EvictionTask
-from descheduler.migration.judgement import Judgement
+from descheduler.migration.dispatch.call_window import CallWindow
+from descheduler.migration.dispatch.eviction_task import EvictionTask
+from descheduler.migration.dispatch.judgement import Judgement
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import OutcomeCode
 
