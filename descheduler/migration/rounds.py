@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.dispatch.order import Care
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort, JobExecutor
 from descheduler.migration.settings import ExecutorSettings
@@ -41,12 +42,17 @@ Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]
 
 
 def carry_out(
-    decide: Decide, port: EvictPort, settings: ExecutorSettings, around: Surroundings, jobs: JobExecutor | None = None
+    decide: Decide,
+    port: EvictPort,
+    settings: ExecutorSettings,
+    around: Surroundings,
+    jobs: JobExecutor | None = None,
+    care: Callable[[], Care] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every planned eviction of all rounds, one a pod.
 
-    What `jobs` takes is carried out by it, after the rest of its round; both go by what is `around` them, so that all
-    rounds share one pace. Raises what the first call of `decide` raises.
+    What `jobs` takes is carried out by it, after the rest of its round, which is carried out with `care`. Both go by
+    what is `around` them, so that all rounds share one pace. Raises what the first call of `decide` raises.
     """
     decisions = decide({}, ())
     outcomes: dict[str, Outcome] = {}
@@ -59,7 +65,7 @@ def carry_out(
         if around.sink is not None:
             around.sink.planned(len(outcomes.keys() | {move.pod.key for move in new}))
         by_jobs, plainly = _divided(plan, jobs)
-        latest = execute(plainly, port, settings, around)
+        latest = execute(plainly, port, settings, around, care)
         if jobs is not None and by_jobs:
             latest += jobs.execute(by_jobs)
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})

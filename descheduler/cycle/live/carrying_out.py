@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,6 +15,7 @@ from descheduler.cycle.options import RunResult
 from descheduler.eviction.checks.scope import Scope
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
+from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide
@@ -30,6 +32,7 @@ from descheduler.telemetry.observer import RunObserver
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.controller.adoption import Adopted
+    from descheduler.migration.dispatch.order import Care
     from descheduler.migration.guards.watchman import Watchman
     from descheduler.migration.setup.job_execution import JobExecution
 
@@ -42,7 +45,8 @@ class Carrier(msgspec.Struct, frozen=True):
     """Evicts through `client`, and tells the cluster and the observer of it.
 
     All that it does goes by what is `around` it; `events` is flushed once the plan is carried out. `policy_version` is
-    that of the eviction API. With `announces_failures` refused evictions get an Event too. Where there is a `watchman`,
+    that of the eviction API. With `announces_failures` refused evictions get an Event too. One that
+    `is_careful` evicts by waves, and only pods whose moves still hold then. Where there is a `watchman`,
     its guards are told of the calls.
     """
 
@@ -54,6 +58,7 @@ class Carrier(msgspec.Struct, frozen=True):
     jobs: JobPlan
     events: EventRecorder
     around: Surroundings
+    is_careful: bool
     watchman: Watchman | None = None
 
     def take_up(self, settings: ExecutorSettings) -> Adopted | None:
@@ -73,11 +78,19 @@ class Carrier(msgspec.Struct, frozen=True):
         """Decides over `snapshot` and evicts until a round brings no refusal; see `migration.rounds`."""
         around = self._heard_by(EverySink(self._announcer(), self.observer))
         jobs = self._execution(settings, around, snapshot)
+        care = cache(partial(self._care, snapshot, settings, around)) if self.is_careful else None
         try:
-            decisions, outcomes = carry_out_rounds(decide_with, self._evictions(), settings, around, jobs)
+            decisions, outcomes = carry_out_rounds(decide_with, self._evictions(), settings, around, jobs, care)
         finally:
             notes = self._flush()
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
+
+    def _care(self, snapshot: Snapshot, settings: ExecutorSettings, around: Surroundings) -> Care:
+        """The care with which plain evictions are made."""
+        # Fifty modules, which runs that evict nothing go without.
+        from descheduler.migration.setup.plain_care import plain_care
+
+        return plain_care(ObjectCalls(self._watched()), snapshot, settings, around)
 
     def _execution(
         self, settings: ExecutorSettings, around: Surroundings, snapshot: Snapshot | None = None

@@ -110,6 +110,7 @@ class LiveRun:
             self._jobs,
             self._events,
             self._around(),
+            policy.kind == "DeschedulerConfiguration",
             self._watchman,
         )
 

@@ -20,9 +20,9 @@ from descheduler.migration.controller.open_creations import OpenCreations
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
-from descheduler.migration.controller.waves import Waves
 from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.jobs.conditions import aborted, failed
 from descheduler.migration.jobs.steps import End, Evict
 from descheduler.migration.journal.journal import Journal, NewJob
@@ -71,7 +71,7 @@ class JobController:
         self._settings = settings
         self._new_job = new_job
         self._around = around
-        self._queue = Waves()
+        self._queue = Waves[JobTask]()
         self._active: list[JobTask] = []
         self._listener = around.listener or EveryListener()
         self._turns = Turns(judge)

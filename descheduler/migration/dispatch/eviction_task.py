@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import msgspec
 
@@ -21,9 +21,9 @@ _LONGEST_BLINDNESS_SECONDS = 8.0
 """The longest wait between two such looks."""
 
 
-@dataclass(order=True, slots=True)
+@dataclass(eq=False, slots=True)
 class EvictionTask:
-    """One planned eviction, compared by when its next step is due, then by its place in the plan.
+    """One planned eviction, whose next step is due at `ready_at`. Compared by its identity.
 
     A call whose answer does not say for certain that it did nothing may have taken effect, or may still: until
     `settles_at` (seconds of the run's clock). Such a task is in doubt, and ends without an eviction only once the pod
@@ -33,21 +33,31 @@ class EvictionTask:
 
     ready_at: float
     position: int
-    eviction: PlannedEviction = field(compare=False)
-    outlives_effect: bool = field(default=False, compare=False)
-    wants_look: bool = field(default=False, compare=False)
-    num_calls: int = field(default=0, compare=False)
-    num_faults: int = field(default=0, compare=False)
-    num_unread: int = field(default=0, compare=False)
-    num_blind_looks: int = field(default=0, compare=False)
-    status_code: int = field(default=0, compare=False)
-    judgement: Judgement | None = field(default=None, compare=False)
-    answered_at: float = field(default=0.0, compare=False)
-    is_in_doubt: bool = field(default=False, compare=False)
-    settles_at: float = field(default=0.0, compare=False)
-    seen_alive_at: float | None = field(default=None, compare=False)
-    had_last_look: bool = field(default=False, compare=False)
-    is_booked: bool = field(default=False, compare=False)
+    eviction: PlannedEviction
+    outlives_effect: bool = False
+    wants_look: bool = False
+    num_calls: int = 0
+    num_faults: int = 0
+    num_unread: int = 0
+    num_blind_looks: int = 0
+    status_code: int = 0
+    judgement: Judgement | None = None
+    answered_at: float = 0.0
+    is_in_doubt: bool = False
+    settles_at: float = 0.0
+    seen_alive_at: float | None = None
+    had_last_look: bool = False
+    is_booked: bool = False
+
+    @property
+    def is_adopted(self) -> bool:
+        """Never: it is of the plan."""
+        return False
+
+    @property
+    def waves_ahead(self) -> int:
+        """None: it holds no room before its wave."""
+        return 0
 
     @property
     def num_waits(self) -> int:

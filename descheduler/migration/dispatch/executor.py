@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 
@@ -16,6 +15,7 @@ from descheduler.migration.dispatch.eviction_task import EvictionTask
 from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.migration.dispatch.limits import LimitLedger, Room
+from descheduler.migration.dispatch.order import AsPlanned, Care, Order
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort
@@ -33,24 +33,35 @@ _Answer = EvictionResponse | tuple[PodState, float] | None
 
 
 def execute(
-    evictions: Iterable[PlannedEviction], port: EvictPort, settings: ExecutorSettings, around: Surroundings
+    evictions: Iterable[PlannedEviction],
+    port: EvictPort,
+    settings: ExecutorSettings,
+    around: Surroundings,
+    care: Callable[[], Care] | None = None,
 ) -> tuple[Outcome, ...]:
     """One outcome for each planned eviction, in plan order.
 
-    First calls start in plan order. Nothing is sent for a uid that was requested before, or once the run is halted (by
-    a signal, for example); calls in flight are then awaited. `around.may_call` is asked right before each call, on the
-    thread that makes it. A call that did not clearly fail counts as an eviction, against limits too, until the pod was
-    seen alive after the call could no longer take effect; `around.open_calls` is told of every call until then.
+    First calls start in plan order, or with `care`, which is asked for where there are evictions. Nothing is sent for a
+    uid that was requested before, or once the run is halted (by a signal, for example); calls in flight are then
+    awaited. `around.may_call` is asked right before each call, on the thread that makes it. A call that did not clearly
+    fail counts as an eviction, against limits too, until the pod was seen alive after the call could no longer take
+    effect; `around.open_calls` is told of every call until then.
     """
-    return _Execution(evictions, port, settings, around).run()
+    tasks = [_task(position, eviction, settings) for position, eviction in enumerate(evictions)]
+    order = AsPlanned(tasks) if care is None or not tasks else care().order(tasks)
+    return _Execution(order, port, settings, around).run()
+
+
+def _task(position: int, eviction: PlannedEviction, settings: ExecutorSettings) -> EvictionTask:
+    # A pod that is handed over to another controller lives on for as long as that likes.
+    outlives_effect = settings.evictions_in_background and eviction.request_evict_only
+    return EvictionTask(0.0, position, eviction, outlives_effect=outlives_effect)
 
 
 class _Execution:
     """The dispatcher of one run. All state belongs to the calling thread; threads of the pool only make the calls."""
 
-    def __init__(
-        self, evictions: Iterable[PlannedEviction], port: EvictPort, settings: ExecutorSettings, around: Surroundings
-    ) -> None:
+    def __init__(self, order: Order, port: EvictPort, settings: ExecutorSettings, around: Surroundings) -> None:
         self._port = port
         self._settings = settings
         self._around = around
@@ -58,8 +69,8 @@ class _Execution:
         self._ledger = LimitLedger(settings.limits)
         self._bundles = BundleProgress()
         self._calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
-        self._queue = deque(self._task(position, eviction) for position, eviction in enumerate(evictions))
-        self._waiting: list[EvictionTask] = []
+        self._order = order
+        self._waiting: list[tuple[float, int, EvictionTask]] = []
         self._in_flight: dict[Future[_Answer], EvictionTask] = {}
         self._patience = ServerPatience(settings, around.clock)
         self._is_overload_lasting = False
@@ -69,7 +80,7 @@ class _Execution:
 
     def run(self) -> tuple[Outcome, ...]:
         try:
-            while self._queue or self._waiting or self._in_flight:
+            while self._order or self._waiting or self._in_flight:
                 if (halted := self._halted()) is not None:
                     self._wind_up(halted)
                 elif (wait_seconds := self._start_next()) > 0:
@@ -78,11 +89,6 @@ class _Execution:
         finally:
             self._calls.close()
         return tuple(self._outcomes[position] for position in sorted(self._outcomes))
-
-    def _task(self, position: int, eviction: PlannedEviction) -> EvictionTask:
-        # A pod that is handed over to another controller lives on for as long as that likes.
-        outlives_effect = self._settings.evictions_in_background and eviction.request_evict_only
-        return EvictionTask(0.0, position, eviction, outlives_effect=outlives_effect)
 
     def _halted(self) -> OutcomeCode | None:
         if self._is_fenced:
@@ -107,7 +113,8 @@ class _Execution:
         if task.num_calls:
             heapq.heappop(self._waiting)
         else:
-            self._queue.popleft()
+            self._order.remove(task)
+            self._order.began(task)
             self._requested.add(task.eviction.uid)
             self._ledger.book(task.eviction)
             self._bundles.began(task.eviction)
@@ -123,20 +130,21 @@ class _Execution:
             return None, _SLICE_SECONDS
         if (shut_seconds := self._patience.window.shut_seconds) > 0:
             return None, shut_seconds
-        until_due = self._waiting[0].ready_at - self._now() if self._waiting else _SLICE_SECONDS
+        until_due = self._waiting[0][0] - self._now() if self._waiting else _SLICE_SECONDS
         if self._waiting and until_due <= 0:
-            return self._waiting[0], 0.0
-        while self._queue:
-            task = self._queue[0]
+            return self._waiting[0][2], 0.0
+        while (task := self._order.next()) is not None:
             reason = self._never_sent(task.eviction)
             room, limit = self._ledger.room_for(task.eviction) if reason is None else (Room.FULL, "")
             if room is Room.AWAITED or (room is Room.FREE and self._bundles.awaits(task.eviction)):
                 break
+            if room is Room.FREE and not self._order.is_ready(task):
+                break
             if room is Room.FREE:
                 return task, 0.0
-            self._queue.popleft()
+            self._order.remove(task)
             self._leave_out(task, *(reason or (OutcomeCode.LIMIT, limit)))
-        return None, until_due if self._waiting or self._in_flight else 0.0
+        return None, until_due if self._waiting or self._in_flight or self._order else 0.0
 
     def _never_sent(self, eviction: PlannedEviction) -> tuple[OutcomeCode, str] | None:
         if eviction.dry:
@@ -188,13 +196,15 @@ class _Execution:
         return self._port.look(eviction.namespace, eviction.name, uid=eviction.uid), looked_at
 
     def _pause(self, seconds: float) -> None:
-        if self._in_flight:
-            wait(self._in_flight, timeout=min(seconds, _SLICE_SECONDS), return_when=FIRST_COMPLETED)
+        if awaited := [*self._in_flight, *self._order.awaited]:
+            wait(awaited, timeout=min(seconds, _SLICE_SECONDS), return_when=FIRST_COMPLETED)
             return
         deadline = self._settings.deadline
         self._around.sleep(seconds if deadline is None else min(seconds, max(0.0, deadline - self._now())))
 
     def _collect(self) -> None:
+        for task, ending in self._order.take_over():
+            self._finish(task, ending)
         for future in [future for future in self._in_flight if future.done()]:
             task = self._in_flight.pop(future)
             try:
@@ -298,15 +308,14 @@ class _Execution:
     def _schedule(self, task: EvictionTask, at: float, *, wants_look: bool) -> None:
         task.ready_at = at
         task.wants_look = wants_look
-        heapq.heappush(self._waiting, task)
+        heapq.heappush(self._waiting, (at, task.position, task))
 
     def _wind_up(self, halted: OutcomeCode) -> None:
         """Calls nothing more; waits for what is in flight, and gives up what has no answer when patience ends."""
-        for task in self._queue:
+        for task in self._order.clear():
             self._abandon(task, halted)
-        self._queue.clear()
-        waiting, self._waiting = sorted(self._waiting, key=lambda task: task.position), []
-        for task in waiting:
+        waiting, self._waiting = sorted(self._waiting, key=lambda entry: entry[1]), []
+        for _, _, task in waiting:
             self._wind_up_task(task)
         give_up_at = self._now() + self._settings.drain_seconds
         while self._in_flight and self._now() < give_up_at:
@@ -339,6 +348,7 @@ class _Execution:
             if not outcome.is_unconfirmed:
                 self._around.open_calls.ended(task.eviction)
             self._ledger.settle(task.eviction, counts=ending.kind.uses_limits)
+            self._order.ended(task, ending.kind)
         self._bundles.ended(outcome)
         self._outcomes[task.position] = outcome
         if self._around.sink is not None:

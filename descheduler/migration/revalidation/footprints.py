@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -45,16 +46,26 @@ class Asked:
 
 
 class Footprints:
-    """Judges the waves of one run, whose plan was made over `snapshot`. One wave at a time, on whatever thread."""
+    """Judges the waves of one run, whose plan was made over `snapshot`. One wave at a time, on whatever thread.
 
-    def __init__(self, objects: ObjectCalls, snapshot: Snapshot) -> None:
+    With `leaving_make_room` the plan counts on the room of pods that leave before in the same wave, or are under way.
+    """
+
+    def __init__(self, objects: ObjectCalls, snapshot: Snapshot, *, leaving_make_room: bool = False) -> None:
         self._objects = objects
         self._snapshot = snapshot
-        self._planned_nodes = {node.name: node for node in snapshot.nodes}
-        self._planned_pods = {pod.uid: pod for pod in snapshot.pods}
+        self._leaving_make_room = leaving_make_room
         self._fit: NodeFit | None = None
         self._arriving: dict[str, tuple[str, Pod]] = {}
         """UID of a pod that was let go → the node that has room for its successor, and that successor."""
+
+    @cached_property
+    def _planned_nodes(self) -> Mapping[str, Node]:
+        return {node.name: node for node in self._snapshot.nodes}
+
+    @cached_property
+    def _planned_pods(self) -> Mapping[str, Pod]:
+        return {pod.uid: pod for pod in self._snapshot.pods}
 
     def objections(self, wave: Sequence[Asked], under_way: Collection[str]) -> dict[str, str]:
         """UID of each pod of `wave` whose move no longer holds → why, in a sentence. Raises KubeError.
@@ -65,11 +76,14 @@ class Footprints:
         arriving: dict[str, list[Pod]] = defaultdict(list)
         for name, pod in self._arriving.values():
             arriving[name].append(pod)
-        nodes = FreshNodes(self._objects, arriving)
+        leaving = set(under_way) if self._leaving_make_room else set[str]()
+        nodes = FreshNodes(self._objects, arriving, leaving, self._planned_pods)
         objections = {}
         for asked in wave:
             if why := self._objection(asked, nodes):
                 objections[asked.eviction.uid] = why
+            elif self._leaving_make_room:
+                nodes.leave(asked.pod)
         return objections
 
     def _objection(self, asked: Asked, nodes: FreshNodes) -> str:

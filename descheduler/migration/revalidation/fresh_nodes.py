@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 
 from descheduler.cluster.decoding.decode import Decoding, node_decoder
 from descheduler.cluster.snapshot import Snapshot
@@ -20,14 +21,26 @@ __all__ = ["FreshNodes"]
 class FreshNodes:
     """What is read for one wave: a list of the one node, for which the right to list nodes does, and one of its pods.
 
-    `arriving` are pods that are on their way to the nodes of these names, and not listed there yet. Raises KubeError.
+    `arriving` are pods that are on their way to the nodes of these names, and not listed there yet: where a pod that is
+    not `known` by its UID has come of the same owner, that is the one. What is `leaving` takes no room. Raises
+    KubeError.
     """
 
-    def __init__(self, objects: ObjectCalls, arriving: Mapping[str, Sequence[Pod]]) -> None:
+    def __init__(
+        self,
+        objects: ObjectCalls,
+        arriving: Mapping[str, Sequence[Pod]],
+        leaving: set[str],
+        known: Container[str],
+    ) -> None:
         self._objects = objects
         self._nodes: dict[str, Node | None] = {}
         self._pods: dict[str, list[Pod]] = {}
         self._arriving = arriving
+        self._leaving = leaving
+        self._known = known
+        self._newcomers = Counter[str]()
+        """How many pods of each controller have come since the plan, on the nodes that were read."""
 
     def node(self, name: str) -> Node | None:
         """The node, None when it is gone."""
@@ -56,8 +69,28 @@ class FreshNodes:
         """From now on the successor of `pod` takes room on the node."""
         self._pods_on(name).append(pod)
 
+    def leave(self, pod: Pod) -> None:
+        """From now on `pod` takes no room on its node."""
+        self._leaving.add(pod.uid)
+        if pod.node_name in self._pods:
+            self._pods[pod.node_name] = [other for other in self._pods[pod.node_name] if other.uid != pod.uid]
+
     def _pods_on(self, name: str) -> list[Pod]:
         if name not in self._pods:
             listed = self._objects.list("/api/v1/pods", decode_pod, field_selector=f"spec.nodeName={name}")
-            self._pods[name] = [*listed, *self._arriving.get(name, ())]
+            self._newcomers.update(_owner(pod) for pod in listed if pod.uid not in self._known)
+            arriving = [pod for pod in self._arriving.get(name, ()) if not self._has_come(pod)]
+            self._pods[name] = [pod for pod in (*listed, *arriving) if pod.uid not in self._leaving]
         return self._pods[name]
+
+    def _has_come(self, pod: Pod) -> bool:
+        """Whether one of the newcomers is `pod`, which is none for another then."""
+        owner = _owner(pod)
+        if not owner or not self._newcomers[owner]:
+            return False
+        self._newcomers[owner] -= 1
+        return True
+
+
+def _owner(pod: Pod) -> str:
+    return "" if pod.controller is None else pod.controller.uid

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.controller.waves import Waves
+from descheduler.migration.dispatch.waves import Waves
 from descheduler.plan.planned import PlannedEviction
 
 
@@ -12,7 +12,7 @@ def task(name: str, wave: int, *, is_adopted: bool = False) -> JobTask:
     return JobTask(eviction, is_adopted=is_adopted)
 
 
-def begin(waves: Waves) -> JobTask | None:
+def begin(waves: Waves[JobTask]) -> JobTask | None:
     found = waves.next(is_full=False)
     if found is not None:
         waves.remove(found)
