@@ -21,6 +21,7 @@ from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
 from descheduler.migration.dispatch.judgement import Judgement, judge
+from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.jobs.conditions import aborted, failed
@@ -63,7 +64,9 @@ class JobController:
         around: Surroundings,
         judge: Judge | None = None,
         why_closed: Callable[[], str] = lambda: "",
+        patience: ServerPatience | None = None,
     ) -> None:
+        self._patience = patience or ServerPatience(settings.eviction, around)
         self._why_closed = why_closed
         self._journal = journal
         self._keeper = keeper
@@ -95,7 +98,7 @@ class JobController:
             if task.job is not None:
                 self._activate(task)
         while self._queue or self._active:
-            if (halted := self._around.halted()) is not None:
+            if (halted := self._patience.halted()) is not None:
                 self._wind_up(*halted)
                 break
             self._close()
@@ -159,6 +162,8 @@ class JobController:
 
     def _evict_next(self) -> bool:
         """Has the first of the pods evicted whose turn it is, when the pace allows; whether it does."""
+        if not self._patience.may_call(sum(task.is_called for task in self._active)):
+            return False
         turn = self._turns.next_good(self._around.clock(), self._may_go)
         if turn is None or self._around.paces.try_take(turn.task.eviction.profile) > 0:
             return False
@@ -285,6 +290,7 @@ class JobController:
             fault_wait_seconds=eviction.fault_wait_seconds,
         )
         task.judgement, task.status_code, task.is_called = judgement, response.status_code, False
+        self._patience.note(judgement)
         now = self._around.clock()
         if judgement.is_open:
             task.settles_at = now + eviction.effect_seconds

@@ -78,11 +78,6 @@ class EvictionTask:
         return self.wants_look or self.had_last_look
 
     @property
-    def judged(self) -> OutcomeCode | None:
-        """Why the last call ended as it did; None before the first."""
-        return None if self.judgement is None else self.judgement.code
-
-    @property
     def why(self) -> str:
         """What the last answer has against the eviction, "" before the first."""
         return "" if self.judgement is None else self.judgement.message

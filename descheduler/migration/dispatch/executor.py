@@ -72,8 +72,7 @@ class _Execution:
         self._order = order
         self._waiting: list[tuple[float, int, EvictionTask]] = []
         self._in_flight: dict[Future[_Answer], EvictionTask] = {}
-        self._patience = ServerPatience(settings, around.clock)
-        self._is_overload_lasting = False
+        self._patience = ServerPatience(settings, around)
         self._is_fenced = False
         self._requested: set[str] = set()
         self._outcomes: dict[int, Outcome] = {}
@@ -93,11 +92,8 @@ class _Execution:
     def _halted(self) -> OutcomeCode | None:
         if self._is_fenced:
             return OutcomeCode.LEASE_LOST
-        halted = self._around.halted()
-        code = None if halted is None else halted[0]
-        if self._is_overload_lasting and code in (None, OutcomeCode.DEADLINE):
-            return OutcomeCode.OVERLOADED
-        return code
+        halted = self._patience.halted()
+        return None if halted is None else halted[0]
 
     def _start_next(self) -> float:
         """Starts one call or look and returns 0, else the seconds after which one might start."""
@@ -259,8 +255,6 @@ class _Execution:
             self._around.sink.doubted(task.eviction, task.why, max(0.0, task.settles_at - self._now()))
         self._note_open(task)
         self._patience.note(judgement)
-        if judgement.code is OutcomeCode.OVERLOADED and self._around.sink is not None:
-            self._around.sink.turned_away(judgement.retry_after_seconds or 0.0)
         self._go_on(task)
 
     def _note_open(self, task: EvictionTask) -> None:
@@ -280,8 +274,6 @@ class _Execution:
     def _go_on(self, task: EvictionTask) -> None:
         """Ends the task, or has it wait for its next call or look."""
         now, again_at = self._now(), self._patience.again_at(task)
-        if again_at is None and task.judged is OutcomeCode.OVERLOADED:
-            self._is_overload_lasting = True
         if task.is_decided:
             self._finish(task, task.ending)
         elif self._ended(task.eviction) is not None:

@@ -22,6 +22,7 @@ from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.jobs.conditions import failed
 from descheduler.migration.jobs.machine import JobTerms
@@ -85,6 +86,7 @@ class JobExecution:
         self._port = port
         self._settings = settings
         self._around = around
+        self._patience = ServerPatience(settings, around)
         self._judge = None if snapshot is None else Footprints(objects, snapshot)
         self._providers = self._make_providers()
         self._is_alone: bool | None = None
@@ -212,7 +214,7 @@ class JobExecution:
         new_job = partial(_new_job, self._profiles.get(name))
         why_closed = partial(self._why_closed, name)
         return JobController(
-            self._journal, keeper, self._port, settings, new_job, self._around, self._judge, why_closed
+            self._journal, keeper, self._port, settings, new_job, self._around, self._judge, why_closed, self._patience
         )
 
     def _why_closed(self, name: str) -> str:
