@@ -7,8 +7,8 @@ from descheduler.kube.client import KubeClient
 from descheduler.kube.events import EventRecorder
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.events.announce import EvictionAnnouncer
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.traces.announce import EvictionAnnouncer
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import (

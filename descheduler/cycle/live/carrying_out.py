@@ -17,15 +17,15 @@ from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.events.announce import EvictionAnnouncer
+from descheduler.migration.events.job_events import JobAnnouncer
+from descheduler.migration.events.job_listener import EveryListener
+from descheduler.migration.events.outcome_sinks import EverySink
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.users_jobs import UsersJobs
-from descheduler.migration.traces.announce import EvictionAnnouncer
-from descheduler.migration.traces.job_events import JobAnnouncer
-from descheduler.migration.traces.job_listener import EveryListener
-from descheduler.migration.traces.outcome_sinks import EverySink
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 

@@ -86,7 +86,7 @@ def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: Le
     controllers = migration_controllers(policy)
     if not controllers:
         return JobPlan({}, storage)
-    from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
+    from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 
     priority_class = PlaceholderSettings().priority_class
     wants_placeholders = any(args.reservation_provider == PLACEHOLDER for args in controllers.values())

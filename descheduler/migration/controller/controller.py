@@ -24,11 +24,11 @@ from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.waves import Waves
-from descheduler.migration.jobs.conditions import aborted, failed
-from descheduler.migration.jobs.steps import End, Evict
-from descheduler.migration.journal.journal import Journal, NewJob
+from descheduler.migration.events.job_listener import EveryListener
+from descheduler.migration.job.conditions import aborted, failed
+from descheduler.migration.job.steps import End, Evict
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.traces.job_listener import EveryListener
+from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.dispatch.judgement import POD_GONE, Judgement
-from descheduler.migration.jobs.machine import why_no_room
-from descheduler.migration.jobs.seen import Miss
+from descheduler.migration.job.machine import why_no_room
+from descheduler.migration.job.seen import Miss
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind

@@ -11,9 +11,9 @@ from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import remove
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.dispatch.surroundings import Background, Surroundings
-from descheduler.migration.jobs.machine import evicting
-from descheduler.migration.jobs.steps import End, WaitForChange
-from descheduler.migration.jobs.surge import SCALE_BACK
+from descheduler.migration.job.machine import evicting
+from descheduler.migration.job.steps import End, WaitForChange
+from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod

@@ -11,8 +11,8 @@ import msgspec
 
 from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.events.job_listener import JobListener
 from descheduler.migration.ports import OutcomeSink
-from descheduler.migration.traces.job_listener import JobListener
 from descheduler.plan.outcome import OutcomeCode
 
 __all__ = ["Background", "Surroundings"]

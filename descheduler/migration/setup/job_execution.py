@@ -24,21 +24,17 @@ from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
-from descheduler.migration.jobs.conditions import failed
-from descheduler.migration.jobs.machine import JobTerms
-from descheduler.migration.jobs.surge import Surge
-from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
-from descheduler.migration.journal.job_objects import JobObjects
-from descheduler.migration.journal.journal import Journal, NewJob
-from descheduler.migration.journal.ours import MAP_PREFIX, job_differs
+from descheduler.migration.job.conditions import failed
+from descheduler.migration.job.machine import JobTerms
+from descheduler.migration.job.surge import Surge
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.providers.koordinator.provider import ReservationRooms
-from descheduler.migration.providers.none import NoRooms
-from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
-from descheduler.migration.providers.placeholder.provider import PlaceholderRooms
-from descheduler.migration.providers.provider import ReservationProvider
+from descheduler.migration.recheck.footprints import Footprints
 from descheduler.migration.replacements import successors_of
-from descheduler.migration.revalidation.footprints import Footprints
+from descheduler.migration.room.koordinator.provider import ReservationRooms
+from descheduler.migration.room.none import NoRooms
+from descheduler.migration.room.placeholder.pod import PlaceholderSettings
+from descheduler.migration.room.placeholder.provider import PlaceholderRooms
+from descheduler.migration.room.provider import ReservationProvider
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
@@ -50,6 +46,10 @@ from descheduler.migration.setup.users_jobs import (
     num_moved,
     users_jobs,
 )
+from descheduler.migration.store.config_map_jobs import ConfigMapJobs
+from descheduler.migration.store.job_objects import JobObjects
+from descheduler.migration.store.journal import Journal, NewJob
+from descheduler.migration.store.ours import MAP_PREFIX, job_differs
 from descheduler.model.koordinator.migration_job import JobMode, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode

@@ -15,14 +15,14 @@ from descheduler.migration.dispatch.departures import Departures
 from descheduler.migration.dispatch.order import Care
 from descheduler.migration.dispatch.rechecks import Rechecks
 from descheduler.migration.dispatch.surroundings import Surroundings
-from descheduler.migration.jobs.conditions import with_condition
-from descheduler.migration.jobs.machine import JobTerms
-from descheduler.migration.journal.journal import NewJob
-from descheduler.migration.journal.memory_jobs import MemoryJobs
+from descheduler.migration.job.conditions import with_condition
+from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.pods import read_pod
-from descheduler.migration.providers.none import NoRooms
-from descheduler.migration.revalidation.footprints import Asked, Footprints
+from descheduler.migration.recheck.footprints import Asked, Footprints
+from descheduler.migration.room.none import NoRooms
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.store.journal import NewJob
+from descheduler.migration.store.memory_jobs import MemoryJobs
 from descheduler.model.koordinator.migration_job import JobConditionType, JobMode, JobReason, MigrationJob
 from descheduler.plan.planned import PlannedEviction
 

@@ -20,7 +20,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.paces import Paces
 from descheduler.migration.dispatch.surroundings import Surroundings
-from descheduler.migration.providers.labels import labels_of
+from descheduler.migration.room.labels import labels_of
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import choose
 from descheduler.migration.setup.job_execution import JobExecution

@@ -17,18 +17,18 @@ from descheduler.migration.controller.task import JobTask
 from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.paces import Paces
 from descheduler.migration.dispatch.surroundings import Background, Surroundings
-from descheduler.migration.jobs.machine import JobTerms
-from descheduler.migration.jobs.surge import Surge
-from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
-from descheduler.migration.journal.job_objects import JobObjects
-from descheduler.migration.journal.journal import Journal, NewJob
-from descheduler.migration.providers.koordinator.provider import ReservationRooms
-from descheduler.migration.providers.none import NoRooms
-from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
-from descheduler.migration.providers.placeholder.provider import PlaceholderRooms
-from descheduler.migration.providers.provider import ReservationProvider
+from descheduler.migration.job.machine import JobTerms
+from descheduler.migration.job.surge import Surge
 from descheduler.migration.replacements import successors_of
+from descheduler.migration.room.koordinator.provider import ReservationRooms
+from descheduler.migration.room.none import NoRooms
+from descheduler.migration.room.placeholder.pod import PlaceholderSettings
+from descheduler.migration.room.placeholder.provider import PlaceholderRooms
+from descheduler.migration.room.provider import ReservationProvider
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.store.config_map_jobs import ConfigMapJobs
+from descheduler.migration.store.job_objects import JobObjects
+from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Owner

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from descheduler.migration.controller.adoption import adopted_task
-from descheduler.migration.jobs.machine import JobTerms
-from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.job.machine import JobTerms
+from descheduler.migration.room.labels import JOB_LABEL
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.faults.faults import Answer
