@@ -121,7 +121,7 @@ class _WithCare:
         self._leaving: set[int] = set()
         """Bundles of which one has begun: the others follow, whatever has changed."""
         for task in departures.tasks:
-            self.began(task)
+            self._hold(task)
 
     def __bool__(self) -> bool:
         return bool(self._waves)
@@ -163,11 +163,15 @@ class _WithCare:
         self._waves.remove(task)
 
     def began(self, task: EvictionTask) -> None:
-        """It is under way until its replacement is."""
-        self._waves.began(task)
-        self._under_way.append(task)
+        """It is under way until its replacement serves."""
+        self._hold(task)
         if task.eviction.bundle:
             self._leaving.add(task.eviction.bundle)
+
+    def _hold(self, task: EvictionTask) -> None:
+        """Has others wait for `task`, which may be of an earlier round."""
+        self._waves.began(task)
+        self._under_way.append(task)
 
     def ended(self, task: EvictionTask, kind: OutcomeKind) -> None:
         """Where the pod leaves, its replacement is awaited; where it stays, all that counted on that is judged anew."""

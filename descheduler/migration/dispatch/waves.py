@@ -43,7 +43,9 @@ class Waves(Generic[T]):
             self._current += 1
         if (ahead := self._next_ahead()) is not None:
             return ahead
-        return self._waves[self._current].next(is_full=is_full) if self._current < len(self._waves) else None
+        if self._current == len(self._waves) or self._is_held_back(self._numbers[self._current]):
+            return None
+        return self._waves[self._current].next(is_full=is_full)
 
     def has_come(self, eviction: PlannedEviction) -> bool:
         """Whether all waves before its own have ended, as far as `next` has seen."""
@@ -51,6 +53,10 @@ class Waves(Generic[T]):
 
     def _is_over(self, index: int) -> bool:
         return not self._waves[index] and all(_wave(task) > self._numbers[index] for task in self._under_way)
+
+    def _is_held_back(self, number: int) -> bool:
+        """Whether some of a wave before that number are under way, which another plan of the run has begun."""
+        return any(_wave(task) < number for task in self._under_way)
 
     def _next_ahead(self) -> T | None:
         begun = {task.eviction.bundle for task in self._under_way} if self._ahead else ()

@@ -13,6 +13,7 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.dispatch.order import Care
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.plain_care import plain_care
 from descheduler.placement.landings.landing import Landing, LandingVerdict
@@ -69,6 +70,7 @@ class Run:
         self.snapshot = snapshot_of(cluster)
         self._play = Play(cluster).through(self.way)
         self._is_careful = is_careful
+        self._care: Care | None = None
 
     def evict(self, *evictions: PlannedEviction, settings: ExecutorSettings = SETTINGS) -> list[OutcomeCode]:
         """What became of them."""
@@ -78,8 +80,11 @@ class Run:
         """Their outcomes."""
         self._play.settings = settings
         around, objects = self._play.surroundings(), self._play.objects
-        care = (lambda: plain_care(objects, self.snapshot, settings, around)) if self._is_careful else None
-        return execute(evictions, EvictionClient(self._play.client), settings, around, care)
+        port = EvictionClient(self._play.client)
+        if not self._is_careful:
+            return execute(evictions, port, settings, around)
+        care = self._care = self._care or plain_care(objects, self.snapshot, settings, around)
+        return execute(evictions, port, settings, around, lambda: care)
 
     def move(self, app: str, to: str = "", *, wave: int = 1, bundle: int = 0) -> PlannedEviction:
         """The eviction of the only pod of `app`, whose replacement is expected on `to`, if that is said."""
@@ -141,6 +146,16 @@ def test_one_pod_of_a_workload_leaves_at_a_time() -> None:
 
     assert codes == [OutcomeCode.DONE] * 4
     assert [seen.count("a") for seen in run.way.seen] == [0, 0, 1, 2]
+
+
+def test_a_wave_of_a_later_round_waits_for_those_of_the_rounds_before() -> None:
+    run = Run(one_each("a", "b"))
+    first, second = run.move("a"), run.move("b", wave=2)
+
+    run.evict(first)
+    run.evict(second)
+
+    assert run.way.seen == [[], ["a"]]
 
 
 def test_nobody_waits_where_nothing_is_left_to_begin() -> None:
