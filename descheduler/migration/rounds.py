@@ -8,14 +8,16 @@ was evicted stays evicted and counted, what was refused stays refused, and only 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.dispatch.order import Care
 from descheduler.migration.dispatch.surroundings import Surroundings
-from descheduler.migration.ports import EvictPort, JobExecutor
+from descheduler.migration.ports import EvictPort
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
@@ -39,6 +41,16 @@ _STOPS = frozenset({OutcomeCode.STOPPED, OutcomeCode.LEASE_LOST})
 
 Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]
 """Decides over the run's snapshot, given refusals that are known and the moves of pods that left or are about to."""
+
+
+class JobExecutor(Protocol):
+    """Carries evictions out as jobs that outlast the run; see `descheduler.migration.setup.job_execution`."""
+
+    def takes(self, eviction: PlannedEviction) -> bool:
+        """Whether `eviction` is carried out as a job."""
+
+    def execute(self, evictions: Sequence[PlannedEviction], ledger: LimitLedger) -> tuple[Outcome, ...]:
+        """One outcome for each of `evictions`, all of which it takes, within the limits of `ledger`."""
 
 
 def carry_out(
@@ -65,9 +77,10 @@ def carry_out(
         if around.sink is not None:
             around.sink.planned(len(outcomes.keys() | {move.pod.key for move in new}))
         by_jobs, plainly = _divided(plan, jobs)
-        latest = execute(plainly, port, settings, around, care)
+        ledger = LimitLedger(settings.limits)
+        latest = execute(plainly, port, settings, around, care, ledger)
         if jobs is not None and by_jobs:
-            latest += jobs.execute(by_jobs)
+            latest += jobs.execute(by_jobs, ledger)
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
         num_faulty += any(outcome.code.is_fault for outcome in latest)
         is_free = any(outcome.kind.frees_limits for outcome in latest)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import datetime
+from typing import Any
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
@@ -86,17 +87,14 @@ class CallsUnderWay:
         """Those for which a call is under way."""
         return [task for task, _ in self._tasks.values()]
 
-    @property
-    def futures(self) -> list[Future[Answer]]:
-        """The calls themselves."""
-        return list(self._tasks)
-
     def take_done(self) -> Iterator[tuple[JobTask, Pod | None, Future[Answer]]]:
         """Those that have ended: of each its task, the pod that it evicts, and its future."""
         for future in [future for future in self._tasks if future.done()]:
             task, pod = self._tasks.pop(future)
             yield task, pod, future
 
-    def wait(self, seconds: float) -> None:
-        """Waits so long, or until one of them ends."""
-        wait(self._tasks, timeout=seconds, return_when=FIRST_COMPLETED)
+    def wait(self, seconds: float, others: Iterable[Future[Any]] = ()) -> bool:
+        """Waits so long, or until one of them or of `others` ends; whether there are any."""
+        awaited = [*self._tasks, *others]
+        wait(awaited, timeout=seconds, return_when=FIRST_COMPLETED)
+        return bool(awaited)

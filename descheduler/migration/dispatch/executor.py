@@ -38,6 +38,7 @@ def execute(
     settings: ExecutorSettings,
     around: Surroundings,
     care: Callable[[], Care] | None = None,
+    ledger: LimitLedger | None = None,
 ) -> tuple[Outcome, ...]:
     """One outcome for each planned eviction, in plan order.
 
@@ -45,11 +46,11 @@ def execute(
     uid that was requested before, or once the run is halted (by a signal, for example); calls in flight are then
     awaited. `around.may_call` is asked right before each call, on the thread that makes it. A call that did not clearly
     fail counts as an eviction, against limits too, until the pod was seen alive after the call could no longer take
-    effect; `around.open_calls` is told of every call until then.
+    effect; `around.open_calls` is told of every call until then. Limits are those of `ledger`, else of the settings.
     """
     tasks = [_task(position, eviction, settings) for position, eviction in enumerate(evictions)]
     order = AsPlanned(tasks) if care is None or not tasks else care().order(tasks)
-    return _Execution(order, port, settings, around).run()
+    return _Execution(order, port, settings, around, ledger or LimitLedger(settings.limits)).run()
 
 
 def _task(position: int, eviction: PlannedEviction, settings: ExecutorSettings) -> EvictionTask:
@@ -61,12 +62,14 @@ def _task(position: int, eviction: PlannedEviction, settings: ExecutorSettings) 
 class _Execution:
     """The dispatcher of one run. All state belongs to the calling thread; threads of the pool only make the calls."""
 
-    def __init__(self, order: Order, port: EvictPort, settings: ExecutorSettings, around: Surroundings) -> None:
+    def __init__(
+        self, order: Order, port: EvictPort, settings: ExecutorSettings, around: Surroundings, ledger: LimitLedger
+    ) -> None:
         self._port = port
         self._settings = settings
         self._around = around
         self._now = around.clock
-        self._ledger = LimitLedger(settings.limits)
+        self._ledger = ledger
         self._bundles = BundleProgress()
         self._calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
         self._order = order

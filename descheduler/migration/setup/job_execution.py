@@ -22,6 +22,7 @@ from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.job.conditions import failed
@@ -113,13 +114,17 @@ class JobExecution:
         outcomes = self._controller(keeper).run(tasks)
         return replace(adopted, num_finished=num_moved(outcomes), outcomes=outcomes, broken=broken)
 
-    def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
-        """One outcome for each of `evictions`, which `takes` agrees to, profile by profile."""
+    def execute(self, evictions: Sequence[PlannedEviction], ledger: LimitLedger | None = None) -> tuple[Outcome, ...]:
+        """One outcome for each of `evictions`, which `takes` agrees to, profile by profile.
+
+        All count against the limits of `ledger`, which others may have used; without one, against those of the run.
+        """
+        ledger = ledger or LimitLedger(self._settings.limits)
         outcomes: list[Outcome] = []
         for name, profile in self._profiles.items():
             tasks = [JobTask(eviction) for eviction in evictions if eviction.profile == name]
             keeper = self._keeper(_terms(profile))
-            outcomes += self._controller(keeper, name).run(tasks)
+            outcomes += self._controller(keeper, name, ledger).run(tasks)
         return tuple(outcomes)
 
     def carry_out_users(self, snapshot: Snapshot, scope: Scope) -> UsersJobs:
@@ -208,13 +213,22 @@ class JobExecution:
             is_halted=lambda: around.halted() is not None or bool(around.may_call()),
         )
 
-    def _controller(self, keeper: JobKeeper, name: str = "") -> JobController:
+    def _controller(self, keeper: JobKeeper, name: str = "", ledger: LimitLedger | None = None) -> JobController:
         """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
         settings = ControllerSettings(self._settings)
         new_job = partial(_new_job, self._profiles.get(name))
         why_closed = partial(self._why_closed, name)
         return JobController(
-            self._journal, keeper, self._port, settings, new_job, self._around, self._judge, why_closed, self._patience
+            self._journal,
+            keeper,
+            self._port,
+            settings,
+            new_job,
+            self._around,
+            self._judge,
+            why_closed,
+            self._patience,
+            ledger,
         )
 
     def _why_closed(self, name: str) -> str:
