@@ -8,14 +8,13 @@ was evicted stays evicted and counted, what was refused stays refused, and only 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.migration.dispatch.executor import execute
 from descheduler.migration.dispatch.limits import LimitLedger
-from descheduler.migration.dispatch.order import Care
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort
 from descheduler.migration.settings import ExecutorSettings
@@ -26,6 +25,9 @@ from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction, PlannedRoom
 from descheduler.plan.prior_moves import PriorMove
+
+if TYPE_CHECKING:  # which policies of upstream go without
+    from descheduler.migration.dispatch.care import Care
 
 __all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
 

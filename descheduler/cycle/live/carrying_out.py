@@ -32,7 +32,7 @@ from descheduler.telemetry.observer import RunObserver
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.controller.adoption import Adopted
-    from descheduler.migration.dispatch.order import Care
+    from descheduler.migration.dispatch.care import Care
     from descheduler.migration.guards.watchman import Watchman
     from descheduler.migration.setup.job_execution import JobExecution
 

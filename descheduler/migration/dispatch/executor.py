@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
+from typing import TYPE_CHECKING
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
@@ -15,13 +16,16 @@ from descheduler.migration.dispatch.eviction_task import EvictionTask
 from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.migration.dispatch.limits import LimitLedger, Room
-from descheduler.migration.dispatch.order import AsPlanned, Care, Order
+from descheduler.migration.dispatch.order import AsPlanned, Order
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
+
+if TYPE_CHECKING:  # which policies of upstream go without
+    from descheduler.migration.dispatch.care import Care
 
 __all__ = ["execute"]
 

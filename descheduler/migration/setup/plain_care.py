@@ -11,8 +11,8 @@ from datetime import datetime
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
+from descheduler.migration.dispatch.care import Care
 from descheduler.migration.dispatch.departures import Departures
-from descheduler.migration.dispatch.order import Care
 from descheduler.migration.dispatch.rechecks import Rechecks
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.job.conditions import with_condition

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.dispatch.waiting import Waiting
+from descheduler.migration.dispatch.waves import Waiting
 from descheduler.model.pod import Owner
 from descheduler.plan.planned import PlannedEviction
 
