@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EvictPort", "JobExecutor", "OutcomeSink", "RemovalPort"]
+__all__ = ["EvictPort", "OutcomeSink", "RemovalPort"]
 
 
 class EvictPort(Protocol):
@@ -69,16 +69,6 @@ class RemovalPort(EvictPort, Protocol):
         self, path: str, patch: Mapping[str, object], *, manager: str, may_send: Callable[[], bool] = lambda: True
     ) -> EvictionResponse | None:
         """As `evict`, by other replicas of its workload, set in the name of `manager`."""
-
-
-class JobExecutor(Protocol):
-    """Carries evictions out as jobs that outlast the run; see `descheduler.migration.setup.job_execution`."""
-
-    def takes(self, eviction: PlannedEviction) -> bool:
-        """Whether `eviction` is carried out as a job."""
-
-    def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
-        """One outcome for each of `evictions`, all of which it takes."""
 
 
 class OutcomeSink(Protocol):

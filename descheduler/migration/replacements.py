@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.jobs.surge import is_surged
+from descheduler.migration.job.surge import is_surged
 from descheduler.migration.pods import decode_pod, pods_path
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod

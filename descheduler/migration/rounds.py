@@ -7,17 +7,16 @@ was evicted stays evicted and counted, what was refused stays refused, and only 
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
-from descheduler.migration.executor import execute
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
-from descheduler.migration.ports import EvictPort, JobExecutor, OutcomeSink
+from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.dispatch.limits import LimitLedger
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.ports import EvictPort
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
@@ -26,6 +25,9 @@ from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction, PlannedRoom
 from descheduler.plan.prior_moves import PriorMove
+
+if TYPE_CHECKING:  # which policies of upstream go without
+    from descheduler.migration.dispatch.care import Care
 
 __all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
 
@@ -37,32 +39,35 @@ MAX_FAULTY_ROUNDS = 3
 """A bound on deciding again after calls without a clear answer, each of which takes the time in which such a call can
 still take effect."""
 
+_STOPS = frozenset({OutcomeCode.STOPPED, OutcomeCode.LEASE_LOST})
+
 Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]
 """Decides over the run's snapshot, given refusals that are known and the moves of pods that left or are about to."""
+
+
+class JobExecutor(Protocol):
+    """Carries evictions out as jobs that outlast the run; see `descheduler.migration.setup.job_execution`."""
+
+    def takes(self, eviction: PlannedEviction) -> bool:
+        """Whether `eviction` is carried out as a job."""
+
+    def execute(self, evictions: Sequence[PlannedEviction], ledger: LimitLedger) -> tuple[Outcome, ...]:
+        """One outcome for each of `evictions`, all of which it takes, within the limits of `ledger`."""
 
 
 def carry_out(
     decide: Decide,
     port: EvictPort,
     settings: ExecutorSettings,
-    *,
-    stop: threading.Event,
-    sink: OutcomeSink | None,
+    around: Surroundings,
     jobs: JobExecutor | None = None,
-    open_calls: OpenCalls | None = None,
-    may_call: Callable[[], str] = lambda: "",
-    tripped: Callable[[], str] = lambda: "",
-    paces: Paces | None = None,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] | None = None,
+    care: Callable[[], Care] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every planned eviction of all rounds, one a pod.
 
-    All rounds share one pace. What `jobs` takes is carried out by it, after the rest of its round. `open_calls`,
-    `may_call`, `tripped`, `paces`, `clock` and `sleep` as `execute` takes them. Raises what the first call of `decide`
-    raises.
+    What `jobs` takes is carried out by it, after the rest of its round, which is carried out with `care`. Both go by
+    what is `around` them, so that all rounds share one pace. Raises what the first call of `decide` raises.
     """
-    paces = paces or Paces(settings, now=clock)
     decisions = decide({}, ())
     outcomes: dict[str, Outcome] = {}
     made: dict[str, PriorMove] = {}
@@ -71,28 +76,17 @@ def carry_out(
         new = [move for move in decisions.leaving if _is_new(move, outcomes, settings)]
         made.update({move.pod.key: _prior_move(move) for move in new})
         plan = [_planned(move, settings) for move in new]
-        if sink is not None:
-            sink.planned(len(outcomes.keys() | {move.pod.key for move in new}))
+        if around.sink is not None:
+            around.sink.planned(len(outcomes.keys() | {move.pod.key for move in new}))
         by_jobs, plainly = _divided(plan, jobs)
-        latest = execute(
-            plainly,
-            port,
-            settings,
-            stop=stop,
-            sink=sink,
-            paces=paces,
-            open_calls=open_calls,
-            may_call=may_call,
-            tripped=tripped,
-            now=clock,
-            sleep=sleep,
-        )
+        ledger = LimitLedger(settings.limits)
+        latest = execute(plainly, port, settings, around, care, ledger)
         if jobs is not None and by_jobs:
-            latest += jobs.execute(by_jobs)
+            latest += jobs.execute(by_jobs, ledger)
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
         num_faulty += any(outcome.code.is_fault for outcome in latest)
         is_free = any(outcome.kind.frees_limits for outcome in latest)
-        if stop.is_set() or not is_free or any(outcome.code.ends_run for outcome in latest):
+        if _is_stopped(around) or not is_free or any(outcome.code.ends_run for outcome in latest):
             break
         if note := _reason_to_give_up(num_rounds, num_faulty):
             decisions = replace(decisions, notes=(*decisions.notes, note))
@@ -105,6 +99,12 @@ def carry_out(
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
     return decisions, tuple(outcomes.values())
+
+
+def _is_stopped(around: Surroundings) -> bool:
+    """Whether a signal or the loss of the Lease has ended the run."""
+    halted = around.halted()
+    return halted is not None and halted[0] in _STOPS
 
 
 def _divided(

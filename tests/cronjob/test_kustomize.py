@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
+from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.policy.load import load_policy
 from tests.cronjob.manifests import BASE, COMPONENTS, CRONJOB, OVERLAYS, Manifest, base_documents, named, only, pod_spec
 from tests.cronjob.rbac import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from descheduler.kube.discovery import discover
-from descheduler.migration.jobs.surge import Surge
+from descheduler.migration.job.surge import Surge
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
 from descheduler.migration.setup.offer import find_offer
 from descheduler.plan.outcome import OutcomeCode

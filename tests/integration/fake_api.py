@@ -255,7 +255,7 @@ class FakeApi:
         else:
             version = str(self.resource_version)
             self._snapshots[request.path + version] = list(self.objects[request.path])
-        items = self._snapshots[request.path + version]
+        items = [item for item in self._snapshots[request.path + version] if _is_selected(item, request)]
         end = start + int(request.query.get("limit") or len(items) or 1)
         metadata = {"resourceVersion": version}
         if end < len(items):
@@ -287,6 +287,16 @@ class FakeApi:
             else:
                 self.objects[_PODS].remove(pod)
         return Answer(201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
+
+
+def _is_selected(item: dict[str, Any], request: Request) -> bool:
+    """Whether `item` has what the field selector wants, such as `spec.nodeName=n1`."""
+    for wanted in filter(None, request.query.get("fieldSelector", "").split(",")):
+        path, _, value = wanted.partition("=")
+        part, name = path.split(".")
+        if item.get(part, {}).get(name, "") != value:
+            return False
+    return True
 
 
 def _wants_protobuf(request: Request) -> bool:

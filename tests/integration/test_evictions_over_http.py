@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import threading
-
 import pytest
 from msgspec.structs import replace
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.events import EventRecorder
 from descheduler.kube.evict import EvictionClient
-from descheduler.migration.executor import execute
+from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.events.announce import EvictionAnnouncer
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.traces.announce import EvictionAnnouncer
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import (
@@ -22,7 +20,7 @@ from tests.integration.faults import (
     failure,
     several_budgets,
 )
-from tests.migration.stand_ins import Clock, make_eviction
+from tests.migration.stand_ins import around, make_eviction
 
 FAST = ExecutorSettings(qps=1000.0, burst=1000)
 
@@ -30,15 +28,8 @@ FAST = ExecutorSettings(qps=1000.0, burst=1000)
 def carry_out(
     fake_api: FakeApi, client: KubeClient, *names: str, settings: ExecutorSettings = FAST
 ) -> dict[str, OutcomeCode]:
-    clock = Clock()
-    outcomes = execute(
-        [make_eviction(name) for name in names],
-        EvictionClient(client),
-        settings,
-        stop=threading.Event(),
-        now=clock.now,
-        sleep=clock.sleep,
-    )
+    plan = [make_eviction(name) for name in names]
+    outcomes = execute(plan, EvictionClient(client), settings, around(settings))
     return {outcome.eviction.name: outcome.code for outcome in outcomes}
 
 
@@ -90,9 +81,8 @@ def test_evacuation_is_handed_over_when_the_gate_is_on(fake_api: FakeApi, client
     fake_api.on_eviction("vm", evacuation())
     settings = replace(FAST, evictions_in_background=True)
 
-    (outcome,) = execute(
-        [make_eviction("vm", request_evict_only=True)], EvictionClient(client), settings, stop=threading.Event()
-    )
+    plan = [make_eviction("vm", request_evict_only=True)]
+    (outcome,) = execute(plan, EvictionClient(client), settings, around(settings))
 
     assert outcome.code is OutcomeCode.HANDED_OVER
 
@@ -115,13 +105,8 @@ def test_each_eviction_leaves_an_event(fake_api: FakeApi, client: KubeClient) ->
     fake_api.on_eviction("b", budget_refusal("shop/b"))
     recorder = EventRecorder(client)
 
-    execute(
-        [make_eviction("a"), make_eviction("b")],
-        EvictionClient(client),
-        FAST,
-        stop=threading.Event(),
-        sink=EvictionAnnouncer(recorder, failures=True),
-    )
+    there = around(FAST, sink=EvictionAnnouncer(recorder, failures=True))
+    execute([make_eviction("a"), make_eviction("b")], EvictionClient(client), FAST, there)
     recorder.flush(30)
 
     written = {
@@ -139,13 +124,8 @@ def test_events_that_cannot_be_written_change_no_outcome(
     fake_api.fail_always("POST", "/apis/events.k8s.io/v1/namespaces/shop/events", failure(events_status, "", "no"))
     recorder = EventRecorder(client)
 
-    outcomes: tuple[Outcome, ...] = execute(
-        [make_eviction("a")],
-        EvictionClient(client),
-        FAST,
-        stop=threading.Event(),
-        sink=EvictionAnnouncer(recorder, failures=True),
-    )
+    there = around(FAST, sink=EvictionAnnouncer(recorder, failures=True))
+    outcomes: tuple[Outcome, ...] = execute([make_eviction("a")], EvictionClient(client), FAST, there)
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE]
     assert recorder.flush(30).num_failed == 1

@@ -5,23 +5,34 @@ from __future__ import annotations
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from datetime import timedelta
+from typing import Any
 
 from msgspec.structs import replace
 
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.kube.http.status import StatusCause
-from descheduler.migration.executor import execute
+from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.dispatch.halting import Halting
+from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
+from tests.builders import NOW
 
 __all__ = [
     "FAST",
     "ONE_BY_ONE",
+    "AtOnce",
     "BusyApi",
     "Clock",
     "Heard",
     "ScriptedApi",
+    "around",
     "broken_off",
     "codes",
     "make_eviction",
@@ -97,6 +108,19 @@ def not_sent() -> EvictionResponse:
 def broken_off(status_code: int = 500) -> EvictionResponse:
     """The server gave the call up while it was under way."""
     return EvictionResponse(status_code, "InternalError", "etcdserver: request timed out")
+
+
+class AtOnce:
+    """Makes each call when it is submitted."""
+
+    def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """The future of `call`, done."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(call())
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
 
 class Clock:
@@ -236,16 +260,29 @@ def run(
     may_call: Callable[[], str] = lambda: "",
 ) -> tuple[Outcome, ...]:
     """The outcomes of an execution, whose time passes on `clock` only."""
-    clock = clock or Clock()
-    return execute(
-        evictions,
-        api,
-        settings,
-        stop=stop or threading.Event(),
-        sink=sink,
-        now=clock.now,
-        sleep=clock.sleep,
+    return execute(evictions, api, settings, around(settings, clock, stop=stop, sink=sink, may_call=may_call))
+
+
+def around(
+    settings: ExecutorSettings,
+    clock: Clock | None = None,
+    *,
+    stop: threading.Event | None = None,
+    sink: OutcomeSink | None = None,
+    may_call: Callable[[], str] = lambda: "",
+) -> Surroundings:
+    """What an execution goes by whose time passes on `clock` only."""
+    clock, stop = clock or Clock(), stop or threading.Event()
+    return Surroundings(
+        calls=AtOnce(),
+        paces=Paces(settings, now=clock.now),
+        open_calls=OpenCalls(settings.effect_seconds, now=clock.now),
+        halted=Halting(stop, settings.deadline, may_call, clock.now),
         may_call=may_call,
+        clock=clock.now,
+        now=lambda: NOW + timedelta(seconds=clock.now()),
+        sleep=clock.sleep,
+        sink=sink,
     )
 
 

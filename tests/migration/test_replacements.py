@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.jobs.machine import evicting
-from descheduler.migration.jobs.seen import RoomState
-from descheduler.migration.providers.koordinator.provider import ReservationRooms
+from descheduler.migration.job.machine import evicting
+from descheduler.migration.job.seen import RoomState
 from descheduler.migration.replacements import Replacements, Successors
+from descheduler.migration.room.koordinator.provider import ReservationRooms
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 
 import msgspec
@@ -28,14 +27,14 @@ from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.outcome import OutcomeCode
+from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedRoom
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.eviction.drained_gangs import policy_of, snapshot_of, train
 from tests.eviction.evictors import ask, make_evictor, make_setting
-from tests.migration.stand_ins import Clock, ScriptedApi, broken_off, no_disruption, not_sent
+from tests.migration.stand_ins import Clock, ScriptedApi, around, broken_off, no_disruption, not_sent
 from tests.placement.plugins.coscheduling.worlds import group_of
 from tests.policy.builders import koordinator, upstream
 
@@ -152,6 +151,13 @@ def test_pod_moved_before_uses_the_burst_of_its_workload_up() -> None:
     assert limiter.verdict(other).reason is Reason.MIGRATING_LIMIT
 
 
+def carried_out(
+    decide: Decide, api: ScriptedApi, settings: ExecutorSettings, clock: Clock
+) -> tuple[Decisions, tuple[Outcome, ...]]:
+    """The last decisions and all outcomes of a run whose time passes on `clock` only."""
+    return carry_out(decide, api, settings, around(settings, clock))
+
+
 def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out() -> None:
     """Each round wants one pod that no round before has wanted, and the API refuses them all."""
     pods = [make_pod(f"p{number:03}") for number in range(MAX_ROUNDS + 5)]
@@ -168,15 +174,7 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     clock = Clock()
     api = ScriptedApi(clock, **responses)
 
-    decisions, outcomes = carry_out(
-        decide_again,
-        api,
-        ExecutorSettings(qps=1000, burst=1000),
-        stop=threading.Event(),
-        sink=None,
-        clock=clock.now,
-        sleep=clock.sleep,
-    )
+    decisions, outcomes = carried_out(decide_again, api, ExecutorSettings(qps=1000, burst=1000), clock)
 
     assert len(outcomes) == MAX_ROUNDS
     booked = {booked.pod.name for booked in decisions.moves}
@@ -200,9 +198,7 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
     clock = Clock()
     api = ScriptedApi(clock, first=[not_sent()] * 99)
 
-    _, outcomes = carry_out(
-        decide_again, api, ExecutorSettings(), stop=threading.Event(), sink=None, clock=clock.now, sleep=clock.sleep
-    )
+    _, outcomes = carried_out(decide_again, api, ExecutorSettings(), clock)
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.NO_CONNECTION]
     assert decided == [{}]
@@ -232,15 +228,7 @@ def test_server_that_fails_again_and_again_is_not_asked_for_one_pod_after_the_ot
     calls: list[Answers] = []
     api = ScriptedApi(clock, **{pod.name: [broken_off()] * 9 for pod in pods})
 
-    decisions, outcomes = carry_out(
-        decide_over(pods, calls),
-        api,
-        ExecutorSettings(),
-        stop=threading.Event(),
-        sink=None,
-        clock=clock.now,
-        sleep=clock.sleep,
-    )
+    decisions, outcomes = carried_out(decide_over(pods, calls), api, ExecutorSettings(), clock)
 
     assert len(calls) == MAX_FAULTY_ROUNDS
     assert {outcome.code for outcome in outcomes} == {OutcomeCode.SERVER_ERROR}
@@ -252,21 +240,13 @@ def test_defect_in_a_later_decision_leaves_the_report_of_what_was_done() -> None
     clock = Clock()
     api = ScriptedApi(clock, second=[no_disruption()])
 
-    decisions, outcomes = carry_out(
-        decide_over(pods, [], explode_at=2),
-        api,
-        ExecutorSettings(),
-        stop=threading.Event(),
-        sink=None,
-        clock=clock.now,
-        sleep=clock.sleep,
-    )
+    decisions, outcomes = carried_out(decide_over(pods, [], explode_at=2), api, ExecutorSettings(), clock)
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.BUDGET]
     assert decisions.notes[-1] == "could not select other pods after refusals: internal error (ZeroDivisionError)"
 
 
-def carried_out(api: ScriptedApi) -> tuple[Decisions, dict[str, OutcomeCode]]:
+def gang_carried_out(api: ScriptedApi) -> tuple[Decisions, dict[str, OutcomeCode]]:
     """A live run of a policy that moves gangs whole, over a gang of which two pods are on a drained node."""
     clock = Clock()
     policy = load_policy(policy_of(), REGISTRY)
@@ -275,20 +255,12 @@ def carried_out(api: ScriptedApi) -> tuple[Decisions, dict[str, OutcomeCode]]:
     def decide_with(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
         return decide(policy, snapshot, now=NOW, answers=answers, prior_moves=prior_moves)
 
-    decisions, outcomes = carry_out(
-        decide_with,
-        api,
-        ExecutorSettings(qps=1000.0),
-        stop=threading.Event(),
-        sink=None,
-        clock=clock.now,
-        sleep=clock.sleep,
-    )
+    decisions, outcomes = carried_out(decide_with, api, ExecutorSettings(qps=1000.0), clock)
     return decisions, {outcome.eviction.name: outcome.code for outcome in outcomes}
 
 
 def test_gang_of_which_the_api_refuses_the_first_pod_stays_whole() -> None:
-    decisions, codes = carried_out(ScriptedApi(m0=[no_disruption()]))
+    decisions, codes = gang_carried_out(ScriptedApi(m0=[no_disruption()]))
 
     assert codes == {"m0": OutcomeCode.BUDGET, "m1": OutcomeCode.BUNDLE, "m2": OutcomeCode.BUNDLE}
     assert decisions.moves == ()
@@ -296,7 +268,7 @@ def test_gang_of_which_the_api_refuses_the_first_pod_stays_whole() -> None:
 
 
 def test_gang_of_which_one_has_left_is_not_decided_again_pod_by_pod() -> None:
-    decisions, codes = carried_out(ScriptedApi(m1=[no_disruption()]))
+    decisions, codes = gang_carried_out(ScriptedApi(m1=[no_disruption()]))
 
     assert codes == {"m0": OutcomeCode.DONE, "m1": OutcomeCode.BUDGET, "m2": OutcomeCode.DONE}
     assert sorted(move.pod.name for move in decisions.moves) == ["m0", "m2"]
@@ -309,12 +281,6 @@ def test_rooms_are_held_for_those_pods_alone_that_have_no_node() -> None:
     decided = decide_over(pods, [])({}, ())
     decisions = replace(decided, moves=tuple(replace(move, rooms=rooms) for move in decided.moves))
 
-    _, (outcome,) = carry_out(
-        lambda answers, prior_moves: decisions,
-        ScriptedApi(Clock()),
-        ExecutorSettings(),
-        stop=threading.Event(),
-        sink=None,
-    )
+    _, (outcome,) = carried_out(lambda answers, prior: decisions, ScriptedApi(), ExecutorSettings(), Clock())
 
     assert outcome.eviction.rooms == (PlannedRoom(waits.namespace, "waits", waits.uid, "n1"),)

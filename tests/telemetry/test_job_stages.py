@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from descheduler.migration.jobs.conditions import failed, with_condition
+from descheduler.migration.job.conditions import failed, with_condition
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.telemetry.job_stages import JobStage, JobStages, stage_of

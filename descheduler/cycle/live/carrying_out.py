@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,25 +15,25 @@ from descheduler.cycle.options import RunResult
 from descheduler.eviction.checks.scope import Scope
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
-from descheduler.migration.controller.surroundings import Background
-from descheduler.migration.open_calls import OpenCalls
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.events.announce import EvictionAnnouncer
+from descheduler.migration.events.job_events import JobAnnouncer
+from descheduler.migration.events.job_listener import EveryListener
+from descheduler.migration.events.outcome_sinks import EverySink
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.users_jobs import UsersJobs
-from descheduler.migration.traces.announce import EvictionAnnouncer
-from descheduler.migration.traces.job_events import JobAnnouncer
-from descheduler.migration.traces.job_listener import EveryListener
-from descheduler.migration.traces.outcome_sinks import EverySink
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.controller.adoption import Adopted
+    from descheduler.migration.dispatch.care import Care
     from descheduler.migration.guards.watchman import Watchman
-    from descheduler.migration.paces import Paces
     from descheduler.migration.setup.job_execution import JobExecution
 
 __all__ = ["Carrier"]
@@ -43,9 +44,10 @@ _EVENT_FLUSH_SECONDS = 10.0
 class Carrier(msgspec.Struct, frozen=True):
     """Evicts through `client`, and tells the cluster and the observer of it.
 
-    Jobs make their calls through `calls`; `events` is flushed once the plan is carried out. `policy_version` is that of
-    the eviction API. With `announces_failures` refused evictions get an Event too. All evictions share `paces`. Where
-    there is a `watchman`, its guards may end the run. `tell` takes what the report is to say beside outcomes.
+    All that it does goes by what is `around` it; `events` is flushed once the plan is carried out. `policy_version` is
+    that of the eviction API. With `announces_failures` refused evictions get an Event too. One that
+    `is_careful` evicts by waves, and only pods whose moves still hold then. Where there is a `watchman`,
+    its guards are told of the calls.
     """
 
     client: KubeClient
@@ -54,84 +56,51 @@ class Carrier(msgspec.Struct, frozen=True):
     policy_version: str
     announces_failures: bool
     jobs: JobPlan
-    calls: Background
     events: EventRecorder
-    paces: Paces
+    around: Surroundings
+    is_careful: bool
     watchman: Watchman | None = None
-    tell: Callable[[str], None] = lambda note: None
 
-    def take_up(self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]) -> Adopted | None:
+    def take_up(self, settings: ExecutorSettings) -> Adopted | None:
         """Finishes or undoes what earlier runs left; None where no profile uses jobs. Raises KubeError."""
-        execution = self._execution(settings, open_calls, may_call)
+        execution = self._execution(settings, self._heard_by())
         return None if execution is None else execution.take_up()
 
-    def carry_out_users(
-        self,
-        snapshot: Snapshot,
-        scope: Scope,
-        settings: ExecutorSettings,
-        open_calls: OpenCalls,
-        may_call: Callable[[], str],
-    ) -> UsersJobs:
+    def carry_out_users(self, snapshot: Snapshot, scope: Scope, settings: ExecutorSettings) -> UsersJobs:
         """Carries out PodMigrationJobs that users have created for pods in `scope`. Raises KubeError."""
-        execution = self._execution(settings, open_calls, may_call, self._announcer())
+        execution = self._execution(settings, self._heard_by(self._announcer()))
         users = UsersJobs() if execution is None else execution.carry_out_users(snapshot, scope)
         for outcome in users.outcomes:
             self.observer.record_for_user(outcome)
         return users
 
-    def carry_out(
-        self,
-        decide_with: Decide,
-        snapshot: Snapshot,
-        settings: ExecutorSettings,
-        open_calls: OpenCalls,
-        may_call: Callable[[], str],
-    ) -> RunResult:
+    def carry_out(self, decide_with: Decide, snapshot: Snapshot, settings: ExecutorSettings) -> RunResult:
         """Decides over `snapshot` and evicts until a round brings no refusal; see `migration.rounds`."""
-        sink = EverySink(self._announcer(), self.observer)
+        around = self._heard_by(EverySink(self._announcer(), self.observer))
+        jobs = self._execution(settings, around, snapshot)
+        care = cache(partial(self._care, snapshot, settings, around)) if self.is_careful else None
         try:
-            decisions, outcomes = carry_out_rounds(
-                decide_with,
-                self._evictions(),
-                settings,
-                stop=self.watch.stop,
-                jobs=self._execution(settings, open_calls, may_call, sink, snapshot),
-                open_calls=open_calls,
-                may_call=may_call,
-                tripped=self._tripped,
-                sink=sink,
-                paces=self.paces,
-                clock=self.watch.clock,
-                sleep=self.watch.sleep,
-            )
+            decisions, outcomes = carry_out_rounds(decide_with, self._evictions(), settings, around, jobs, care)
         finally:
             notes = self._flush()
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
 
+    def _care(self, snapshot: Snapshot, settings: ExecutorSettings, around: Surroundings) -> Care:
+        """The care with which plain evictions are made."""
+        # Fifty modules, which runs that evict nothing go without.
+        from descheduler.migration.setup.plain_care import plain_care
+
+        return plain_care(ObjectCalls(self._watched()), snapshot, settings, around)
+
     def _execution(
-        self,
-        settings: ExecutorSettings,
-        open_calls: OpenCalls,
-        may_call: Callable[[], str],
-        sink: OutcomeSink | None = None,
-        snapshot: Snapshot | None = None,
+        self, settings: ExecutorSettings, around: Surroundings, snapshot: Snapshot | None = None
     ) -> JobExecution | None:
-        return self.jobs.execution(
-            self._watched(),
-            self._evictions(),
-            settings,
-            self.watch,
-            calls=self.calls,
-            paces=self.paces,
-            open_calls=open_calls,
-            may_call=may_call,
-            tripped=self._tripped,
-            sink=sink,
-            listener=EveryListener(self.observer.jobs, *self._job_announcers()),
-            snapshot=snapshot,
-            tell=self.tell,
-        )
+        return self.jobs.execution(self._watched(), self._evictions(), settings, around, snapshot)
+
+    def _heard_by(self, sink: OutcomeSink | None = None) -> Surroundings:
+        """The same for evictions of which `sink` hears."""
+        listener = EveryListener(self.observer.jobs, *self._job_announcers())
+        return replace(self.around, sink=sink, listener=listener)
 
     def _announcer(self) -> EvictionAnnouncer:
         return EvictionAnnouncer(self.events, failures=self.announces_failures)
@@ -152,9 +121,6 @@ class Carrier(msgspec.Struct, frozen=True):
         if self.watchman is None:
             return self.client.watched(before_send)
         return self.client.watched(before_send, self.watchman.errors.note)
-
-    def _tripped(self) -> str:
-        return "" if self.watchman is None else self.watchman.look()
 
     def _flush(self) -> tuple[str, ...]:
         """Waits until the Events are written, and says what is missing."""

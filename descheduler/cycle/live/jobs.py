@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,9 +13,7 @@ from descheduler.eviction.migration_controller.profiles import migration_control
 from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
-from descheduler.migration.setup.halting import Halting
 from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.offer import find_offer
 from descheduler.migration.setup.users_jobs import UsersJobs
@@ -31,14 +29,11 @@ if TYPE_CHECKING:
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.controller.adoption import Adopted
-    from descheduler.migration.open_calls import OpenCalls
-    from descheduler.migration.paces import Paces
-    from descheduler.migration.ports import OutcomeSink, RemovalPort
+    from descheduler.migration.dispatch.surroundings import Surroundings
+    from descheduler.migration.ports import RemovalPort
     from descheduler.migration.settings import ExecutorSettings
     from descheduler.migration.setup.job_execution import JobExecution
-    from descheduler.migration.traces.job_listener import JobListener
     from descheduler.plan.outcome import Outcome
-    from descheduler.supervision import Watch
 
 __all__ = [
     "JobPlan",
@@ -68,40 +63,15 @@ class JobPlan(msgspec.Struct, frozen=True):
         client: KubeClient,
         port: RemovalPort,
         settings: ExecutorSettings,
-        watch: Watch,
-        *,
-        calls: Background,
-        paces: Paces,
-        open_calls: OpenCalls,
-        may_call: Callable[[], str],
-        tripped: Callable[[], str] = lambda: "",
-        sink: OutcomeSink | None = None,
-        listener: JobListener | None = None,
+        around: Surroundings,
         snapshot: Snapshot | None = None,
-        tell: Callable[[str], None] = lambda note: None,
     ) -> JobExecution | None:
-        """What carries the jobs out by `calls` in the background; None where no profile uses any.
-
-        `tell` takes what the report is to say beside outcomes, a sentence each.
-        """
+        """What carries the jobs out by `around.calls` in the background; None where no profile uses any."""
         if not self.profiles:
             return None
         # Sixty modules, which runs without jobs go without.
         from descheduler.migration.setup.job_execution import JobExecution
 
-        around = Surroundings(
-            calls=calls,
-            paces=paces,
-            open_calls=open_calls,
-            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, tripped),
-            may_call=may_call,
-            clock=watch.clock,
-            now=watch.now,
-            sleep=watch.sleep,
-            sink=sink,
-            listener=listener,
-            tell=tell,
-        )
         return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around, snapshot)
 
 
@@ -116,7 +86,7 @@ def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: Le
     controllers = migration_controllers(policy)
     if not controllers:
         return JobPlan({}, storage)
-    from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
+    from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 
     priority_class = PlaceholderSettings().priority_class
     wants_placeholders = any(args.reservation_provider == PLACEHOLDER for args in controllers.values())

@@ -30,10 +30,12 @@ from descheduler.kube.discovery import ServerFacts
 from descheduler.kube.errors import KubeError
 from descheduler.kube.events import EventRecorder
 from descheduler.kube.leases.held_lease import HeldLease
+from descheduler.migration.dispatch.halting import Halting
+from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.guards.setup import make_watchman
 from descheduler.migration.lease_settings import lease_settings
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
 from descheduler.migration.policy_settings import PaceFlags, executor_settings
 from descheduler.migration.rounds import Decide
 from descheduler.migration.settings import ExecutorSettings
@@ -106,12 +108,30 @@ class LiveRun:
             server.policy_version,
             announces_failures,
             self._jobs,
-            self._job_calls,
             self._events,
-            Paces(self._settings, now=watch.clock),
+            self._around(),
+            policy.kind == "DeschedulerConfiguration",
             self._watchman,
-            self._told.append,
         )
+
+    def _around(self) -> Surroundings:
+        """What all evictions of the run go by."""
+        watch, may_call = self._watch, self._may_call
+        return Surroundings(
+            calls=self._job_calls,
+            paces=Paces(self._settings, now=watch.clock),
+            open_calls=self._open_calls,
+            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, self._look_for_trouble),
+            may_call=may_call,
+            clock=watch.clock,
+            now=watch.now,
+            sleep=watch.sleep,
+            tell=self._told.append,
+        )
+
+    def _look_for_trouble(self) -> str:
+        """What a guard finds, "" where none does."""
+        return "" if self._watchman is None else self._watchman.look()
 
     def close(self) -> None:
         """Lets the threads end; does not wait for calls that get no answer."""
@@ -127,7 +147,7 @@ class LiveRun:
     def take_up(self) -> None:
         """Finishes or undoes what earlier runs left."""
         with self._in_time("taking up jobs of earlier runs"):
-            adopted = self._carrier.take_up(self._settings, self._open_calls, self._may_call)
+            adopted = self._carrier.take_up(self._settings)
         self.taken_up = taken_up(adopted)
         self.notes = self._jobs.notes
         if adopted is not None:
@@ -138,7 +158,7 @@ class LiveRun:
         """Carries out what users have asked for; whether the cluster may have changed by that."""
         settings = self._settings_over(snapshot)
         with self._in_time("carrying out PodMigrationJobs of users"):
-            users = self._carrier.carry_out_users(snapshot, self._scope, settings, self._open_calls, self._may_call)
+            users = self._carrier.carry_out_users(snapshot, self._scope, settings)
         self.evicted_for_users, self._users_outcomes = users.evicted, users.outcomes
         self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
         self.notes = (*self.notes, *users_notes(users))
@@ -158,7 +178,7 @@ class LiveRun:
     def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
         """Decides over `snapshot` and evicts, in rounds; the result has what was done for users, too."""
         settings = self._settings_over(snapshot)
-        result = self._carrier.carry_out(decide_with, snapshot, settings, self._open_calls, self._may_call)
+        result = self._carrier.carry_out(decide_with, snapshot, settings)
         self.num_unused += num_unused(result.outcomes)
         self.notes = (*self.notes, *unused_notes(self.num_unused), *left_notes(self._told))
         return replace(result, for_users=self._users_outcomes, evicted_for_users=self.evicted_for_users)

@@ -12,11 +12,11 @@ from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.jobs.conditions import aborted
-from descheduler.migration.journal.journal import FoundJobs, Journal
+from descheduler.migration.job.conditions import aborted
 from descheduler.migration.pods import read_pod
-from descheduler.migration.providers.provider import ReservationProvider
-from descheduler.migration.providers.sweeping import KnownJobs, Swept, noting_forbidden
+from descheduler.migration.room.provider import ReservationProvider
+from descheduler.migration.room.sweeping import KnownJobs, Swept, noting_forbidden
+from descheduler.migration.store.journal import FoundJobs, Journal
 from descheduler.model.koordinator.eviction_annotations import (
     CREATED_BY_ANNOTATION,
     REASON_ANNOTATION,

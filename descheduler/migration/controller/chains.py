@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec.structs import replace
 
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.journal.journal import NewJob
+from descheduler.migration.store.journal import NewJob
 
 __all__ = ["hold_ahead", "with_time_for_waves"]
 

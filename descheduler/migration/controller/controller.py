@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -13,33 +11,39 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.bundles import Bundles
 from descheduler.migration.controller.chains import hold_ahead, with_time_for_waves
-from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, strange, unfinished, why_left
-from descheduler.migration.controller.job_calls import Answer, CallsUnderWay, JobCalls
+from descheduler.migration.controller.endings import (
+    deleted,
+    ended,
+    left_out,
+    not_landed,
+    outcome_of,
+    strange,
+    unfinished,
+    why_left,
+)
+from descheduler.migration.controller.job_calls import CallsUnderWay, JobCalls
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.open_creations import OpenCreations
 from descheduler.migration.controller.settings import ControllerSettings
-from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.controller.task_limits import TaskLimits
 from descheduler.migration.controller.turns import Judge, Turns
-from descheduler.migration.controller.waves import Waves
-from descheduler.migration.jobs.conditions import aborted, failed
-from descheduler.migration.jobs.steps import End, Evict
-from descheduler.migration.journal.journal import Journal, NewJob
-from descheduler.migration.judgement import Judgement, judge
+from descheduler.migration.dispatch.judgement import Judgement, judge
+from descheduler.migration.dispatch.limits import LimitLedger, Room
+from descheduler.migration.dispatch.server_patience import ServerPatience
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.waves import Waves
+from descheduler.migration.events.job_listener import EveryListener
+from descheduler.migration.job.conditions import aborted, failed
+from descheduler.migration.job.steps import End, Evict
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.traces.job_listener import EveryListener
+from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobController"]
-
-_BUDGET_WAIT_SECONDS = 5.0
-"""Between two tries to evict a pod that a budget protects now."""
-
-_UNDO_SHARE = 1 / 3
-"""Of the time for calls in flight, what undoing takes at most once they have had theirs: the run has to end."""
 
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
@@ -63,7 +67,11 @@ class JobController:
         around: Surroundings,
         judge: Judge | None = None,
         why_closed: Callable[[], str] = lambda: "",
+        patience: ServerPatience | None = None,
+        ledger: LimitLedger | None = None,
     ) -> None:
+        self._limits = TaskLimits(ledger or LimitLedger(settings.eviction.limits))
+        self._patience = patience or ServerPatience(settings.eviction, around)
         self._why_closed = why_closed
         self._journal = journal
         self._keeper = keeper
@@ -71,7 +79,7 @@ class JobController:
         self._settings = settings
         self._new_job = new_job
         self._around = around
-        self._queue = Waves()
+        self._queue = Waves[JobTask]()
         self._active: list[JobTask] = []
         self._listener = around.listener or EveryListener()
         self._turns = Turns(judge)
@@ -95,7 +103,7 @@ class JobController:
             if task.job is not None:
                 self._activate(task)
         while self._queue or self._active:
-            if (halted := self._around.halted()) is not None:
+            if (halted := self._patience.halted()) is not None:
                 self._wind_up(*halted)
                 break
             self._close()
@@ -129,7 +137,7 @@ class JobController:
         self._queue.remove(task)
         self._activate(task)
         new_job, task.job_name = with_time_for_waves(self._new_job(task.eviction), task), self._journal.new_name()
-        self._submit(task, partial(self._journal.create, new_job, task.job_name))
+        self._under_way.submit(task, partial(self._journal.create, new_job, task.job_name))
         return True
 
     def _activate(self, task: JobTask) -> None:
@@ -138,14 +146,16 @@ class JobController:
 
     def _advance_due(self) -> bool:
         """Has every job looked at whose time has come; whether there was one."""
-        now, busy = self._around.clock(), self._busy()
+        now, busy = self._around.clock(), {id(task) for task in (*self._under_way.tasks, *self._turns.tasks)}
         due = [(task, task.job) for task in self._active if task.job and id(task) not in busy and task.due <= now]
         for task, job in due:
             if task.end is not None:
-                self._submit(task, partial(self._calls.undo, job, task.end))
+                self._under_way.submit(task, partial(self._calls.undo, job, task.end))
                 continue
             advance = partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
-            self._submit(task, advance if task.ends_at is None else partial(self._calls.landed, job, task.eviction))
+            self._under_way.submit(
+                task, advance if task.ends_at is None else partial(self._calls.landed, job, task.eviction)
+            )
         return bool(due)
 
     def _judge_turns(self) -> bool:
@@ -159,11 +169,19 @@ class JobController:
 
     def _evict_next(self) -> bool:
         """Has the first of the pods evicted whose turn it is, when the pace allows; whether it does."""
-        turn = self._turns.next_good(self._around.clock(), self._may_go)
-        if turn is None or self._around.paces.try_take(turn.task.eviction.profile) > 0:
+        if not self._patience.may_call(sum(task.is_called for task in self._active)):
             return False
-        task = turn.task
+        turn = self._turns.next_good(self._around.clock(), self._may_be_called)
+        if turn is None:
+            return False
+        task, (room, limit) = turn.task, self._limits.room_for(turn.task)
+        if room is Room.FULL:
+            self._leave_out(task, left_out(OutcomeCode.LIMIT, limit), partial(aborted, message=limit))
+            return True
+        if self._around.paces.try_take(task.eviction.profile) > 0:
+            return False
         self._turns.remove(task)
+        self._limits.began(task)
         self._bundles.began(task.eviction)
         if not task.is_in_doubt(self._around.clock()):
             task.asked_at = self._around.now()
@@ -171,8 +189,12 @@ class JobController:
         task.is_called = True
         self._around.open_calls.began(task.eviction)
         eviction = replace(task.eviction, uid=turn.pod.uid)  # which a user's job need not state
-        self._submit(task, partial(self._calls.evict, task.job, eviction, turn.policy), turn.pod)
+        self._under_way.submit(task, partial(self._calls.evict, task.job, eviction, turn.policy), turn.pod)
         return True
+
+    def _may_be_called(self, task: JobTask) -> bool:
+        """Whether it may go, and no call in flight tells whether limits have room for it."""
+        return self._may_go(task) and self._limits.room_for(task)[0] is not Room.AWAITED
 
     def _part_bundles(self) -> None:
         """Leaves those out that are left of a bundle of which another one stays."""
@@ -190,16 +212,8 @@ class JobController:
             task.judgement = judgement
             self._give_up(task, judgement, end)
 
-    def _busy(self) -> set[int]:
-        return {id(task) for task in (*self._under_way.tasks, *self._turns.tasks)}
-
-    def _submit(self, task: JobTask, call: Callable[[], Answer], pod: Pod | None = None) -> None:
-        self._under_way.submit(task, call, pod)
-
     def _pause(self) -> None:
-        awaited: list[Future[Any]] = [*self._under_way.futures, *self._turns.pending]
-        if awaited:
-            wait(awaited, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
+        if self._under_way.wait(_SLICE_SECONDS, self._turns.pending):
             return
         dues = [task.due for task in self._active]
         until_due = 0.0 if len(self._turns) else min(dues, default=0.0) - self._around.clock()
@@ -285,6 +299,7 @@ class JobController:
             fault_wait_seconds=eviction.fault_wait_seconds,
         )
         task.judgement, task.status_code, task.is_called = judgement, response.status_code, False
+        self._patience.note(judgement)
         now = self._around.clock()
         if judgement.is_open:
             task.settles_at = now + eviction.effect_seconds
@@ -293,13 +308,15 @@ class JobController:
         if task.job is None or pod is None:
             raise ValueError(f"pod {task.eviction.name} was evicted without a job")
         if judgement.kind.uses_limits:
-            self._submit(task, partial(self._calls.note_eviction, task.job, pod, task.asked_at))
+            self._limits.ended(task, counts=True)
+            self._under_way.submit(task, partial(self._calls.note_eviction, task.job, pod, task.asked_at))
             return
         self._listener.refused(task.job, judgement.message)
         if judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings.budget_seconds):
             self._give_up(task, judgement)
         else:
-            task.due = now + min(judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS, eviction.longest_wait_seconds)
+            wait_seconds = judgement.retry_after_seconds or self._settings.budget_wait_seconds
+            task.due = now + min(wait_seconds, eviction.longest_wait_seconds)
 
     def _note_open(self, task: JobTask) -> None:
         """No call for the pod is under way; those before may have left its fate open."""
@@ -314,7 +331,7 @@ class JobController:
             task.due = task.settles_at
         elif task.job is not None:
             task.end = end or partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
-            self._submit(task, partial(self._calls.undo, task.job, task.end))
+            self._under_way.submit(task, partial(self._calls.undo, task.job, task.end))
 
     def _failed(self, task: JobTask, pod: Pod | None, error: Exception) -> None:
         """A call ended without an answer. The next look tells what became of it, while there is hope of one."""
@@ -324,7 +341,10 @@ class JobController:
         task.num_errors += 1
         self._open_creations.failed(task, error)
         if task.is_called:
-            self._call_failed(task, is_open=not isinstance(error, KubeError))
+            if not isinstance(error, KubeError):  # in a defect of this program; else nothing was sent
+                task.settles_at = now + self._settings.eviction.effect_seconds
+            task.is_called = False
+            self._note_open(task)
         if task.job is None:
             self._finish(task, Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text))
         elif task.num_errors == self._settings.most_errors and not (task.is_adopted or task.may_have_left(now)):
@@ -334,13 +354,6 @@ class JobController:
             self._finish(task, unfinished(task, OutcomeCode.SERVER_ERROR, text, now))
         else:
             task.wait(now)
-
-    def _call_failed(self, task: JobTask, *, is_open: bool) -> None:
-        """An eviction call ended without any answer: with nothing sent, or in a defect of this program."""
-        task.is_called = False
-        if is_open:
-            task.settles_at = self._around.clock() + self._settings.eviction.effect_seconds
-        self._note_open(task)
 
     def _wind_up(self, code: OutcomeCode, why: str) -> None:
         """Evicts nothing more; gives back what is held for pods that stay, and leaves the others to the next run."""
@@ -357,8 +370,8 @@ class JobController:
             may_undo = task.job is not None and not task.may_have_left(self._around.clock())
             if task.job is not None and may_undo and not self._around.may_call():
                 task.end = partial(aborted, message=why)
-                self._submit(task, partial(self._calls.undo, task.job, task.end))
-        self._drain(patience_seconds * _UNDO_SHARE)
+                self._under_way.submit(task, partial(self._calls.undo, task.job, task.end))
+        self._drain(patience_seconds * self._settings.undo_share)
         now = self._around.clock()
         for task in list(self._active):
             self._finish(task, unfinished(task, code, why, now))
@@ -371,17 +384,10 @@ class JobController:
             self._collect()
 
     def _finish(self, task: JobTask, ending: Judgement) -> None:
-        outcome = Outcome(
-            task.eviction,
-            ending.kind,
-            ending.code,
-            ending.message,
-            status_code=task.status_code,
-            num_attempts=task.num_calls,
-            landed_on=task.landed_on,
-        )
+        outcome = outcome_of(task, ending)
         if not outcome.is_unconfirmed:
             self._around.open_calls.ended(task.eviction)
+        self._limits.ended(task, counts=outcome.kind.uses_limits)
         self._outcomes[task] = outcome
         self._bundles.ended(task, outcome.kind)
         self._open_creations.finished(task)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.jobs.machine import why_no_room
-from descheduler.migration.jobs.seen import Miss
-from descheduler.migration.judgement import POD_GONE, Judgement
+from descheduler.migration.dispatch.judgement import POD_GONE, Judgement
+from descheduler.migration.job.machine import why_no_room
+from descheduler.migration.job.seen import Miss
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason
 from descheduler.model.pod import Pod
-from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 
-__all__ = ["deleted", "ended", "left_out", "not_landed", "strange", "unfinished", "why_left"]
+__all__ = ["deleted", "ended", "left_out", "not_landed", "outcome_of", "strange", "unfinished", "why_left"]
 
 
 _MISSES = {
@@ -99,6 +99,19 @@ def strange(task: JobTask, pod: Pod) -> str:
 def not_landed(task: JobTask) -> Judgement:
     """The ending of an eviction without room whose replacement is not ready in time."""
     return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, "its replacement is not ready yet")
+
+
+def outcome_of(task: JobTask, ending: Judgement) -> Outcome:
+    """The outcome of a task that ends so."""
+    return Outcome(
+        task.eviction,
+        ending.kind,
+        ending.code,
+        ending.message,
+        status_code=task.status_code,
+        num_attempts=task.num_calls,
+        landed_on=task.landed_on,
+    )
 
 
 def left_out(code: OutcomeCode, why: str) -> Judgement:

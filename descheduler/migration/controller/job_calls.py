@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import datetime
+from typing import Any
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import remove
-from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.jobs.machine import evicting
-from descheduler.migration.jobs.steps import End, WaitForChange
-from descheduler.migration.jobs.surge import SCALE_BACK
+from descheduler.migration.dispatch.surroundings import Background, Surroundings
+from descheduler.migration.job.machine import evicting
+from descheduler.migration.job.steps import End, WaitForChange
+from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
@@ -86,17 +87,14 @@ class CallsUnderWay:
         """Those for which a call is under way."""
         return [task for task, _ in self._tasks.values()]
 
-    @property
-    def futures(self) -> list[Future[Answer]]:
-        """The calls themselves."""
-        return list(self._tasks)
-
     def take_done(self) -> Iterator[tuple[JobTask, Pod | None, Future[Answer]]]:
         """Those that have ended: of each its task, the pod that it evicts, and its future."""
         for future in [future for future in self._tasks if future.done()]:
             task, pod = self._tasks.pop(future)
             yield task, pod, future
 
-    def wait(self, seconds: float) -> None:
-        """Waits so long, or until one of them ends."""
-        wait(self._tasks, timeout=seconds, return_when=FIRST_COMPLETED)
+    def wait(self, seconds: float, others: Iterable[Future[Any]] = ()) -> bool:
+        """Waits so long, or until one of them or of `others` ends; whether there are any."""
+        awaited = [*self._tasks, *others]
+        wait(awaited, timeout=seconds, return_when=FIRST_COMPLETED)
+        return bool(awaited)

@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from descheduler.kube.errors import KindForbidden, KubeError, may_have_acted
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.jobs.conditions import failed, with_condition
-from descheduler.migration.jobs.endings import may_hold_room
-from descheduler.migration.jobs.machine import JobTerms, next_step, why_no_room
-from descheduler.migration.jobs.seen import Miss, Seen
-from descheduler.migration.jobs.steps import (
+from descheduler.migration.events.job_listener import EveryListener, JobListener
+from descheduler.migration.job.conditions import failed, with_condition
+from descheduler.migration.job.endings import may_hold_room
+from descheduler.migration.job.machine import JobTerms, next_step, why_no_room
+from descheduler.migration.job.seen import Miss, Seen
+from descheduler.migration.job.steps import (
     End,
     Evict,
     HoldRoom,
@@ -26,14 +27,13 @@ from descheduler.migration.jobs.steps import (
     Save,
     WaitForChange,
 )
-from descheduler.migration.jobs.surge import surge_of, with_surge
-from descheduler.migration.journal.journal import Journal
+from descheduler.migration.job.surge import surge_of, with_surge
 from descheduler.migration.pods import read_pod
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.providers.provider import CannotHold, CannotHoldNow, ReservationProvider
 from descheduler.migration.replacements import Replacements, successors_of
+from descheduler.migration.room.provider import CannotHold, CannotHoldNow, ReservationProvider
+from descheduler.migration.store.journal import Journal
 from descheduler.migration.surges.surges import Surges
-from descheduler.migration.traces.job_listener import EveryListener, JobListener
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod

@@ -8,12 +8,12 @@ from functools import partial
 from itertools import zip_longest
 
 from descheduler.migration.controller.job_keeper import JobKeeper, RoomUnclear
-from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.jobs.conditions import aborted
-from descheduler.migration.journal.journal import Journal
-from descheduler.migration.journal.unclear import CreationUnclear
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.job.conditions import aborted
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.store.journal import Journal
+from descheduler.migration.store.unclear import CreationUnclear
 
 __all__ = ["OpenCreations"]
 

@@ -7,8 +7,8 @@ from datetime import datetime
 
 import msgspec
 
-from descheduler.migration.jobs.seen import Miss
-from descheduler.migration.judgement import Judgement
+from descheduler.migration.dispatch.judgement import Judgement
+from descheduler.migration.job.seen import Miss
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction

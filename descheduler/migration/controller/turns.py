@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, Protocol
 
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.jobs.surge import SCALE_BACK
-from descheduler.migration.revalidation.footprints import Asked
+from descheduler.migration.job.surge import SCALE_BACK
+from descheduler.migration.recheck.footprints import Asked
 from descheduler.model.pod import Pod
 
 __all__ = ["Judge", "Turn", "Turns"]
@@ -20,7 +20,7 @@ _GOOD_FOR_SECONDS = 5.0
 
 
 class Judge(Protocol):
-    """Says which moves no longer hold; `migration.revalidation.footprints.Footprints` is the real one."""
+    """Says which moves no longer hold; `migration.recheck.footprints.Footprints` is the real one."""
 
     def objections(self, wave: Sequence[Asked], under_way: Collection[str]) -> dict[str, str]:
         """UID of each pod of `wave` whose move no longer holds → why, in a sentence. Raises KubeError."""

@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.kube.lists.table import column_cells
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.providers.labels import is_named_as_placeholder
+from descheduler.migration.room.labels import is_named_as_placeholder
 
 __all__ = ["Health", "read_health"]
 

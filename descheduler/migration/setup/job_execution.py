@@ -21,23 +21,21 @@ from descheduler.migration.controller.adoption import Adopted, adopt, adopted_ta
 from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
-from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.jobs.conditions import failed
-from descheduler.migration.jobs.machine import JobTerms
-from descheduler.migration.jobs.surge import Surge
-from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
-from descheduler.migration.journal.job_objects import JobObjects
-from descheduler.migration.journal.journal import Journal, NewJob
-from descheduler.migration.journal.ours import MAP_PREFIX, job_differs
+from descheduler.migration.dispatch.limits import LimitLedger
+from descheduler.migration.dispatch.server_patience import ServerPatience
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.job.conditions import failed
+from descheduler.migration.job.machine import JobTerms
+from descheduler.migration.job.surge import Surge
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.providers.koordinator.provider import ReservationRooms
-from descheduler.migration.providers.none import NoRooms
-from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
-from descheduler.migration.providers.placeholder.provider import PlaceholderRooms
-from descheduler.migration.providers.provider import ReservationProvider
+from descheduler.migration.recheck.footprints import Footprints
 from descheduler.migration.replacements import successors_of
-from descheduler.migration.revalidation.footprints import Footprints
+from descheduler.migration.room.koordinator.provider import ReservationRooms
+from descheduler.migration.room.none import NoRooms
+from descheduler.migration.room.placeholder.pod import PlaceholderSettings
+from descheduler.migration.room.placeholder.provider import PlaceholderRooms
+from descheduler.migration.room.provider import ReservationProvider
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
@@ -49,6 +47,10 @@ from descheduler.migration.setup.users_jobs import (
     num_moved,
     users_jobs,
 )
+from descheduler.migration.store.config_map_jobs import ConfigMapJobs
+from descheduler.migration.store.job_objects import JobObjects
+from descheduler.migration.store.journal import Journal, NewJob
+from descheduler.migration.store.ours import MAP_PREFIX, job_differs
 from descheduler.model.koordinator.migration_job import JobMode, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode
@@ -85,6 +87,7 @@ class JobExecution:
         self._port = port
         self._settings = settings
         self._around = around
+        self._patience = ServerPatience(settings, around)
         self._judge = None if snapshot is None else Footprints(objects, snapshot)
         self._providers = self._make_providers()
         self._is_alone: bool | None = None
@@ -111,13 +114,17 @@ class JobExecution:
         outcomes = self._controller(keeper).run(tasks)
         return replace(adopted, num_finished=num_moved(outcomes), outcomes=outcomes, broken=broken)
 
-    def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
-        """One outcome for each of `evictions`, which `takes` agrees to, profile by profile."""
+    def execute(self, evictions: Sequence[PlannedEviction], ledger: LimitLedger | None = None) -> tuple[Outcome, ...]:
+        """One outcome for each of `evictions`, which `takes` agrees to, profile by profile.
+
+        All count against the limits of `ledger`, which others may have used; without one, against those of the run.
+        """
+        ledger = ledger or LimitLedger(self._settings.limits)
         outcomes: list[Outcome] = []
         for name, profile in self._profiles.items():
             tasks = [JobTask(eviction) for eviction in evictions if eviction.profile == name]
             keeper = self._keeper(_terms(profile))
-            outcomes += self._controller(keeper, name).run(tasks)
+            outcomes += self._controller(keeper, name, ledger).run(tasks)
         return tuple(outcomes)
 
     def carry_out_users(self, snapshot: Snapshot, scope: Scope) -> UsersJobs:
@@ -206,13 +213,22 @@ class JobExecution:
             is_halted=lambda: around.halted() is not None or bool(around.may_call()),
         )
 
-    def _controller(self, keeper: JobKeeper, name: str = "") -> JobController:
+    def _controller(self, keeper: JobKeeper, name: str = "", ledger: LimitLedger | None = None) -> JobController:
         """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
         settings = ControllerSettings(self._settings)
         new_job = partial(_new_job, self._profiles.get(name))
         why_closed = partial(self._why_closed, name)
         return JobController(
-            self._journal, keeper, self._port, settings, new_job, self._around, self._judge, why_closed
+            self._journal,
+            keeper,
+            self._port,
+            settings,
+            new_job,
+            self._around,
+            self._judge,
+            why_closed,
+            self._patience,
+            ledger,
         )
 
     def _why_closed(self, name: str) -> str:

@@ -15,7 +15,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome, arbitrate
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.migration.controller.adoption import adopted_task
-from descheduler.migration.judgement import POD_GONE
+from descheduler.migration.dispatch.judgement import POD_GONE
 from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobPhase, MigrationJob
 from descheduler.model.pod import Pod

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from descheduler.migration.jobs.surge import LOWEST_COST
+from descheduler.migration.job.surge import LOWEST_COST
 from descheduler.model.koordinator.eviction_annotations import DELETION_COST_ANNOTATION
 
 __all__ = ["Mark", "decode_mark"]

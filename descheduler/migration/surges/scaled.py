@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from descheduler.migration.jobs.surge import RAISED, SINGLE, Surge
+from descheduler.migration.job.surge import RAISED, SINGLE, Surge
 
 __all__ = ["SURGING_MANAGER", "Scaled", "decode_scaled", "owner_path"]
 

@@ -13,8 +13,8 @@ from typing import Any
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls, is_object_name
-from descheduler.migration.jobs.seen import UNSEEN, Scale
-from descheduler.migration.jobs.surge import LOWEST_COST, RAISED, SINGLE, Surge, surge_of
+from descheduler.migration.job.seen import UNSEEN, Scale
+from descheduler.migration.job.surge import LOWEST_COST, RAISED, SINGLE, Surge, surge_of
 from descheduler.migration.pods import pod_path
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.surges.autoscalers import autoscaler_of

@@ -17,10 +17,10 @@ from descheduler.eviction.checks.scope import EVERYWHERE
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.controller.surroundings import Surroundings
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
-from descheduler.migration.providers.labels import labels_of
+from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.room.labels import labels_of
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import choose
 from descheduler.migration.setup.job_execution import JobExecution
@@ -31,7 +31,7 @@ from descheduler.model.text.duration import parse_duration
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
 from tests.living.recorded import RecordedScript
-from tests.migration.controller.playing import AtOnce
+from tests.migration.stand_ins import AtOnce
 
 __all__ = ["DEPARTURES", "PASSING", "Departure", "check", "conditions_of", "departure_of", "words_of"]
 

@@ -10,9 +10,9 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.kube.client import KubeClient
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.controller.surroundings import Surroundings
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
+from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import choose
 from descheduler.migration.setup.job_execution import JobExecution
@@ -26,7 +26,7 @@ from tests.e2e.kube_api import Object
 from tests.e2e.objects import deployment, node
 from tests.e2e.peers.koordinator import SCHEDULER, install_koordinator, start_scheduler
 from tests.e2e.witness import Witness
-from tests.migration.controller.playing import AtOnce
+from tests.migration.stand_ins import AtOnce
 
 OFFER = ClusterOffer(has_jobs=True, has_reservations=True)
 

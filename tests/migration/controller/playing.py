@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,22 +13,22 @@ from descheduler.migration.controller.adoption import Adopted, adopt, adopted_ta
 from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
-from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.jobs.machine import JobTerms
-from descheduler.migration.jobs.surge import Surge
-from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
-from descheduler.migration.journal.job_objects import JobObjects
-from descheduler.migration.journal.journal import Journal, NewJob
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
-from descheduler.migration.providers.koordinator.provider import ReservationRooms
-from descheduler.migration.providers.none import NoRooms
-from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
-from descheduler.migration.providers.placeholder.provider import PlaceholderRooms
-from descheduler.migration.providers.provider import ReservationProvider
+from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.surroundings import Background, Surroundings
+from descheduler.migration.job.machine import JobTerms
+from descheduler.migration.job.surge import Surge
 from descheduler.migration.replacements import successors_of
+from descheduler.migration.room.koordinator.provider import ReservationRooms
+from descheduler.migration.room.none import NoRooms
+from descheduler.migration.room.placeholder.pod import PlaceholderSettings
+from descheduler.migration.room.placeholder.provider import PlaceholderRooms
+from descheduler.migration.room.provider import ReservationProvider
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.store.config_map_jobs import ConfigMapJobs
+from descheduler.migration.store.job_objects import JobObjects
+from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Owner
@@ -37,22 +36,10 @@ from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction, PlannedRoom
 from tests.living.cluster import LivingCluster
 from tests.living.transport import Passage
+from tests.migration.stand_ins import AtOnce
 
 Object = dict[str, Any]
 Halted = tuple[OutcomeCode, str]
-
-
-class AtOnce:
-    """Makes each call when it is submitted."""
-
-    def submit(self, call: Callable[[], Any]) -> Future[Any]:
-        """The future of `call`, done."""
-        future: Future[Any] = Future()
-        try:
-            future.set_result(call())
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.options import RunResult
-from descheduler.migration.providers.labels import labels_of
+from descheduler.migration.room.labels import labels_of
 from descheduler.plan.outcome import OutcomeCode
 from tests.faults.faults import Act, Delivery, Fault
 from tests.living.api.server import Call

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.job.machine import JobTerms
 from descheduler.plan.outcome import OutcomeCode
 from tests.living.acting.kubelet import STOP_SECONDS
 from tests.living.builders import deployment, living_cluster, node, priority_class

@@ -9,7 +9,7 @@ import pytest
 
 from descheduler.migration.controller.chains import hold_ahead, with_time_for_waves
 from descheduler.migration.controller.task import JobTask
-from descheduler.migration.journal.journal import NewJob
+from descheduler.migration.store.journal import NewJob
 from descheduler.model.pod import Owner
 from descheduler.plan.planned import PlannedEviction
 

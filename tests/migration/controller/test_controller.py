@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from descheduler.migration.controller.adoption import adopted_task
-from descheduler.migration.jobs.machine import JobTerms
-from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.job.machine import JobTerms
+from descheduler.migration.room.labels import JOB_LABEL
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.faults.faults import Answer
@@ -23,7 +23,8 @@ from tests.living.api.server import Call
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
 from tests.living.cluster import LivingCluster
 from tests.living.transport import Passage
-from tests.migration.controller.playing import AtOnce, Play
+from tests.migration.controller.playing import Play
+from tests.migration.stand_ins import AtOnce
 
 KOORD = "koord-scheduler"
 TAINTED = node("n1", taints=["gone=soon:NoSchedule"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.options import RunResult
-from descheduler.migration.providers.labels import labels_of
+from descheduler.migration.room.labels import labels_of
 from descheduler.plan.outcome import OutcomeCode
 from tests.integration.live_processes import Cli
 from tests.living.builders import budget, pod, priority_class, reservation, stateful_set

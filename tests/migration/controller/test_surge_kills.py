@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.migration.jobs.surge import Surge
+from descheduler.migration.job.surge import Surge
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed

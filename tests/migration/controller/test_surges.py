@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.migration.jobs.surge import Surge
+from descheduler.migration.job.surge import Surge
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from tests.living.acting.kubelet import NEVER_READY, READY_SECONDS
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set

@@ -8,7 +8,7 @@ from typing import Any
 
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Turns
-from descheduler.migration.revalidation.footprints import Asked
+from descheduler.migration.recheck.footprints import Asked
 from descheduler.plan.planned import PlannedEviction
 from tests.builders import make_pod
 

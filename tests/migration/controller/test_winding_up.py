@@ -8,10 +8,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.migration.controller.surroundings import Surroundings
+from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.plan.outcome import OutcomeCode
 from tests.living.builders import budget, deployment, living_cluster
-from tests.migration.controller.playing import AtOnce, Play
+from tests.migration.controller.playing import Play
+from tests.migration.stand_ins import AtOnce
 
 _LOOKS_BEFORE_HALT = 8
 _NUM_PODS = 6

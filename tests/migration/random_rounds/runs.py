@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -20,7 +19,7 @@ from tests.builders import NOW
 from tests.migration.random_rounds.observer import Deed, faults_of
 from tests.migration.random_rounds.policies import document_of, make_policy
 from tests.migration.random_rounds.worlds import World, make_world, snapshot_of
-from tests.migration.stand_ins import EVICTED, Clock, no_answer, no_disruption
+from tests.migration.stand_ins import EVICTED, around, no_answer, no_disruption
 
 __all__ = ["Run", "make_run"]
 
@@ -91,12 +90,11 @@ def make_run(seed: int) -> Run:
     world, policy = make_world(random), make_policy(random)
     snapshot, loaded = snapshot_of(world), load_policy(document_of(policy), REGISTRY)
     api = _RefusingApi(world, seed)
-    clock = Clock()
 
     def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
         api.num_round += 1
         return decide(loaded, snapshot, now=NOW, answers=answers, prior_moves=prior_moves, most_assessed=0)
 
-    carry_out(decide_again, api, _SETTINGS, stop=threading.Event(), sink=None, clock=clock.now, sleep=clock.sleep)
+    carry_out(decide_again, api, _SETTINGS, around(_SETTINGS))
     faults = faults_of(world, policy, api.deeds)
     return Run(seed, api.num_round, tuple(api.deeds), tuple(faults))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.kube.evict import EvictionClient
+from descheduler.migration.dispatch.limits import LimitLedger
+from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import choose
 from descheduler.migration.setup.job_execution import JobExecution
 from descheduler.migration.setup.job_settings import JobProfile, JobStorage
 from descheduler.migration.setup.offer import ClusterOffer
-from descheduler.plan.planned import PlannedRoom
-from tests.living.builders import deployment, living_cluster, node
+from descheduler.plan.outcome import OutcomeCode
+from descheduler.plan.planned import PlannedEviction, PlannedRoom
+from tests.living.builders import budget, deployment, living_cluster, node
 from tests.migration.controller.playing import Play
 
 OFFER = ClusterOffer(has_jobs=True, has_reservations=True)
@@ -51,3 +55,31 @@ def test_room_is_held_for_the_pending_pod_that_the_plan_makes_it_for() -> None:
     (job,) = play.jobs()
     assert cluster.get("reservations.scheduling.koordinator.sh", f"{job.uid}-room-0") is not None
     assert (cluster.nodes_of("a"), cluster.nodes_of("waits")) == (["n2"], ["n1"])
+
+
+def test_jobs_beyond_a_limit_of_the_run_are_undone_and_say_which() -> None:
+    workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in ("a", "b", "c")]
+    cluster = living_cluster(3, workloads)
+    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=EvictionLimits(total=2)))
+
+    outcomes = execution(play).execute([play.task(pod).eviction for pod in cluster.pods()])
+
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.DONE, OutcomeCode.LIMIT]
+    assert outcomes[2].message == "maxNoOfPodsToEvictTotal (2) reached"
+    assert cluster.nodes_of("c") == ["n1"]
+    assert len(cluster.all("reservations.scheduling.koordinator.sh")) == 2
+    assert sorted(job.phase for job in play.jobs()) == ["Aborted", "Succeeded", "Succeeded"]
+
+
+def test_limits_count_pods_that_left_and_those_alone() -> None:
+    workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in ("a", "b", "c")]
+    cluster = living_cluster(3, workloads, [budget("a", minAvailable=1)])
+    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=EvictionLimits(total=2)))
+    ledger = LimitLedger(play.settings.limits)
+    before = PlannedEviction("shop", "before", "before", "n1", "p", "q")
+    ledger.book(before)
+    ledger.settle(before, counts=True)
+
+    outcomes = execution(play).execute([play.task(pod).eviction for pod in cluster.pods()], ledger)
+
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.BUDGET, OutcomeCode.DONE, OutcomeCode.LIMIT]

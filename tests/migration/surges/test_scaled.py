@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.migration.jobs.surge import Surge
+from descheduler.migration.job.surge import Surge
 from descheduler.migration.surges.scaled import Scaled, decode_scaled
 
 SURGE = Surge(kind="Deployment", name="web", uid="u")

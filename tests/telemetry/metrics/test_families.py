@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client import CollectorRegistry
 
-from descheduler.migration.jobs.conditions import failed
+from descheduler.migration.job.conditions import failed
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind

@@ -1,0 +1,1 @@
+"""How evictions are dispatched: their order, pace and limits, and what is made of answers."""

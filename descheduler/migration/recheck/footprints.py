@@ -1,0 +1,169 @@
+"""Whether planned moves still hold: their footprint in the plan is compared with the cluster as it is now.
+
+The footprint is the pod (owner, labels), the node that it leaves (what had it leave: cordon and taints) and the node of
+its replacement (whether that may run there and has room). A Reservation is a proof for pods of its own scheduler; what
+others have placed on its node since shows in the pods that are there. A wave of moves is judged at once: one call for
+each node that it touches, and one list of the pods of each node that is looked at for room. With room held there is one
+of these a move, else `MOST_LOOKED_AT` at most.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.recheck.fresh_nodes import FreshNodes
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.planned import PlannedEviction
+
+__all__ = ["MOST_LOOKED_AT", "Asked", "Footprints"]
+
+MOST_LOOKED_AT = 5
+"""Nodes that had room in the plan and are looked at for a move without a known target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A move whose turn has come: its pod as it was just read, and the node where room is held, "" where none is.
+
+    `job_uid` is that of the job for which room is held. Where the successor `has_landed` it needs no room any more.
+    """
+
+    eviction: PlannedEviction
+    pod: Pod
+    room_node: str = ""
+    job_uid: str = ""
+    has_landed: bool = False
+
+
+class Footprints:
+    """Judges the waves of one run, whose plan was made over `snapshot`. One wave at a time, on whatever thread.
+
+    With `leaving_make_room` the plan counts on the room of pods that leave before in the same wave, or are under way.
+    """
+
+    def __init__(self, objects: ObjectCalls, snapshot: Snapshot, *, leaving_make_room: bool = False) -> None:
+        self._objects = objects
+        self._snapshot = snapshot
+        self._leaving_make_room = leaving_make_room
+        self._fit: NodeFit | None = None
+        self._arriving: dict[str, tuple[str, Pod]] = {}
+        """UID of a pod that was let go → the node that has room for its successor, and that successor."""
+
+    @cached_property
+    def _planned_nodes(self) -> Mapping[str, Node]:
+        return {node.name: node for node in self._snapshot.nodes}
+
+    @cached_property
+    def _planned_pods(self) -> Mapping[str, Pod]:
+        return {pod.uid: pod for pod in self._snapshot.pods}
+
+    def objections(self, wave: Sequence[Asked], under_way: Collection[str]) -> dict[str, str]:
+        """UID of each pod of `wave` whose move no longer holds → why, in a sentence. Raises KubeError.
+
+        `under_way` are the UIDs of pods that were let go, and whose successors may not be listed yet.
+        """
+        self._arriving = {uid: found for uid, found in self._arriving.items() if uid in under_way}
+        arriving: dict[str, list[Pod]] = defaultdict(list)
+        for name, pod in self._arriving.values():
+            arriving[name].append(pod)
+        leaving = set(under_way) if self._leaving_make_room else set[str]()
+        nodes = FreshNodes(self._objects, arriving, leaving, self._planned_pods)
+        objections = {}
+        for asked in wave:
+            if why := self._objection(asked, nodes):
+                objections[asked.eviction.uid] = why
+            elif self._leaving_make_room:
+                nodes.leave(asked.pod)
+        return objections
+
+    def _objection(self, asked: Asked, nodes: FreshNodes) -> str:
+        why = self._pod_has_changed(asked) or self._source_has_changed(asked, nodes)
+        return why if why or asked.has_landed else self._no_room(asked, nodes)
+
+    def _pod_has_changed(self, asked: Asked) -> str:
+        planned, pod = self._planned_pods.get(asked.eviction.uid), asked.pod
+        if planned is None:
+            return ""
+        if pod.labels != planned.labels:
+            return f"the labels of pod {pod.key} have changed since the plan"
+        if _owner(pod) != _owner(planned):
+            return f"pod {pod.key} has another owner since the plan"
+        return ""
+
+    def _source_has_changed(self, asked: Asked, nodes: FreshNodes) -> str:
+        """What had the pod leave may be over; what keeps more pods away from the node than before is none of that."""
+        planned = self._planned_nodes.get(asked.eviction.node)
+        if planned is None:
+            return ""
+        node = nodes.node(planned.name)
+        if node is None:
+            return f"node {planned.name}, which the pod was to leave, does not exist any more"
+        if planned.unschedulable and not node.unschedulable:
+            return f"node {node.name}, which the pod was to leave, is not cordoned any more"
+        for taint in planned.taints:
+            if taint not in node.taints and not taint.key.startswith("node.kubernetes.io/"):
+                return f"node {node.name}, which the pod was to leave, has lost the taint {taint.key}"
+        return ""
+
+    def _no_room(self, asked: Asked, nodes: FreshNodes) -> str:
+        """What stands against every node that comes into question; "" where one is left, or nobody knows of any."""
+        if asked.room_node:
+            why = nodes.obstacle(_successor(asked.pod), asked.room_node, job_uid=asked.job_uid)
+            return "" if why is None else f"node {asked.room_node}, where room is held: {why}"
+        first = ""
+        for name in self._candidates(asked):
+            successor = asked.pod if name == asked.pod.node_name else _successor(asked.pod)
+            why = nodes.obstacle(successor, name)
+            if why is None:
+                if name != asked.pod.node_name:
+                    nodes.take(_successor(asked.pod, name), name)
+                    self._arriving[asked.eviction.uid] = name, _successor(asked.pod, name)
+                return ""
+            first = first or f"node {name}: {why}"
+        return f"no node that had room in the plan has room now; {first}" if first else ""
+
+    def _candidates(self, asked: Asked) -> Iterator[str]:
+        """The nodes to look at, the most promising first."""
+        eviction = asked.eviction
+        landing = eviction.landing
+        names = []
+        if landing is not None and landing.node:
+            names.append(landing.node)
+        elif eviction.node in self._planned_nodes:
+            names.append(eviction.node)
+        yield from names
+        if eviction.node in self._planned_nodes:
+            others = (name for name in self._fitting(asked.pod) if name not in names and name != eviction.node)
+            for _, name in zip(range(MOST_LOOKED_AT - len(names)), others, strict=False):
+                yield name
+
+    def _fitting(self, pod: Pod) -> Iterator[str]:
+        """The other nodes that the pod fits on in the plan's snapshot, those with the fewest pods first."""
+        if self._fit is None:
+            self._fit = NodeFit(ClusterView(self._snapshot, moves_take_effect=True), spares_namesakes=False)
+        for node in sorted(self._snapshot.nodes, key=self._num_pods):
+            if node.is_ready and self._fit.obstacle(_successor(pod), node) is None:
+                yield node.name
+
+    def _num_pods(self, node: Node) -> int:
+        by_node: Mapping[str, Sequence[Pod]] = self._snapshot.pods_by_node
+        return len(by_node.get(node.name, ()))
+
+
+def _owner(pod: Pod) -> str:
+    return "" if pod.controller is None else pod.controller.uid
+
+
+def _successor(pod: Pod, node: str = "") -> Pod:
+    """A pod like `pod`, which has nothing to do with it."""
+    return replace(pod, name=f"{pod.name}-", uid=f"{pod.uid}-", node_name=node)

@@ -1,0 +1,115 @@
+"""What tells a Reservation of this program from one that only looks like it.
+
+As with placeholders, a label proves nothing. A Reservation is ours when its name follows from its job, nobody owns it,
+and it is of the form that this program gives Reservations. One that an admission webhook has changed is removed where
+the API server says that it was created for a job of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import msgspec
+
+from descheduler.migration.room.koordinator.live_reservations import decode_any_reservation
+from descheduler.migration.room.koordinator.pending_rooms import is_room_name, room_names
+from descheduler.migration.room.labels import JOB_LABEL, OWNER_LABEL, manager_of
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.koordinator.reservation import Reservation
+from descheduler.model.text.printable import clipped
+
+__all__ = ["FoundReservation", "decode_found_reservation", "name_of", "names_of"]
+
+_MOST_SHOWN = 100
+
+
+class _Owner(msgspec.Struct):
+    kind: str | None = None
+    name: str | None = None
+
+
+class _ManagedFields(msgspec.Struct):
+    manager: str | None = None
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    owner_references: list[_Owner] | None = None
+    managed_fields: list[_ManagedFields] | None = None
+
+
+class _Wire(msgspec.Struct):
+    metadata: _Metadata
+
+
+_decode = msgspec.json.Decoder(_Wire).decode
+
+
+def name_of(job: MigrationJob) -> str:
+    """The name of the Reservation that is created for `job`: that of its template, else its UID."""
+    metadata = job.template.get("metadata")
+    stated = metadata.get("name") if isinstance(metadata, dict) else None
+    return stated if isinstance(stated, str) and stated else job.uid
+
+
+def names_of(job: MigrationJob) -> frozenset[str]:
+    """The names of all Reservations that may be created for `job`."""
+    return frozenset({name_of(job), *room_names(job)})
+
+
+class FoundReservation(msgspec.Struct, frozen=True):
+    """A Reservation that may be ours. `differs` says what tells it from ours, but for its name; "" for nothing.
+
+    `set_by` are the field managers that have stated fields of it, nobody where somebody owns it.
+    """
+
+    reservation: Reservation
+    differs: str
+    set_by: frozenset[str] = frozenset()
+
+    @property
+    def job_uid(self) -> str:
+        """The UID of the job that it says it holds room for."""
+        return self.reservation.labels.get(JOB_LABEL, "")
+
+    def is_of(self, job: MigrationJob) -> bool:
+        """Whether it is ours, and holds room for `job`."""
+        return not self.differs and self.job_uid == job.uid and not self.differs_in_name(names_of(job))
+
+    def was_created_for(self, job: MigrationJob) -> bool:
+        """Whether it is ours of `job`, or was so when it was created, and an admission webhook has changed it."""
+        is_changed = manager_of(job.uid) in self.set_by and self.reservation.name in names_of(job)
+        return is_changed or self.is_of(job)
+
+    def differs_in_name(self, names: Collection[str] = ()) -> str:
+        """What is wrong with its name, "" for nothing: it follows from its label, or is one of `names`."""
+        name, uid = self.reservation.name, self.job_uid
+        if name == uid or is_room_name(name, uid) or name in names:
+            return ""
+        return f"its name does not follow from the UID of its job, {clipped(uid, _MOST_SHOWN)} (label {JOB_LABEL})"
+
+
+def decode_found_reservation(block: bytes, owner: str) -> FoundReservation:
+    """The Reservation of these bytes, as one of ours of `owner` would be."""
+    found = decode_any_reservation(block)
+    try:
+        metadata = _decode(block).metadata
+    except (ValueError, RecursionError):
+        return FoundReservation(found, "its ownerReferences cannot be read")
+    managed = () if metadata.owner_references else metadata.managed_fields or ()
+    set_by = frozenset(each.manager or "" for each in managed)
+    return FoundReservation(found, _differs(found, metadata, owner), set_by)
+
+
+def _differs(found: Reservation, metadata: _Metadata, owner: str) -> str:
+    job_uid = found.labels.get(JOB_LABEL, "")
+    if not job_uid:
+        return f"it has no label {JOB_LABEL}"
+    if found.labels.get(OWNER_LABEL) != owner:
+        return f"its label {OWNER_LABEL} is not {owner}"
+    for reference in metadata.owner_references or ():
+        return f"{clipped(f'{reference.kind} {reference.name}', _MOST_SHOWN)} owns it"
+    if not found.allocate_once:
+        return "it is for several pods (allocateOnce: false)"
+    if is_room_name(found.name, job_uid) and not found.is_for_one_pod:
+        return "it is not for one pod"
+    return ""

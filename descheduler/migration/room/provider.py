@@ -1,0 +1,53 @@
+"""What the way to hold room has to offer, whatever it is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from descheduler.migration.job.seen import Room
+from descheduler.migration.room.sweeping import KnownJobs, Swept
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.pod import Pod
+
+__all__ = ["CannotHold", "CannotHoldNow", "ReservationProvider"]
+
+
+class CannotHold(Exception):  # noqa: N818 - an answer callers act on, named after what it says
+    """Room cannot be asked for: the sentence says why, and no repetition in this run helps."""
+
+
+class CannotHoldNow(CannotHold):
+    """The same, for a reason that others can change while the job stays as it is."""
+
+
+class ReservationProvider(Protocol):
+    """Holds room for the replacement of a job's pod. Every call may be made again after one whose end is not known.
+
+    All raise KubeError.
+    """
+
+    @property
+    def name(self) -> str:
+        """As `reservationProvider` names it."""
+
+    def hold(self, job: MigrationJob, now: datetime) -> str:
+        """The name of what holds the room from now on, or will; that of an earlier call for the job. Raises CannotHold.
+
+        Nothing is created when the pod of the job is gone: CannotHold.
+        """
+
+    def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
+        """The room of `job` as it is at `now`, and the pod that took it, as far as that is there.
+
+        Once the pod was asked to leave, its replacement has taken the room or missed it, and no other pod has.
+        """
+
+    def release(self, job: MigrationJob) -> None:
+        """Gives back what was created for `job`, and nothing that a user made; it may be gone already.
+
+        Names follow from the UID of the job: it is looked for whatever the job says.
+        """
+
+    def sweep(self, jobs: KnownJobs) -> Swept:
+        """Gives back what was created for jobs that are no more; what only looks like it is left alone."""

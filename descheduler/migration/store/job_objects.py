@@ -1,0 +1,128 @@
+"""Jobs kept as PodMigrationJobs, where the cluster has that kind: `kubectl get pmj` shows them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from descheduler.kube.errors import KubeError
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.store.broken_jobs import BrokenJob, decode_any_job, failed_status
+from descheduler.migration.store.journal import FoundJobs, NewJob
+from descheduler.migration.store.live_jobs import decode_live_job
+from descheduler.migration.store.ours import job_differs
+from descheduler.migration.store.unclear import create_surely, patch_surely
+from descheduler.migration.store.wire import annotations_patch, new_job_object, spec_patch, status_of
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
+from descheduler.model.koordinator.migration_job import MigrationJob
+
+__all__ = ["LIST_PATH", "JobObjects"]
+
+LIST_PATH = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
+_MOST_FAILED = 100
+"""Jobs that one run ends because they cannot be decoded, a call each."""
+
+
+class JobObjects:
+    """The journal in PodMigrationJobs. `created_by` marks those of this program, in this run and the next."""
+
+    def __init__(self, objects: ObjectCalls, created_by: str) -> None:
+        self._objects = objects
+        self._created_by = created_by
+        self._broken: tuple[BrokenJob, ...] = ()
+
+    def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
+        """Ends jobs of users that cannot be decoded, of those that `found` has found, if this program looks after them.
+
+        Each that has failed by that is named with what is wrong. One that cannot be changed is passed over: the run can
+        do without.
+        """
+        waiting = [job for job in self._broken if job.created_by is None and not job.has_ended]
+        if not (waiting and are_ours()):
+            return ()
+        return tuple(f"{job.name}: {job.fault}" for job in waiting[:_MOST_FAILED] if self._fail(job))
+
+    def _fail(self, job: BrokenJob) -> bool:
+        patch = {
+            "metadata": {"resourceVersion": job.resource_version, "uid": job.uid},
+            "status": failed_status(job.fault),
+        }
+        try:
+            return self._objects.patch(f"{_path(job.name)}/status", patch, bytes) is not None
+        except KubeError:
+            return False
+
+    def found(self) -> FoundJobs:
+        """All jobs of the cluster, whoever created them, and what cannot be read or only says that it is ours."""
+        found = self._objects.list_readable(LIST_PATH, decode_any_job)
+        jobs = tuple(each for each in found if isinstance(each, MigrationJob))
+        self._broken = tuple(each for each in found if isinstance(each, BrokenJob))
+        claimed = [job for job in jobs if job.annotations.get(CREATED_BY_ANNOTATION) == self._created_by]
+        notes = [_note(job.name, why) for job in claimed if (why := job_differs(job, self._created_by))]
+        broken = [each.name for each in self._broken if each.created_by == self._created_by]
+        notes += [_note(name, "it cannot be read") for name in broken]
+        return FoundJobs(jobs, frozenset(each.uid for each in self._broken), tuple(notes))
+
+    def new_name(self) -> str:
+        """A UUID."""
+        return str(uuid.uuid4())
+
+    def create(self, wanted: NewJob, name: str) -> MigrationJob:
+        """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
+        body = new_job_object(wanted, name, self._created_by)
+        return create_surely(self._objects, LIST_PATH, body, decode_live_job)
+
+    def find(self, name: str) -> MigrationJob | None:
+        """The job of this name."""
+        return self._read(name)
+
+    def read(self, job: MigrationJob) -> MigrationJob | None:
+        """`job` as the API server has it; one that cannot be decoded any more is gone as far as a run is concerned."""
+        return self._read(job.name)
+
+    def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
+        """Spec with annotations, and status, each where it has changed; a status that says the same is not written."""
+        kept: MigrationJob | None = old
+        spec, annotations = spec_patch(old, new), annotations_patch(old, new)
+        if spec or annotations:
+            kept = self._patch(old, "", {"spec": spec}, lambda found: not _changes(found, new), annotations)
+        status = status_of(new)
+        if kept is None or status == status_of(old):
+            return kept
+        wanted = replace(new, resource_version=kept.resource_version)
+        return self._patch(wanted, "/status", {"status": status}, lambda found: status_of(found) == status)
+
+    def delete(self, job: MigrationJob) -> None:
+        """Removes the PodMigrationJob."""
+        self._objects.delete(_path(job.name), uid=job.uid)
+
+    def _read(self, name: str) -> MigrationJob | None:
+        found = self._objects.read(_path(name), decode_any_job)
+        return found if isinstance(found, MigrationJob) else None
+
+    def _patch(
+        self,
+        job: MigrationJob,
+        subresource: str,
+        patch: dict[str, Any],
+        is_done: Callable[[MigrationJob], bool],
+        annotations: dict[str, str] | None = None,
+    ) -> MigrationJob | None:
+        metadata: dict[str, Any] = {"resourceVersion": job.resource_version, "uid": job.uid}
+        body = {"metadata": metadata | ({"annotations": annotations} if annotations else {}), **patch}
+        return patch_surely(self._objects, _path(job.name), body, decode_live_job, is_done, subresource=subresource)
+
+
+def _changes(old: MigrationJob, new: MigrationJob) -> bool:
+    return bool(spec_patch(old, new) or annotations_patch(old, new))
+
+
+def _note(name: str, why: str) -> str:
+    return f"PodMigrationJob {name} has the annotation of a job of this program and was left alone: {why}"
+
+
+def _path(name: str) -> str:
+    return f"{LIST_PATH}/{name}"

@@ -1,0 +1,124 @@
+"""PodMigrationJobs as they are written to the API server: whole ones, and what has changed of one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from descheduler.migration.store.journal import NewJob
+from descheduler.model.koordinator.eviction_annotations import (
+    CREATED_BY_ANNOTATION,
+    PASSED_ARBITRATION_ANNOTATION,
+    PROVIDER_ANNOTATION,
+    REASON_ANNOTATION,
+    REPLACEMENT_ANNOTATION,
+    ROOMS_ANNOTATION,
+    SURGE_ANNOTATION,
+    TARGET_NODE_ANNOTATION,
+    TRIGGER_ANNOTATION,
+)
+from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
+from descheduler.model.koordinator.reservation import ObjectReference
+from descheduler.model.text.duration import format_duration
+
+__all__ = ["API_VERSION", "KIND", "annotations_patch", "new_job_object", "spec_of", "spec_patch", "status_of"]
+
+API_VERSION = "scheduling.koordinator.sh/v1alpha1"
+KIND = "PodMigrationJob"
+
+
+def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]:
+    """The object of a new job, which arbitration has let go: the plan is its arbitration."""
+    spec: dict[str, Any] = {
+        "podRef": {"namespace": wanted.namespace, "name": wanted.name, "uid": wanted.uid},
+        "mode": wanted.mode,
+    }
+    if wanted.ttl is not None:
+        spec["ttl"] = format_duration(wanted.ttl)
+    if wanted.delete_options:
+        spec["deleteOptions"] = wanted.delete_options
+    annotations = {
+        REASON_ANNOTATION: wanted.reason,
+        TRIGGER_ANNOTATION: wanted.plugin,
+        CREATED_BY_ANNOTATION: created_by,
+        PASSED_ARBITRATION_ANNOTATION: "true",
+        PROVIDER_ANNOTATION: wanted.provider,
+    }
+    if wanted.successors:
+        annotations[REPLACEMENT_ANNOTATION] = wanted.successors
+    if wanted.surge:
+        annotations[SURGE_ANNOTATION] = wanted.surge
+    if wanted.held_on:
+        annotations[TARGET_NODE_ANNOTATION] = wanted.held_on
+    if wanted.rooms:
+        annotations[ROOMS_ANNOTATION] = msgspec.json.encode(wanted.rooms).decode()
+    metadata = {"name": name, "annotations": annotations}
+    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
+
+
+def spec_of(job: MigrationJob) -> dict[str, Any]:
+    """The spec of `job`, whole."""
+    spec: dict[str, Any] = {
+        "paused": job.is_paused,
+        "podRef": {"namespace": job.pod_namespace, "name": job.pod_name, "uid": job.pod_uid},
+        "mode": job.mode,
+        "deleteOptions": dict(job.delete_options),
+    }
+    if job.ttl is not None:
+        spec["ttl"] = format_duration(job.ttl)
+    if job.reservation_name:
+        spec["reservationOptions"] = {"reservationRef": {"name": job.reservation_name}}
+    return spec
+
+
+def spec_patch(old: MigrationJob, new: MigrationJob) -> dict[str, Any]:
+    """What has changed of the spec, as a JSON merge patch; empty where nothing has."""
+    patch: dict[str, Any] = {}
+    if new.pod_uid != old.pod_uid:
+        patch["podRef"] = {"uid": new.pod_uid}
+    if new.reservation_name != old.reservation_name:
+        patch["reservationOptions"] = {"reservationRef": {"name": new.reservation_name}}
+    return patch
+
+
+def annotations_patch(old: MigrationJob, new: MigrationJob) -> dict[str, str]:
+    """The annotations that are other ones now; none is ever taken away."""
+    return {key: text for key, text in new.annotations.items() if old.annotations.get(key) != text}
+
+
+def status_of(job: MigrationJob) -> dict[str, Any]:
+    """The status of `job`, whole."""
+    status: dict[str, Any] = {
+        "phase": job.phase,
+        "status": job.condition,
+        "reason": job.reason,
+        "message": job.message,
+        "conditions": [_condition(condition) for condition in job.conditions],
+        "nodeName": job.node_name,
+    }
+    if job.replacement is not None:
+        status["podRef"] = _reference(job.replacement)
+    return status
+
+
+def _condition(condition: JobCondition) -> dict[str, Any]:
+    written = {
+        "type": condition.type,
+        "status": str(condition.is_true),
+        "reason": condition.reason,
+        "message": condition.message,
+        "lastProbeTime": _time(condition.probed_at),
+        "lastTransitionTime": _time(condition.transitioned_at),
+    }
+    return {key: text for key, text in written.items() if text}
+
+
+def _time(moment: datetime | None) -> str:
+    """To the second, as Kubernetes keeps times; "" for none."""
+    return "" if moment is None else moment.replace(microsecond=0).isoformat().replace("+00:00", "Z")
+
+
+def _reference(pod: ObjectReference) -> dict[str, str]:
+    return {"kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": pod.uid}

@@ -1,0 +1,95 @@
+"""What may still take effect when a run ends."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from msgspec.structs import replace
+
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.kube.evict import EvictionResponse, PodState
+from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.settings import ExecutorSettings
+from tests.migration.stand_ins import (
+    ONE_BY_ONE,
+    Clock,
+    ScriptedApi,
+    around,
+    make_eviction,
+    make_plan,
+    no_answer,
+    no_disruption,
+    not_sent,
+    turned_away,
+)
+
+SETTINGS = replace(ONE_BY_ONE, effect_seconds=40.0, drain_seconds=0.0)
+
+
+def left_open(
+    api: ScriptedApi, *, clock: Clock, settings: ExecutorSettings = SETTINGS, stop: threading.Event | None = None
+) -> OpenCalls:
+    """What evicting pods a and b, and a once more, leaves open."""
+    plan = [*make_plan("a", "b"), make_eviction("a")]
+    there = around(settings, clock, stop=stop)
+    execute(plan, api, settings, there)
+    return there.open_calls
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param([], id="evicted"),
+        pytest.param([no_disruption()], id="refused"),
+        pytest.param([EvictionResponse(404)], id="gone"),
+        pytest.param([not_sent()], id="not sent at first"),
+        pytest.param([no_answer()] * 3, id="seen alive after the last call could take effect"),
+        pytest.param([no_answer()], id="evicted by the second call"),
+    ],
+)
+def test_run_that_comes_to_its_end_leaves_nothing_open(answers: list[EvictionResponse | Exception]) -> None:
+    clock = Clock()
+
+    calls = left_open(ScriptedApi(clock, a=answers), clock=clock)
+
+    assert (calls.pods, calls.seconds_left) == ([], 0.0)
+
+
+def test_call_without_an_answer_is_open_until_it_can_no_longer_take_effect() -> None:
+    clock = Clock()
+    api = ScriptedApi(clock, a=[no_answer()] * 9).finds("a", PodState.UNKNOWN)
+    settings = replace(SETTINGS, deadline=2.0, limits=EvictionLimits(total=1))
+
+    calls = left_open(api, clock=clock, settings=settings)
+
+    assert clock.now() == 2.0
+    assert (calls.pods, calls.seconds_left) == (["shop/a"], 38.0)
+    clock.sleep(38.0)
+    assert (calls.pods, calls.seconds_left) == (["shop/a"], 0.0)
+
+
+def test_call_that_is_under_way_may_take_effect_for_the_whole_time() -> None:
+    clock, stop, hung = Clock(), threading.Event(), threading.Event()
+    api = ScriptedApi(clock)
+
+    def hang(_: str) -> None:
+        stop.set()
+        hung.wait(timeout=30)
+
+    api.before_answer = hang
+
+    calls = left_open(api, clock=clock, stop=stop)
+    clock.sleep(3.0)
+    hung.set()
+
+    assert (calls.pods, calls.seconds_left) == (["shop/a"], 40.0)
+
+
+def test_call_that_was_turned_away_unread_is_not_open() -> None:
+    clock = Clock()
+
+    calls = left_open(ScriptedApi(clock, a=[turned_away(1.0)] * 99), clock=clock)
+
+    assert calls.pods == []

@@ -1,0 +1,105 @@
+"""Placeholders of pods with volumes: placed where the volumes can be reached, or not at all; then it is told why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from descheduler.migration.room.placement_away import keep_away, narrow
+from descheduler.plan.outcome import OutcomeCode
+from tests.living.builders import deployment, living_cluster, node, priority_class
+from tests.living.cluster import LivingCluster
+from tests.migration.controller.playing import Play
+
+Object = dict[str, Any]
+LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
+ZONE = "topology.kubernetes.io/zone"
+
+
+def claim(*, volume: str = "disk", modes: tuple[str, ...] = ("ReadWriteOnce",)) -> Object:
+    spec = {"accessModes": list(modes), **({"volumeName": volume} if volume else {})}
+    metadata = {"name": "data", "namespace": "shop"}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+
+
+def volume(*zones: str, labels: Mapping[str, str] | None = None, **spec: Any) -> Object:
+    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]} for zone in zones]
+    reach = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}} if terms else {}
+    metadata = {"name": "disk", "labels": dict(labels or {})}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": {**reach, **spec}}
+
+
+def world(*others: Object, volumes: Object | None = None) -> LivingCluster:
+    """A pod with a volume in zone a, which has one other node; zone b has the emptier ones."""
+    mounts = volumes or {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
+    zones = {"n1": "a", "n2": "b", "n3": "a", "n4": "b"}
+    nodes = [node(name, labels={ZONE: zone}, cpu="2" if zone == "a" else "8") for name, zone in zones.items()]
+    return living_cluster(nodes, [deployment("web", 1, on=["n1"], volumes=[mounts])], [LOWEST, *others])
+
+
+@pytest.mark.parametrize(
+    "disk", [volume("a"), volume("a", "nowhere"), volume(labels={ZONE: "a"}), volume(labels={ZONE: "a__c"})]
+)
+def test_room_is_held_where_the_volume_can_be_reached(disk: Object) -> None:
+    cluster = world(claim(), disk)
+    play = Play(cluster, provider="placeholder")
+
+    play.evict(*cluster.pods("web"))
+
+    assert [job.node_name for job in play.jobs()] == ["n3"]
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        pytest.param([], "PersistentVolumeClaim shop/data is being deleted or does not exist", id="no claim"),
+        pytest.param([claim(volume="")], "claim shop/data is not bound", id="unbound"),
+        pytest.param([claim()], "PersistentVolume disk of claim shop/data does not exist", id="no volume"),
+        pytest.param([claim(modes=("ReadWriteOncePod",)), volume()], "access mode ReadWriteOncePod", id="one pod"),
+        pytest.param([claim(), volume(local={"path": "/d"})], "disk is on the node of the pod", id="local"),
+    ],
+)
+def test_nothing_is_evicted_where_a_volume_cannot_be_followed(others: list[Object], why: str) -> None:
+    cluster = world(*others)
+
+    (outcome,) = Play(cluster, provider="placeholder").evict(*cluster.pods("web"))
+
+    assert outcome.code is OutcomeCode.NO_ROOM
+    assert why.removeprefix("claim ") in outcome.message
+    assert cluster.nodes_of("web") == ["n1"]
+
+
+def test_nothing_is_evicted_whose_claim_is_made_anew_for_the_replacement() -> None:
+    cluster = world(volumes={"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}})
+
+    (outcome,) = Play(cluster, provider="placeholder").evict(*cluster.pods("web"))
+
+    assert outcome.code is OutcomeCode.NO_ROOM
+    assert outcome.message.startswith("volume scratch is an ephemeral volume")
+
+
+def test_every_term_of_the_pod_is_narrowed_by_every_term_of_the_volume() -> None:
+    spec: Object = {"affinity": {"nodeAffinity": required(term("x"), term("y"), {})}}
+
+    narrow(spec, [term("p"), term("q")])
+    keep_away("n1", spec)
+
+    away = {"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n1"]}]}
+    pairs = [("x", "p"), ("x", "q"), ("y", "p"), ("y", "q")]
+    assert spec["affinity"]["nodeAffinity"] == required(*({**term(*pair), **away} for pair in pairs))
+
+
+def test_a_term_that_matches_no_node_stays_so() -> None:
+    spec: Object = {"affinity": {"nodeAffinity": required({})}}
+    narrow(spec, [term("p")])
+    assert spec["affinity"]["nodeAffinity"] == required({})
+
+
+def term(*keys: str) -> Object:
+    return {"matchExpressions": [{"key": key, "operator": "Exists"} for key in keys]}
+
+
+def required(*terms: Object) -> Object:
+    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(terms)}}
