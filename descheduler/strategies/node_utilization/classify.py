@@ -14,7 +14,7 @@ from descheduler.model.requests import CPU, ResourceList
 from descheduler.strategies.node_utilization.thresholds import capacity_of, ceiling_of, usage_percent
 from descheduler.strategies.node_utilization.usage import UsageSource
 
-__all__ = ["NodeLoad", "free_resources", "is_overused", "is_underused", "measure", "sort_by_usage"]
+__all__ = ["NodeLoad", "free_resources", "is_overused", "is_underused", "measure", "measure_after", "sort_by_usage"]
 
 
 class NodeLoad(msgspec.Struct, frozen=True):
@@ -48,6 +48,32 @@ def measure(nodes: Sequence[Node], view: ClusterView, source: UsageSource) -> li
         pods = [pod for pod in here if not view.prior_moves.have_taken(pod)] if departed else here
         loads.append(NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node)), departed))
     return loads
+
+
+def measure_after(node: Node, after: ClusterView, source: UsageSource) -> NodeLoad:
+    """The load of a node in the cluster `after` moves.
+
+    Where usage is measured, that of a pod that comes is that of the pod for which it comes. Raises StrategyError as
+    `measure` does.
+    """
+    before = [pod for pod in after.snapshot.pods_by_node.get(node.name, ()) if not pod.is_terminal]
+    there = after.active_pods_on(node.name)
+    usage = dict(source.of_node(node, before))
+    staying = set(map(id, there))
+    for pod in before:
+        if id(pod) not in staying:
+            _add(usage, source.of_pod(pod), -1)
+    for pod in there:
+        if (left := after.evicted_for(pod)) is not None:
+            _add(usage, source.of_pod(pod) or source.of_pod(left), 1)
+    return NodeLoad(node, there, usage, usage_percent(usage, capacity_of(node)))
+
+
+def _add(usage: dict[str, int], pod_usage: Mapping[str, int] | None, sign: int) -> None:
+    """Changes `usage` by that of one pod, where it is known."""
+    if pod_usage is not None:
+        for resource in usage:
+            usage[resource] += sign * pod_usage[resource]
 
 
 def is_underused(percent: Mapping[str, float], low: Mapping[str, float]) -> bool:
