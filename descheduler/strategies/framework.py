@@ -101,8 +101,10 @@ class ConvergingPlugin(Protocol):
 
 
 def selects_again(strategy: object, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-    """What `strategy` says as a ConvergingPlugin. Of one that says nothing it is taken that a pod like `pod` is selected
-    again on the node that it leaves, and on no other."""
+    """What `strategy` says as a ConvergingPlugin.
+
+    Of one that says nothing it is taken that it selects the replacement on the node that `pod` leaves, and on no other.
+    """
     if isinstance(strategy, ConvergingPlugin):
         return strategy.selects_again(pod, arrival, after)
     return "it is the node of the pod itself" if arrival.node_name == pod.node_name else ""

@@ -62,8 +62,8 @@ class PlacementVerificationArgs(Args, frozen=True):
     """What to do when the replacement would be scheduled onto the same node again: `refuseBalance` (the default)
     refuses it to plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
     require_gain: bool = True
-    """Whether a pod is evicted only if its plugin would not select the replacement again for the same cause, on any node
-    onto which it can be scheduled, equally good nodes included."""
+    """Whether a pod is evicted only if its plugin would not select the replacement again for the same cause, on any of
+    the predicted nodes, those of equal score included. LowNodeLoad and MigrationPlanner judge the gain themselves."""
     on_gang_minimum: Annotated[str, one_of(_GANG_CHOICES)] = ""
     """What to do with a pod whose gang would have fewer pods than it needs (min-available): `refuse` (the default)
     refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its group, at once or not at all. Each of
