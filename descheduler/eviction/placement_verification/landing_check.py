@@ -55,6 +55,7 @@ class _Rules(msgspec.Struct, frozen=True):
         if refusal is None and self._refuses_return(plugin) and landing.returns_to_source and not landing.cause:
             node, setting = landing.node, self.args.on_return_to_source
             message = f"the replacement pod would be scheduled onto {node} again (onReturnToSource: {setting})"
+            message = f"{message}; {landing.only_return}" if landing.only_return else message
             return refuse(Reason.RETURNS_TO_SOURCE, message, landing.node or "")
         return refusal or _missed(landing, candidate.target_node)
 

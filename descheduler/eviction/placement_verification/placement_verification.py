@@ -36,6 +36,7 @@ __all__ = [
     "file_problems",
     "landing_needs",
     "needs",
+    "requires_gain",
     "scheduling_by_profile",
     "scheduling_settings",
     "validate_args",
@@ -182,6 +183,12 @@ def verification_args(profile: Profile) -> PlacementVerificationArgs | None:
         if isinstance(args, PlacementVerificationArgs):
             return args
     return None
+
+
+def requires_gain(policy: Policy) -> bool:
+    """Whether every profile evicts only pods whose plugin gains something by it."""
+    verified = map(verification_args, policy.profiles)
+    return all(args is not None and args.require_gain for args in verified)
 
 
 def scheduling_by_profile(
