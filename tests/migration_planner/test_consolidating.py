@@ -238,22 +238,21 @@ def test_a_node_that_attracts_the_replacements_of_another_one_stays_in_use() -> 
     assert goal_of(decisions).levels == (Level("nodes in use", 3, 2, 1),)
 
 
+DNS = {"app": "dns"}
+EVEN = {
+    "maxSkew": 1,
+    "topologyKey": "kubernetes.io/hostname",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": DNS},
+}
+
+
 class TestSpread:
     """Nodes that topology spread constraints keep in use."""
 
-    DNS = {"app": "dns"}
-    EVEN = {
-        "maxSkew": 1,
-        "topologyKey": "kubernetes.io/hostname",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": "dns"}},
-    }
-
     def one_on_each(self, names: str) -> list[Pod]:
         """A pod of a workload on each node, and a large pod on each of them but the last."""
-        dns = [
-            pod(f"dns-{n}", "100m", n, labels=self.DNS, spread=[self.EVEN], owners=["ReplicaSet/dns"]) for n in names
-        ]
+        dns = [pod(f"dns-{n}", "100m", n, labels=DNS, spread=[EVEN], owners=["ReplicaSet/dns"]) for n in names]
         return [*dns, *(pod(f"big-{n}", "7", n, owners=["ReplicaSet/big"]) for n in names[:-1])]
 
     @pytest.mark.parametrize("packs", [True, False])

@@ -29,30 +29,13 @@ from tests.builders import (
     preferred_node_affinity,
     required_anti_affinity,
 )
+from tests.eviction.placement_verification.gains import verifying
 from tests.placement.workloads import cluster_of
 from tests.simulation.loops import FIVE_MINUTES
 
 SELECTED_AGAIN = "SelectedAgain"
 WEB = {"app": "web"}
 APART_BY_RACK = required_anti_affinity(WEB, key="example.com/rack")
-
-
-def policy_of(
-    plugin: str, /, *, kind: PolicyKind = "DeschedulerPolicy", verification: Object | None = None, **args: object
-) -> Object:
-    """A policy that runs one plugin and PlacementVerification with these arguments."""
-    (point,) = REGISTRY[plugin].extension_points
-    configs = [
-        {"name": "DefaultEvictor"},
-        {"name": plugin, "args": args},
-        {"name": "PlacementVerification", "args": verification or {}},
-    ]
-    plugins: Object = {point: {"enabled": [plugin]}, "preevictionfilter": {"enabled": ["PlacementVerification"]}}
-    if kind == "DeschedulerConfiguration":
-        only_default = {"enabled": [{"name": "DefaultEvictor"}], "disabled": [{"name": "*"}]}
-        plugins = {point: {"enabled": [{"name": plugin}]}, "evict": only_default, "filter": only_default}
-    profiles = [{"name": "p", "pluginConfig": configs, "plugins": plugins}]
-    return {"apiVersion": "descheduler/v1alpha2", "kind": kind, "profiles": profiles}
 
 
 def run(policy: Object, *objects: Object, registry: Registry = REGISTRY) -> Decisions:
@@ -93,14 +76,14 @@ def tiers(*, cpu_of_best: str = "1") -> list[Object]:
     return [node_object("a"), node_object("b"), node_object("best", cpu=cpu_of_best, labels={"tier": "best"})]
 
 
-PREFERRED = policy_of(
+PREFERRED = verifying(
     "RemovePodsViolatingNodeAffinity", nodeAffinityType=["preferredDuringSchedulingIgnoredDuringExecution"]
 )
-SOFT_TAINTS = policy_of("RemovePodsViolatingNodeTaints", includePreferNoSchedule=True)
+SOFT_TAINTS = verifying("RemovePodsViolatingNodeTaints", includePreferNoSchedule=True)
 
 
 def packing(**verification: object) -> Object:
-    return policy_of("HighNodeUtilization", thresholds={"cpu": 40}, verification=verification)
+    return verifying("HighNodeUtilization", thresholds={"cpu": 40}, verification=verification)
 
 
 def underutilized(*, cpu_left: str = "100m") -> list[Object]:
@@ -122,7 +105,7 @@ class TestSelectedAgain:
     def test_pods_go_where_an_underutilized_node_is_none_any_more(self) -> None:
         nodes = [node_object("a", cpu="2"), node_object("b", cpu="2"), node_object("c", cpu="1")]
         small, large = pod_object("small", cpu="200m"), pod_object("large", node="b", cpu="700m")
-        policy = policy_of("HighNodeUtilization", thresholds={"cpu": 40})
+        policy = verifying("HighNodeUtilization", thresholds={"cpu": 40})
         full = pod_object("full", node="c", cpu="900m", owners=["ReplicaSet/full"])
         closed = replace_taints(nodes[0], "closed:NoSchedule")
 
@@ -174,7 +157,7 @@ class TestSelectedAgain:
     def test_node_that_gets_overutilized_is_no_gain(self, cpu: str, expected: list[str]) -> None:
         nodes = [node_object("a"), node_object("b", cpu="2500m"), node_object("empty", cpu="500m")]
         pods = [pod_object("web", cpu=cpu), pod_object("stays", cpu="1500m", owners=["DaemonSet/stays"])]
-        policy = policy_of(
+        policy = verifying(
             "LowNodeUtilization", thresholds={"cpu": 30, "pods": 50}, targetThresholds={"cpu": 60, "pods": 100}
         )
 
@@ -188,7 +171,7 @@ class TestSelectedAgain:
             pod_object(f"web-{number}", node=node, cpu="500m", labels=WEB, spread=[spread_over_zones("ScheduleAnyway")])
             for number, node in enumerate("aabb")
         ]
-        policy = policy_of(
+        policy = verifying(
             "RemovePodsViolatingTopologySpreadConstraint",
             constraints=["ScheduleAnyway"],
             topologyBalanceNodeFit=False,
@@ -206,7 +189,7 @@ class TestSelectedAgain:
         spread = [spread_over_zones("DoNotSchedule")]
         pods = [pod_object(f"web-{number}", labels=WEB, spread=spread) for number in range(6)]
 
-        decisions = run(policy_of("RemovePodsViolatingTopologySpreadConstraint"), *nodes, *pods)
+        decisions = run(verifying("RemovePodsViolatingTopologySpreadConstraint"), *nodes, *pods)
 
         assert len(evicted(decisions)) == 3
         assert codes(decisions) == {}
@@ -216,7 +199,7 @@ class TestSelectedAgain:
         nodes = [node_object("a"), node_object("b"), node_object("c", cpu="100m")]
         pods = [pod_object(f"web-{number}", node=node, cpu="500m") for number, node in enumerate("aaabbb")]
 
-        decisions = run(policy_of("RemoveDuplicates"), *nodes, *pods)
+        decisions = run(verifying("RemoveDuplicates"), *nodes, *pods)
 
         assert evicted(decisions) == []
         assert set(codes(decisions).values()) <= {SELECTED_AGAIN, "ReturnsToSource"}
@@ -228,7 +211,7 @@ class TestSelectedAgain:
             for number, node in enumerate("aab")
         ]
 
-        decisions = run(policy_of("RemovePodsViolatingInterPodAntiAffinity"), node_object("a"), node_object("b"), *pods)
+        decisions = run(verifying("RemovePodsViolatingInterPodAntiAffinity"), node_object("a"), node_object("b"), *pods)
 
         assert evicted(decisions) == []
         assert "violates required anti-affinity with pod default/web-" in decisions.refusals[0].verdict.message
@@ -248,13 +231,13 @@ class TestSelectedAgain:
     def test_new_pod_is_not_selected_for_the_past_of_the_old_one(
         self, plugin: str, args: Object, facts: Mapping[str, Any]
     ) -> None:
-        decisions = run(policy_of(plugin, **args), node_object("a"), node_object("b"), pod_object("web", **facts))
+        decisions = run(verifying(plugin, **args), node_object("a"), node_object("b"), pod_object("web", **facts))
 
         assert evicted(decisions) == ["web"]
 
     def test_state_that_every_pod_comes_to_is_selected_again(self) -> None:
         decisions = run(
-            policy_of("PodLifeTime", states=["Running"]), node_object("a"), node_object("b"), pod_object("web")
+            verifying("PodLifeTime", states=["Running"]), node_object("a"), node_object("b"), pod_object("web")
         )
 
         assert codes(decisions) == {"web": SELECTED_AGAIN}
@@ -275,7 +258,7 @@ class TestSwitch:
 
     def test_it_can_be_disabled(self) -> None:
         filler = pod_object("filler", node="best", cpu="900m", owners=["ReplicaSet/filler"])
-        policy = policy_of(
+        policy = verifying(
             "RemovePodsViolatingNodeAffinity",
             nodeAffinityType=["preferredDuringSchedulingIgnoredDuringExecution"],
             verification={"requireGain": False},
@@ -292,7 +275,7 @@ class TestSwitch:
     def test_pod_that_does_not_come_again_gains_its_node_something(self) -> None:
         finished = pod_object("done", phase="Succeeded")
 
-        assert evicted(run(policy_of("PodLifeTime", states=["Succeeded"]), finished)) == ["done"]
+        assert evicted(run(verifying("PodLifeTime", states=["Succeeded"]), finished)) == ["done"]
 
     @pytest.mark.parametrize(
         ("first", "expected"),
@@ -316,7 +299,7 @@ class TestSwitch:
 
     @pytest.mark.parametrize("kind", ["DeschedulerPolicy", "DeschedulerConfiguration"])
     def test_policy_that_went_on_for_ever_converges(self, kind: PolicyKind) -> None:
-        policy = policy_of("RemovePodsViolatingNodeTaints", kind=kind, includePreferNoSchedule=True)
+        policy = verifying("RemovePodsViolatingNodeTaints", kind=kind, includePreferNoSchedule=True)
         nodes = [node_object(name, taints=["soft:PreferNoSchedule"]) for name in "abc"]
         start = Start(load_policy(policy, REGISTRY), cluster_of(*nodes, pod_object("web"), pod_object("app", node="b")))
 
@@ -367,7 +350,7 @@ class TestOtherPackages:
         """Node b is there in any case; where it takes no pods, the replacement comes back to a."""
         foreign = replace(REGISTRY["PodLifeTime"], name="Foreign", factory=factory)
         registry: Registry = {**REGISTRY, "Foreign": foreign}
-        policy = policy_of("PodLifeTime", states=["Running"])
+        policy = verifying("PodLifeTime", states=["Running"])
         document = json_with(policy, "PodLifeTime", "Foreign")
         is_open = "b" in nodes
         objects = [
