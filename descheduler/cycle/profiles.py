@@ -16,6 +16,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.profiles import dry_profiles
+from descheduler.eviction.placement_verification.gains import SelectsAgain
 from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.held_room import HeldRoom
@@ -40,7 +41,7 @@ from descheduler.strategies.framework import (
     ReportingPlugin,
     SearchingPlugin,
     StrategyError,
-    selects_again,
+    selects_again_of,
 )
 
 __all__ = ["ProfilesRun", "request_chosen", "run_profiles"]
@@ -283,12 +284,14 @@ class _RunningProfile:
                 self._build_used,
             )
             strategy = self._strategies[name] = self._build(name, strategy_handle)
-            self._around.evictor.landings.gains.register(self._index, name, partial(self._selects_again, strategy))
+            self._around.evictor.landings.gains.register(
+                self._index, name, partial(self._selects_again, selects_again_of(strategy))
+            )
         return self._strategies[name]
 
-    def _selects_again(self, strategy: object, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+    def _selects_again(self, ask: SelectsAgain, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """What a strategy says of a replacement; on nodes that it is not given it selects nothing."""
-        return selects_again(strategy, pod, arrival, after) if arrival.node_name in self._node_names else ""
+        return ask(pod, arrival, after) if arrival.node_name in self._node_names else ""
 
     def _build_used(self, name: str, handle: StrategyHandle) -> object:
         """A strategy that another one runs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from descheduler.eviction.cluster_view import ClusterView
@@ -20,7 +20,7 @@ __all__ = [
     "SearchingPlugin",
     "StrategyError",
     "judges_pods_alone",
-    "selects_again",
+    "selects_again_of",
 ]
 
 
@@ -93,20 +93,23 @@ class ConvergingPlugin(Protocol):
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """Why it would select `arrival`, for the cause for which it asks for `pod` now; empty where it would not.
 
-        `after` is the cluster once everything booked has settled, with `arrival` in place of `pod`, on the node to
-        which it is bound. That is one of the nodes that the strategy was given. Asked before each eviction whose
-        replacement is known to land (PlacementVerification, `requireGain`), so it has to be quick. Whether filters
-        accept the replacement does not matter: it gets older.
+        `after` is the cluster once everything booked has settled: `pod` is gone, and `arrival`, which is bound to one
+        of the nodes that the strategy was given, is not there yet. Asked before each eviction whose replacement is
+        known to land (PlacementVerification, `requireGain`), about each of what may be thousands of nodes of equal
+        score, so it has to be quick. Whether filters accept the replacement does not matter: it gets older.
         """
 
 
-def selects_again(strategy: object, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+def selects_again_of(strategy: object) -> Callable[[Pod, Pod, ClusterView], str]:
     """What `strategy` says as a ConvergingPlugin.
 
-    Of one that says nothing it is taken that it selects the replacement on the node that `pod` leaves, and on no other.
+    Of one that says nothing it is taken that it selects the replacement on the node that the pod leaves, and on no
+    other.
     """
-    if isinstance(strategy, ConvergingPlugin):
-        return strategy.selects_again(pod, arrival, after)
+    return strategy.selects_again if isinstance(strategy, ConvergingPlugin) else _returns
+
+
+def _returns(pod: Pod, arrival: Pod, _after: ClusterView) -> str:
     return "it is the node of the pod itself" if arrival.node_name == pod.node_name else ""
 
 

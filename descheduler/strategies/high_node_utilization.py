@@ -25,10 +25,10 @@ from descheduler.policy.shared_args import (
 )
 from descheduler.strategies.node_utilization.census import NodeCensus, Stop, no_census, nodes_text
 from descheduler.strategies.node_utilization.classify import (
+    SettledLoads,
     free_resources,
     is_underused,
     measure,
-    measure_after,
     sort_by_usage,
 )
 from descheduler.strategies.node_utilization.eviction import Destinations, NodeRelief, Relief
@@ -81,6 +81,7 @@ class HighNodeUtilization:
         self._stop: Stop | None = None
         self._relief: NodeRelief | None = None
         self._source = RequestedUsage(resources_in_play(args.thresholds))
+        self._settled = SettledLoads(self._source)
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evicts from underutilized nodes, cordoned ones too, what fits into the free room of all others."""
@@ -134,8 +135,7 @@ class HighNodeUtilization:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """That the node is underutilized with the pod too."""
-        del pod
-        load = measure_after(after.nodes[arrival.node_name], after, self._source)
+        load = self._settled.with_arrival(arrival, pod, after)
         if not (is_underused(load.percent, self._args.thresholds) and self._is_worth_moving(arrival)):
             return ""
         return self._census.under_sentence(load)

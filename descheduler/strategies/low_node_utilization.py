@@ -27,11 +27,11 @@ from descheduler.strategies.framework import StrategyError
 from descheduler.strategies.node_utilization.census import NodeCensus, Stop, no_census, nodes_text
 from descheduler.strategies.node_utilization.classify import (
     NodeLoad,
+    SettledLoads,
     free_resources,
     is_overused,
     is_underused,
     measure,
-    measure_after,
     sort_by_usage,
 )
 from descheduler.strategies.node_utilization.eviction import Destinations, NodeRelief, Relief
@@ -182,14 +182,15 @@ class LowNodeUtilization:
         self._census = no_census()
         self._stop: Stop | None = None
         self._relief: NodeRelief | None = None
-        self._source: UsageSource | None = None
+        self._settled: SettledLoads | None = None
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evicts from overutilized nodes what fits into the free room of all underutilized nodes.
 
         Raises StrategyError when usage cannot be had.
         """
-        source = self._source = self._usage_source()
+        source = self._usage_source()
+        self._settled = SettledLoads(source)
         loads = measure(nodes, self._handle.view, source)
         low, high = self._thresholds(loads)
         underused = [load for load in loads if not load.node.unschedulable and is_underused(load.percent, low.percent)]
@@ -243,11 +244,10 @@ class LowNodeUtilization:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """What makes the node overutilized with the pod, beside the thresholds of this run."""
-        del pod
-        if self._source is None:
+        if self._settled is None:
             return ""
-        load = measure_after(after.nodes[arrival.node_name], after, self._source)
-        return self._census.over_sentence(load)
+        load = self._settled.with_arrival(arrival, pod, after)
+        return self._census.over_sentence(load) if is_overused(load.percent, self._census.high.percent) else ""
 
     def _thresholds(self, loads: list[NodeLoad]) -> tuple[Thresholds, Thresholds]:
         """Up to which a node is underutilized, and above which it is overutilized."""

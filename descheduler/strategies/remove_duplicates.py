@@ -114,7 +114,7 @@ class RemoveDuplicates:
         duplicated, spread = likeness_of(pod), self._relieved
         if spread is None or likeness_of(arrival) != duplicated or self._looked_at.why_not(arrival):
             return ""
-        others = (each for each in after.active_pods_on(arrival.node_name) if each is not arrival)
+        others = after.active_pods_on(arrival.node_name)
         num_pods = 1 + sum(likeness_of(each) == duplicated and self._counts(each, after) for each in others)
         return spread.words(num_pods, arrival.node_name) if num_pods > spread.average else ""
 

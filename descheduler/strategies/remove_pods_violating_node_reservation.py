@@ -169,7 +169,8 @@ class RemovePodsViolatingNodeReservation:
         node = after.nodes[arrival.node_name]
         if node.reservation is None or Selection(self._looked_at()).why_not(arrival):
             return ""
-        found = self._examined(node, [each for each in after.active_pods_on(node.name) if not each.is_terminating])
+        others = (each for each in after.active_pods_on(node.name) if not each.is_terminating)
+        found = self._examined(node, [*others, arrival])
         return found.reason(arrival) if found.is_occupied_by(arrival) else ""
 
     def _relieve(self, node: Node) -> bool:

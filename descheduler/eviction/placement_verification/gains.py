@@ -19,7 +19,7 @@ from descheduler.model.pod import Pod
 __all__ = ["Gains", "SelectedAgain", "SelectsAgain"]
 
 SelectsAgain = Callable[[Pod, Pod, ClusterView], str]
-"""Why a plugin selects the second pod, which comes for the first, in this cluster; "" where it does not."""
+"""Why a plugin selects the second pod, which comes for the first and is not in this cluster yet; "" if it does not."""
 
 
 class SelectedAgain(NamedTuple):
@@ -66,15 +66,12 @@ class Gains:
     ) -> SelectedAgain | None:
         """The first of `nodes` on which `plugin` selects the `replacement` of `pod` again; None where there is none."""
         selects_again, view = self._plugins[profile_index, plugin], self._view()
-        for node in nodes:
-            arrival = replace(replacement, node_name=node)
-            take_back = view.book_eviction(pod, arrival)
-            try:
-                if cause := selects_again(pod, arrival, view):
-                    return SelectedAgain(node, cause)
-            finally:
-                take_back()
-        return None
+        take_back = view.book_eviction(pod)
+        try:
+            answers = ((node, selects_again(pod, replace(replacement, node_name=node), view)) for node in nodes)
+            return next((SelectedAgain(node, cause) for node, cause in answers if cause), None)
+        finally:
+            take_back()
 
     def _view(self) -> ClusterView:
         if self._settled is None:

@@ -99,7 +99,7 @@ class FragmentationAware:
         if arrival.node_name not in self._balances or self._looked_at.why_not(arrival):
             return ""
         node, args = after.nodes[arrival.node_name], self._args
-        balance = NodeBalance.of(node, after.active_pods_on(node.name), args.resources)
+        balance = NodeBalance.of(node, [*after.active_pods_on(node.name), arrival], args.resources)
         if balance.imbalance <= args.imbalance_threshold or balance.gain(arrival) <= args.min_improvement_threshold:
             return ""
         return f"imbalance of node {node.name}: {self._said(balance)}"

@@ -98,8 +98,8 @@ class ScaleDownBinPack:
         source, node = pod.node_name, after.nodes[arrival.node_name]
         if node.name not in self._looked_at or source not in self._places or self._selection.why_not(arrival):
             return ""
-        active = after.active_pods_on(node.name)
-        goes = [after.is_arrival(each) or self._evictor.filter(each).is_accepted for each in active]
+        active = [*after.active_pods_on(node.name), arrival]
+        goes = [each is arrival or after.is_arrival(each) or self._evictor.filter(each).is_accepted for each in active]
         targets = [
             each for each, may_go in zip(active, goes, strict=True) if may_go and not self._selection.why_not(each)
         ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.strategies.topology_spread.balance import Transfer, balancing_transfers
+from descheduler.strategies.topology_spread.balance import balancing_transfers
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 from descheduler.strategies.topology_spread.domains import DomainFinder
 from descheduler.strategies.topology_spread.label_index import LabelIndex
@@ -28,6 +28,8 @@ class _Sizes:
     by_domain: Counter[str]
     domains: Collection[str]
     num_changes: int
+    least_giving: dict[int, int | None] = field(default_factory=dict)
+    """Number of pods of a domain → how many the smallest domain has that gives pods away, once there is one more."""
 
 
 class SettledDomains:
@@ -46,19 +48,18 @@ class SettledDomains:
         self._sizes: dict[tuple[str, SpreadConstraint], _Sizes] = {}
 
     def excess(self, arrival: Pod, constraint: SpreadConstraint) -> str:
-        """Why pods leave the domain of `arrival` for `constraint`, which counts it; empty where none do."""
+        """Why pods leave the domain of `arrival`, which is not there yet, for `constraint`; empty where none do."""
         domain = self._domain_of(arrival, constraint)
         if not domain or not constraint.selector.matches(arrival.labels):
             return ""
         sizes = self._sizes_of(arrival.namespace, constraint)
-        there = sorted(number for number in sizes.by_domain.values() if number)
-        num_empty = sum(not sizes.by_domain[value] for value in sizes.domains)
-        ascending = [0] * num_empty + there
-        givers = [ascending[transfer.source] for transfer in _transfers(ascending, constraint.max_skew)]
         number = sizes.by_domain[domain]
-        if not givers or number < min(givers):
+        if number not in sizes.least_giving:
+            sizes.least_giving[number] = _least_giving(_one_more(sizes, domain), constraint.max_skew)
+        least = sizes.least_giving[number]
+        if least is None or number + 1 < least:
             return ""
-        return surplus_sentence(constraint, domain, number - ascending[0])
+        return surplus_sentence(constraint, domain, number + 1 - _one_more(sizes, domain)[0])
 
     def _list(self) -> Mapping[str, LabelIndex]:
         by_namespace: dict[str, list[Pod]] = {}
@@ -74,6 +75,8 @@ class SettledDomains:
             domains = self._finder.find(constraint, self._listed[namespace])
             known = _Sizes(Counter(domains.sizes), tuple(domains.qualifying), self._num_changes)
             self._sizes[namespace, constraint] = known
+        if known.num_changes != self._after.version:
+            known.least_giving.clear()
         for change in self._after.changes[known.num_changes :]:
             pod = change.pod
             if pod.namespace == namespace and self._is_counted(pod, constraint, is_arrival=change.is_arrival):
@@ -92,8 +95,15 @@ class SettledDomains:
         return "" if node is None else node.labels.get(constraint.topology_key, "")
 
 
-def _transfers(ascending: Sequence[int], max_skew: int) -> list[Transfer]:
-    """Those that balance domains of these sizes; none where the skew is allowed."""
-    if not ascending or ascending[-1] - ascending[0] <= max_skew:
-        return []
-    return list(balancing_transfers(ascending, max_skew))
+def _one_more(sizes: _Sizes, domain: str) -> list[int]:
+    """The sizes, ascending, with one more pod in `domain`."""
+    numbers = {**dict.fromkeys(sizes.domains, 0), **{value: n for value, n in sizes.by_domain.items() if n}}
+    numbers[domain] = numbers.get(domain, 0) + 1
+    return sorted(numbers.values())
+
+
+def _least_giving(ascending: Sequence[int], max_skew: int) -> int | None:
+    """How many pods the smallest of domains of these sizes has that gives pods away; None where none does."""
+    if ascending[-1] - ascending[0] <= max_skew:
+        return None
+    return min((ascending[each.source] for each in balancing_transfers(ascending, max_skew)), default=None)

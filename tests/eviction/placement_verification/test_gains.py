@@ -323,8 +323,7 @@ class SaysNo(SaysNothing):
     """The same, which never selects a replacement."""
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-        assert pod not in after.pods_on("a")
-        return "" if arrival in after.pods_on(arrival.node_name) else "not there"
+        return "" if not after.pods_on("a") and arrival.node_name in after.nodes else "not gone"
 
 
 class Fails(SaysNothing):
