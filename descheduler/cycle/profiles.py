@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import groupby
 from typing import cast
 
@@ -11,9 +12,11 @@ import msgspec
 
 from descheduler.cycle.foreign.specs import guarded_spec
 from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.profiles import dry_profiles
+from descheduler.eviction.placement_verification.gains import SelectsAgain
 from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.held_room import HeldRoom
@@ -38,6 +41,7 @@ from descheduler.strategies.framework import (
     ReportingPlugin,
     SearchingPlugin,
     StrategyError,
+    selects_again_of,
 )
 
 __all__ = ["ProfilesRun", "request_chosen", "run_profiles"]
@@ -203,6 +207,7 @@ class _RunningProfile:
         self.name = profile.name
         selector = profile.node_selector or EVERYTHING
         self._nodes = tuple(node for node in around.nodes if selector.matches(node.labels))
+        self._node_names = frozenset(node.name for node in self._nodes)
         names = dict.fromkeys((*profile.filter, *profile.pre_eviction_filter))
         built = {name: cast(EvictorPlugin, self._build(name, around.handle)) for name in names}
         self._filters = [built[name] for name in profile.filter]
@@ -278,8 +283,15 @@ class _RunningProfile:
                 self._around.search,
                 self._build_used,
             )
-            self._strategies[name] = self._build(name, strategy_handle)
+            strategy = self._strategies[name] = self._build(name, strategy_handle)
+            self._around.evictor.landings.gains.register(
+                self._index, name, partial(self._selects_again, selects_again_of(strategy))
+            )
         return self._strategies[name]
+
+    def _selects_again(self, ask: SelectsAgain, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """What a strategy says of a replacement; on nodes that it is not given it selects nothing."""
+        return ask(pod, arrival, after) if arrival.node_name in self._node_names else ""
 
     def _build_used(self, name: str, handle: StrategyHandle) -> object:
         """A strategy that another one runs."""

@@ -13,6 +13,7 @@ from descheduler.explanation.facts import node_facts, reference
 from descheduler.explanation.groups import count_landings, verdict_word
 from descheduler.explanation.landings import landing_message
 from descheduler.explanation.moved_cluster import MovedCluster
+from descheduler.explanation.watching.not_selected import plugin_misses
 from descheduler.explanation.watching.watched_run import WatchedRun
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -22,11 +23,22 @@ from descheduler.placement.landings.landing import Landing
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
-from descheduler.report.explanation.node import Arrival, Departure, NodeExplanation, NodeLanding, Stay, StayCount
+from descheduler.report.explanation.node import (
+    Arrival,
+    Departure,
+    NodeExplanation,
+    NodeLanding,
+    NotSelected,
+    Stay,
+    StayCount,
+)
+from descheduler.report.explanation.pod import PluginMiss
 from descheduler.report.plan.landings import landing_causes
 
 __all__ = ["explain_node", "explain_node_after", "pods_of"]
 
+_MOST_SAID = 5
+"""Sentences about pods that no plugin selects."""
 _UNWANTED = "no plugin selects the pod"
 _SUMMARIES = {"": _UNWANTED, **{str(reason.value): reason.summary for reason in Reason}}
 
@@ -50,6 +62,7 @@ def explain_node(
         departures=(),
         stays=(),
         stay_counts=(),
+        not_selected=(),
         arrivals=(),
         pending_pods=(),
         landings=tuple(_landing(pod, landing) for pod, landing in landings),
@@ -82,6 +95,7 @@ def explain_node_after(
         departures=tuple(_departures(node, booked, landings)),
         stays=tuple(stays),
         stay_counts=_stay_counts(stays, num_staying),
+        not_selected=_not_selected([pod for pod in pods_of(node, snapshot) if id(pod) not in leaving], run),
         arrivals=tuple(_arrivals(node, booked, landings)),
         pending_pods=tuple(map(reference, moved.pending_on(node.name))),
         landings=(),
@@ -142,6 +156,26 @@ def _stay_counts(stays: Iterable[Stay], num_staying: int) -> tuple[StayCount, ..
     num_unwanted = num_staying - counts.total()
     in_order += [("", num_unwanted)] if num_unwanted else []
     return tuple(StayCount(code=code, summary=_SUMMARIES[code], num_pods=number) for code, number in in_order)
+
+
+def _not_selected(pods: Iterable[Pod], run: WatchedRun) -> tuple[NotSelected, ...]:
+    """What plugins say of those of `pods` that none of them selects, the most frequent sentences first."""
+    said: dict[PluginMiss, list[Pod]] = {}
+    for pod in pods:
+        if not run.answers_about(pod):
+            for miss in plugin_misses(pod, run.decisions, run.watch, frozenset()):
+                said.setdefault(miss, []).append(pod)
+    in_order = sorted(said.items(), key=lambda item: -len(item[1]))[:_MOST_SAID]
+    return tuple(
+        NotSelected(
+            profile=miss.profile,
+            plugin=miss.plugin,
+            message=miss.message,
+            num_pods=len(those),
+            pod=reference(those[0]),
+        )
+        for miss, those in in_order
+    )
 
 
 def _landing(pod: Pod, landing: Landing) -> NodeLanding:

@@ -34,6 +34,7 @@ _LANDING_REASONS = frozenset(
         Reason.CONDITIONAL_LANDING,
         Reason.UNKNOWN_LANDING,
         Reason.RETURNS_TO_SOURCE,
+        Reason.SELECTED_AGAIN,
         Reason.OTHER_LANDING,
         Reason.NO_GAIN,
     }

@@ -156,6 +156,8 @@ class Asking:
             return refuse(Reason.NO_LANDING if node is None else Reason.UNKNOWN_LANDING, landing.message)
         if node == pod.node_name:
             message = f"the replacement pod would be scheduled onto {node} again"
+            if landing.only_return:
+                message = f"{message}; {landing.only_return}"
             return self._hinted(refuse(Reason.RETURNS_TO_SOURCE, message, node))
         return self._hinted(self._objective.harm(pod, node))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.migration_planner.args import MigrationPlannerArgs, PlannerObjective
 from descheduler.migration_planner.last_plan import PlannedTargets, read_targets, written_targets
@@ -61,6 +62,11 @@ class MigrationPlanner:
         if pod.is_terminal:
             return FINISHED
         return next(filter(None, (each.why_not(pod) for each in self._done)), "")
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """Nothing: each objective judges by itself what a move gains."""
+        del pod, arrival, after
+        return ""
 
     def about_pending(self, pod: Pod) -> str:
         """Where the plan makes room for a pod without a node, or why it makes none."""

@@ -89,6 +89,10 @@ class Reason(Enum):
     CONDITIONAL_LANDING = "ConditionalLanding", "the replacement pod can be scheduled only under a condition"
     UNKNOWN_LANDING = "UnknownLanding", "it is unknown whether the replacement pod can be scheduled"
     RETURNS_TO_SOURCE = "ReturnsToSource", "the replacement pod would be scheduled onto the same node again"
+    SELECTED_AGAIN = (
+        "SelectedAgain",
+        "the plugin would select the replacement pod again for the same cause (requireGain)",
+    )
     OTHER_LANDING = "OtherLanding", "the replacement pod would be scheduled onto another node than intended"
     NO_GAIN = "NoGain", "the pods for which the plan would make room would still be pending"
     DRY_RUN = "DryRun", "the arguments of the plugin say dryRun, so it evicts nothing"

@@ -11,6 +11,7 @@ from descheduler.report.simulation_document import BackAndForth, ClusterFigures,
 __all__ = ["sentence_of"]
 
 _MOST_NAMED = 3
+_WAY_OUT = "enable PlacementVerification with requireGain: true, which blocks evictions that gain nothing"
 
 
 def sentence_of(
@@ -19,8 +20,10 @@ def sentence_of(
     end: ClusterFigures,
     back_and_forth: Sequence[BackAndForth],
     waiting: Mapping[str, int],
+    *,
+    requires_gain: bool,
 ) -> str:
-    """One sentence on `cycles`, after which the cluster is as in `end`."""
+    """One sentence on `cycles`, after which the cluster is as in `end`; without gain a policy may go on for ever."""
     evictions = counted(sum(cycle.evictions for cycle in cycles), "eviction")
     totals = f"{evictions}, {_left(end)}"
     latest = max((cycle.cycle for cycle in cycles if cycle.evictions), default=0)
@@ -33,7 +36,8 @@ def sentence_of(
             return f"nothing is evicted {_since(latest)}, but {_waiting(waiting)}: {totals}"
         case "repeats":
             in_cycles = f"{evictions} in {counted(len(cycles), 'cycle')}, {_left(end)}"
-            return f"does not converge: {_repeats(back_and_forth, cycles)}; {in_cycles}"
+            way_out = "" if requires_gain else f"; {_WAY_OUT}"
+            return f"does not converge: {_repeats(back_and_forth, cycles)}; {in_cycles}{way_out}"
         case "unfinished":
             return f"has not converged after {counted(len(cycles), 'cycle')}: {totals}; {_busiest(cycles)}"
 

@@ -10,6 +10,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.eviction.placement_verification.placement_verification import requires_gain
 from descheduler.model.text.counted import counted
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.run_memory import RunMemory
@@ -92,7 +93,7 @@ def _document(course: Course) -> SimulatedPolicy:
     return SimulatedPolicy(
         policy=policy_identity(last.policy),
         ending=course.ending,
-        sentence=sentence_of(course.ending, cycles, end, repeated, waiting),
+        sentence=sentence_of(course.ending, cycles, end, repeated, waiting, requires_gain=requires_gain(last.policy)),
         evictions=sum(cycle.evictions for cycle in cycles),
         waiting=waiting,
         back_and_forth=repeated,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 
 __all__ = [
     "BalancePlugin",
+    "ConvergingPlugin",
     "DeschedulePlugin",
     "PlacingPlugin",
     "RememberingPlugin",
@@ -18,6 +20,7 @@ __all__ = [
     "SearchingPlugin",
     "StrategyError",
     "judges_pods_alone",
+    "selects_again_of",
 ]
 
 
@@ -81,6 +84,33 @@ class SearchingPlugin(Protocol):
 
         Asked before anything of the earlier plan is requested. Raises StrategyError.
         """
+
+
+@runtime_checkable
+class ConvergingPlugin(Protocol):
+    """A strategy that can tell whether one more eviction comes of an eviction. Those of this program all do."""
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """Why it would select `arrival`, for the cause for which it asks for `pod` now; empty where it would not.
+
+        `after` is the cluster once everything booked has settled: `pod` is gone, and `arrival`, which is bound to one
+        of the nodes that the strategy was given, is not there yet. Asked before each eviction whose replacement is
+        known to land (PlacementVerification, `requireGain`), about each of what may be thousands of nodes of equal
+        score, so it has to be quick. Whether filters accept the replacement does not matter: it gets older.
+        """
+
+
+def selects_again_of(strategy: object) -> Callable[[Pod, Pod, ClusterView], str]:
+    """What `strategy` says as a ConvergingPlugin.
+
+    Of one that says nothing it is taken that it selects the replacement on the node that the pod leaves, and on no
+    other.
+    """
+    return strategy.selects_again if isinstance(strategy, ConvergingPlugin) else _returns
+
+
+def _returns(pod: Pod, arrival: Pod, _after: ClusterView) -> str:
+    return "it is the node of the pod itself" if arrival.node_name == pod.node_name else ""
 
 
 def judges_pods_alone(strategy: object) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -24,6 +25,7 @@ from descheduler.policy.shared_args import (
 )
 from descheduler.strategies.node_utilization.census import NodeCensus, Stop, no_census, nodes_text
 from descheduler.strategies.node_utilization.classify import (
+    SettledLoads,
     free_resources,
     is_underused,
     measure,
@@ -78,10 +80,12 @@ class HighNodeUtilization:
         self._census = no_census()
         self._stop: Stop | None = None
         self._relief: NodeRelief | None = None
+        self._source = RequestedUsage(resources_in_play(args.thresholds))
+        self._settled = SettledLoads(self._source)
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evicts from underutilized nodes, cordoned ones too, what fits into the free room of all others."""
-        source = RequestedUsage(resources_in_play(self._args.thresholds))
+        source = self._source
         loads = measure(nodes, self._handle.view, source)
         underused = [load for load in loads if is_underused(load.percent, self._args.thresholds)]
         givers = {load.node.name for load in underused}
@@ -128,6 +132,13 @@ class HighNodeUtilization:
         if not self._is_worth_moving(pod):
             return f"requests no resource of thresholds (evictionModes: {_ONLY_THRESHOLDING_RESOURCES})"
         return f"node {pod.node_name} is underutilized, {self._relief.why_no_more('other')}"
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """That the node is underutilized with the pod too."""
+        load = self._settled.with_arrival(arrival, pod, after)
+        if not (is_underused(load.percent, self._args.thresholds) and self._is_worth_moving(arrival)):
+            return ""
+        return self._census.under_sentence(load)
 
     def _is_worth_moving(self, pod: Pod) -> bool:
         """Whether, if the eviction mode asks for it, a container states a request of a resource with a threshold."""

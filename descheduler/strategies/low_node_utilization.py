@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.pod_counts import pods_for
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
@@ -26,6 +27,7 @@ from descheduler.strategies.framework import StrategyError
 from descheduler.strategies.node_utilization.census import NodeCensus, Stop, no_census, nodes_text
 from descheduler.strategies.node_utilization.classify import (
     NodeLoad,
+    SettledLoads,
     free_resources,
     is_overused,
     is_underused,
@@ -180,6 +182,7 @@ class LowNodeUtilization:
         self._census = no_census()
         self._stop: Stop | None = None
         self._relief: NodeRelief | None = None
+        self._settled: SettledLoads | None = None
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evicts from overutilized nodes what fits into the free room of all underutilized nodes.
@@ -187,6 +190,7 @@ class LowNodeUtilization:
         Raises StrategyError when usage cannot be had.
         """
         source = self._usage_source()
+        self._settled = SettledLoads(source)
         loads = measure(nodes, self._handle.view, source)
         low, high = self._thresholds(loads)
         underused = [load for load in loads if not load.node.unschedulable and is_underused(load.percent, low.percent)]
@@ -237,6 +241,13 @@ class LowNodeUtilization:
         if self._stop is not None or self._relief is None:
             return "" if self._stop is None else self._stop.why
         return f"node {pod.node_name} is overutilized, {self._relief.why_no_more('underutilized')}"
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """What makes the node overutilized with the pod, beside the thresholds of this run."""
+        if self._settled is None:
+            return ""
+        load = self._settled.with_arrival(arrival, pod, after)
+        return self._census.over_sentence(load) if is_overused(load.percent, self._census.high.percent) else ""
 
     def _thresholds(self, loads: list[NodeLoad]) -> tuple[Thresholds, Thresholds]:
         """Up to which a node is underutilized, and above which it is overutilized."""

@@ -6,13 +6,22 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, Namespaces, check_namespaces
-from descheduler.strategies.duplicates.replicas import EVEN_SPREAD, Identities, Identity, Replicas, Spread, owner_text
+from descheduler.strategies.duplicates.replicas import (
+    EVEN_SPREAD,
+    Identities,
+    Identity,
+    Replicas,
+    Spread,
+    likeness_of,
+    owner_text,
+)
 from descheduler.strategies.duplicates.targets import Targets
 from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import pod_filter
@@ -49,6 +58,7 @@ class RemoveDuplicates:
         self._args = args
         self._looked_at = Selection()
         self._spread: list[Spread] = []
+        self._relieved: Spread | None = None
         # Upstream asks for a pod with several owners once for each of them.
         self._asks_again = handle.policy.compatibility == "upstream"
 
@@ -63,6 +73,7 @@ class RemoveDuplicates:
             average = -(-replicas.occurrences // num_targets) if num_targets else replicas.occurrences
             spread = Spread(replicas, num_targets, average)
             self._spread.append(spread)
+            self._relieved = spread
             for node_name in replicas.duplicates:
                 surplus = (pod for pod in spread.surplus(node_name) if self._can_leave(pod))
                 victims = [pod for pod in surplus if self._asks_again or id(pod) not in asked]
@@ -97,6 +108,18 @@ class RemoveDuplicates:
         spread = next((spread for spread in here if pod.node_name in spread.replicas.duplicates), None)
         alone = f"no other evictable pod of {' or '.join(sorted(owners))} with the same images on node {pod.node_name}"
         return self._looked_at.why_not(pod) or (alone if spread is None else spread.sentence(pod.node_name))
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """How many pods like it the node runs then, when that is above an even spread."""
+        duplicated, spread = likeness_of(pod), self._relieved
+        if spread is None or likeness_of(arrival) != duplicated or self._looked_at.why_not(arrival):
+            return ""
+        others = after.active_pods_on(arrival.node_name)
+        num_pods = 1 + sum(likeness_of(each) == duplicated and self._counts(each, after) for each in others)
+        return spread.words(num_pods, arrival.node_name) if num_pods > spread.average else ""
+
+    def _counts(self, pod: Pod, after: ClusterView) -> bool:
+        return not self._looked_at.why_not(pod) and (after.is_arrival(pod) or self._may_go(pod, is_candidate=False))
 
     def _take_census(self, nodes: Sequence[Node]) -> list[Replicas]:
         """The replicas that have duplicates, in listing order of their first pod; pods that may not go do not count."""

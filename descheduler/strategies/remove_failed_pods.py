@@ -7,6 +7,7 @@ from datetime import datetime
 
 import msgspec
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -95,6 +96,11 @@ class RemoveFailedPods:
     def why_not(self, pod: Pod) -> str:
         """The first rule that `pod` does not meet."""
         return self._selection.why_not(pod)
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """Nothing: a new pod has not failed."""
+        del pod, arrival, after
+        return ""
 
     def _sentence(self, pod: Pod) -> str:
         init = self._args.including_init_containers

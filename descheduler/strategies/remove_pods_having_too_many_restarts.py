@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -87,6 +88,11 @@ class RemovePodsHavingTooManyRestarts:
     def why_not(self, pod: Pod) -> str:
         """The first rule that `pod` does not meet."""
         return self._selection.why_not(pod)
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """Nothing: a new pod has not restarted."""
+        del pod, arrival, after
+        return ""
 
     def _num_restarts(self, pod: Pod) -> int:
         return _num_restarts(pod, init=self._args.including_init_containers)

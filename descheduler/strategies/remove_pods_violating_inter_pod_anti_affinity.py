@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
@@ -50,6 +51,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
         self._args = args
         self._looked_at = Selection()
         self._selection = Selection()
+        self._conflicts: AntiAffinityConflicts | None = None
         self._spares_namesakes = handle.policy.compatibility == "upstream"
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
@@ -58,7 +60,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
 
         looked_at = self._looked_at = Selection(pod_filter(self._args.namespaces, self._args.label_selector))
         listed = {node.name: looked_at.of(self._standing_on(node)) for node in nodes}
-        conflicts = AntiAffinityConflicts(nodes, listed, spares_namesakes=self._spares_namesakes)
+        conflicts = self._conflicts = AntiAffinityConflicts(nodes, listed, spares_namesakes=self._spares_namesakes)
         self._selection = Selection(_rules(conflicts))
         for pods in listed.values():
             # Evictions only ever end conflicts, so a pod without one now need not be looked at again.
@@ -72,6 +74,14 @@ class RemovePodsViolatingInterPodAntiAffinity:
     def why_not(self, pod: Pod) -> str:
         """That it is not looked at, states nothing, or violates nothing once others have left."""
         return FINISHED if pod.is_terminal else self._looked_at.why_not(pod) or self._selection.why_not(pod)
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """With which pod it conflicts there; the scheduler looks at namespaces and topology labels in another way."""
+        del after
+        if self._conflicts is None or self._looked_at.why_not(arrival):
+            return ""
+        conflict = self._conflicts.find_moved(arrival, pod)
+        return "" if conflict is None else conflict.sentence
 
     def _standing_on(self, node: Node) -> Sequence[Pod]:
         """What earlier rounds of the run have evicted is neither a candidate nor a partner."""

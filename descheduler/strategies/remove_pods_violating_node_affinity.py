@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -66,6 +67,7 @@ class RemovePodsViolatingNodeAffinity:
         self._nodes: dict[str, Node] = {}
         self._looked_at = Selection()
         self._selections: list[Selection] = []
+        self._enforced = Selection()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts, one affinity type after the other, pods that fit one of `nodes` and whose own node violates their
@@ -81,8 +83,8 @@ class RemovePodsViolatingNodeAffinity:
         # What is looked at is the same for every type, so it is counted once.
         for number, selection in enumerate(self._selections):
             looked_at = Selection(self._common_rules())
-            self._enforce(looked_at, selection, nodes, node_set)
             self._looked_at = self._looked_at if number else looked_at
+            self._enforce(looked_at, selection, nodes, node_set)
 
     def facts(self) -> PluginFacts:
         """How many pods state node affinity, and of those how many each type leaves alone."""
@@ -104,7 +106,14 @@ class RemovePodsViolatingNodeAffinity:
         misses = [selection.why_not(pod) for selection in self._selections]
         return self._looked_at.why_not(pod) or ("; ".join(misses) if all(misses) else "")
 
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """How the node violates the same kind of affinity; a better node counts also when it is full."""
+        del pod, after
+        is_selected = not (self._looked_at.why_not(arrival) or self._enforced.why_not(arrival))
+        return self._enforced.reason(arrival) if is_selected else ""
+
     def _enforce(self, looked_at: Selection, selection: Selection, nodes: Sequence[Node], node_set: NodeSet) -> None:
+        self._enforced = selection
         for node in nodes:
             selected = selection.of(looked_at.of(self._view.active_pods_on(node.name)))
             victims = [pod for pod in selected if self._may_leave(pod, node_set, selection)]

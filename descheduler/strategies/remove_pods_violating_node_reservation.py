@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
@@ -162,6 +163,16 @@ class RemovePodsViolatingNodeReservation:
             return f"the violation on node {pod.node_name} is {self._observations.sentence(pod.node_name)}"
         return f"evicting other pods is enough for node {pod.node_name}"
 
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """What of a reservation the pod occupies there."""
+        del pod
+        node = after.nodes[arrival.node_name]
+        if node.reservation is None or Selection(self._looked_at()).why_not(arrival):
+            return ""
+        others = (each for each in after.active_pods_on(node.name) if not each.is_terminating)
+        found = self._examined(node, [*others, arrival])
+        return found.reason(arrival) if found.is_occupied_by(arrival) else ""
+
     def _relieve(self, node: Node) -> bool:
         """Whether the run goes on after it."""
         pods = self._pods_on(node)
@@ -194,8 +205,11 @@ class RemovePodsViolatingNodeReservation:
         closed = ClosedCpus.of(node, topology) if _RESERVED_CPUS in wanted else None
         return ReservingNode(node.name, shortage, closed, held.owners, _stated(node, closed))
 
+    def _looked_at(self) -> Iterator[Rule]:
+        return pod_filter(self._args.namespaces, self._args.label_selector)
+
     def _rules(self) -> Iterator[Rule]:
-        yield from pod_filter(self._args.namespaces, self._args.label_selector)
+        yield from self._looked_at()
         yield Match(
             NODE_RESERVATION_ANNOTATION,
             lambda pod: self._reserving[pod.node_name].is_occupied_by(pod),

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.selection.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, Tolerance
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
@@ -59,7 +60,7 @@ class RemovePodsViolatingNodeTaints:
         self._included = None if args.included_taints is None else frozenset(args.included_taints)
         self._view = handle.view
         self._evictor = handle.evictor
-        self._tolerances: dict[int, Tolerance] = {}
+        self._tolerances: dict[int, tuple[PodSpec, Tolerance]] = {}
         self._taints: dict[str, Sequence[Taint]] = {}
         self._selection = Selection()
 
@@ -84,6 +85,19 @@ class RemovePodsViolatingNodeTaints:
         if pod.node_name not in self._taints:
             return f"node {pod.node_name} has no taint {self._that_counts()}"
         return FINISHED if pod.is_terminal else self._selection.why_not(pod)
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """Which taint the pod does not tolerate there. One of effect `PreferNoSchedule` is better than `NoSchedule`."""
+        del after
+        if arrival.node_name not in self._taints or self._selection.why_not(arrival):
+            return ""
+        is_better = self._is_kept_off(pod) and not self._is_kept_off(arrival)
+        return "" if is_better else self._selection.reason(arrival)
+
+    def _is_kept_off(self, pod: Pod) -> bool:
+        """Whether the pod does not tolerate a taint of effect `NoSchedule` of its node."""
+        taints = (taint for taint in self._taints[pod.node_name] if taint.effect == NO_SCHEDULE)
+        return not self._tolerance_of(pod).tolerates_all(taints)
 
     def _rules(self) -> Iterator[Rule]:
         yield from pod_filter(self._args.namespaces, self._args.label_selector)
@@ -110,11 +124,11 @@ class RemovePodsViolatingNodeTaints:
         return f"of effect {effects}" + (f" ({'; '.join(given)})" if given else "")
 
     def _tolerance_of(self, pod: Pod) -> Tolerance:
-        """What the pod tolerates, found once for all that share its spec, which lives as long as the snapshot."""
+        """What the pod tolerates, found once for all that share its spec, which is kept: its identity stands for it."""
         known = self._tolerances.get(id(pod.spec))
         if known is None:
-            known = self._tolerances[id(pod.spec)] = Tolerance(pod.spec.tolerations)
-        return known
+            known = self._tolerances[id(pod.spec)] = pod.spec, Tolerance(pod.spec.tolerations)
+        return known[1]
 
     def _is_relevant(self, taint: Taint) -> bool:
         counts_preferred = self._args.include_prefer_no_schedule

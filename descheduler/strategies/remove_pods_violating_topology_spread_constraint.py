@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
@@ -35,6 +36,7 @@ from descheduler.strategies.topology_spread.tally import SpreadTally
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.strategies.topology_spread.domains import Domains
+    from descheduler.strategies.topology_spread.settled import SettledDomains
     from descheduler.strategies.topology_spread.surplus import Listing, RoomBelow, Surplus
 
 __all__ = [
@@ -101,6 +103,10 @@ class RemovePodsViolatingTopologySpreadConstraint:
         self._takes_highest_first = handle.policy.compatibility == "upstream"
         self._below: dict[tuple[str, ...], RoomBelow] = {}
         self._found: dict[object, Surplus] = {}
+        self._nodes: Sequence[Node] = ()
+        self._marked_for: dict[int, SpreadConstraint] = {}
+        self._counted: set[int] = set()
+        self._settled: SettledDomains | None = None
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Marks, constraint by constraint, the pods that make domains too full, then evicts what was marked.
@@ -115,6 +121,9 @@ class RemovePodsViolatingTopologySpreadConstraint:
         finder = DomainFinder(nodes)
         self._below.clear()
         self._found.clear()
+        self._nodes, self._settled = nodes, None
+        self._marked_for.clear()
+        self._counted.clear()
         marked: list[tuple[Pod, str]] = []
         for namespace, listed in self._listed_by_namespace(nodes):
             # Pods that are to arrive cannot be evicted, and are on their node all the same.
@@ -131,7 +140,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
                 self._tally.note_skew(constraint, skew, namespace)
                 surplus = self._judged(constraint, domains, skew, listing)
                 if surplus is not None:
-                    marked += surplus.marked_first(listing)
+                    marked += self._marked(surplus, listing, constraint)
                     self._keep_without_room(surplus.kept(listing), constraint)
             self._tally.note_namespace(len(listed), len(pods), listing.num_selected)
         self._evict(marked)
@@ -145,6 +154,20 @@ class RemovePodsViolatingTopologySpreadConstraint:
         if pod.is_terminal:
             return FINISHED
         return self._looked_at.why_not(pod) or self._tally.why_not(pod)
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """How many pods the domain of the node has then, when some of them leave for the same constraint."""
+        from descheduler.strategies.topology_spread.settled import SettledDomains
+
+        constraint = self._marked_for.get(id(pod))
+        if constraint is None or self._looked_at.why_not(arrival):
+            return ""
+        if self._settled is None:
+            self._settled = SettledDomains(self._nodes, after, lambda each: self._counts(each, after))
+        return self._settled.excess(arrival, constraint)
+
+    def _counts(self, pod: Pod, after: ClusterView) -> bool:
+        return id(pod) in self._counted or (after.is_arrival(pod) and not self._looked_at.why_not(pod))
 
     def _listed_by_namespace(self, nodes: Sequence[Node]) -> list[tuple[str, list[Pod]]]:
         """The pods looked at, by namespace; namespaces where nobody states a constraint are left out."""
@@ -186,10 +209,20 @@ class RemovePodsViolatingTopologySpreadConstraint:
         return known
 
     def _keep_without_room(self, pods: Iterable[tuple[Pod, str]], constraint: SpreadConstraint) -> None:
-        message = f"no node in a less full domain of {constraint.topology_key} has room for the pod"
+        message = (
+            f"no node in a less full domain of {constraint.topology_key} fits the pod (topologyBalanceNodeFit: true)"
+        )
         verdict = refuse(Reason.NO_NODE_FITS, message, constraint.topology_key)
         for pod, sentence in pods:
             self._evictor.keep(pod, verdict, sentence)
+
+    def _marked(self, surplus: Surplus, listing: Listing, constraint: SpreadConstraint) -> list[tuple[Pod, str]]:
+        """The pods that leave for `constraint`, and no other before it, each with its sentence."""
+        marked = list(surplus.marked_first(listing))
+        self._marked_for.update((id(pod), constraint) for pod, _ in marked)
+        if marked:
+            self._counted.update(map(id, listing.index.all_pods))
+        return marked
 
     def _evict(self, marked: Sequence[tuple[Pod, str]]) -> None:
         full_nodes: set[str] = set()

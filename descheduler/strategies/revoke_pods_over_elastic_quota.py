@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
@@ -135,6 +136,12 @@ class RevokePodsOverElasticQuota:
             return "label quota.scheduling.koordinator.sh/preemptible is false"
         return f"revoking other pods is enough for elastic quota {name}"
 
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """What its quota uses: the pod takes what the other has left, under a scheduler that does not check quotas."""
+        del pod, after
+        quota = None if self._review is None else self._overused.get(self._review.quota_of(arrival))
+        return "" if quota is None or not is_preemptible(arrival) else _reason(quota)
+
     @property
     def _for_how_long(self) -> str:
         return f"(delayEvictTime: {self._args.delay_evict_time})"
@@ -155,7 +162,7 @@ class RevokePodsOverElasticQuota:
 
     def _evict(self, pods: Sequence[Pod], quota: OverusedQuota) -> bool:
         """Asks for `pods`; returns whether the plugin goes on after it."""
-        reason = f"elastic quota {quota.name} uses more than its runtime quota: {quota.excess}"
+        reason = _reason(quota)
         for pod in pods:
             is_admitted = self._evictor.lets_go(pod, reason)
             if is_admitted and self._evictor.request(pod, reason).limit is EvictionLimit.TOTAL:
@@ -168,6 +175,10 @@ class RevokePodsOverElasticQuota:
         if not self._overused:
             return f"none of {counted(num_quotas, 'elastic quota')} is over its runtime quota {self._for_how_long}"
         return f"no pod of {counted(len(self._overused), 'elastic quota')} over their runtime quota may be revoked"
+
+
+def _reason(quota: OverusedQuota) -> str:
+    return f"elastic quota {quota.name} uses more than its runtime quota: {quota.excess}"
 
 
 def _delay(args: RevokePodsOverElasticQuotaArgs) -> timedelta:

@@ -8,6 +8,7 @@ from descheduler.report.explanation.tables.node import node_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import node_explanation, pending_pod, policy_of
+from tests.migration_planner.runs import verified
 from tests.worlds.node_metrics import node_metric_object
 
 NODES = [node_object("a", cpu="2", memory=None, taints=["x=y:PreferNoSchedule"]), node_object("b", cpu="2")]
@@ -75,6 +76,39 @@ def test_pods_that_stay_are_counted_by_the_first_rule_that_keeps_them() -> None:
     assert explanation.stay_counts == (
         StayCount(code="BarePod", summary="the pod has no owner that recreates it", num_pods=1),
         StayCount(code="", summary="no plugin selects the pod", num_pods=2),
+    )
+
+
+def test_plugins_say_why_they_select_none_of_the_pods() -> None:
+    """Equal sentences are said once, with how many pods they are about."""
+    pods = [pod_object(f"young-{number}", age=1, started=1) for number in range(2)]
+
+    explanation = node_explanation("a", [*NODES, *pods], policy_of())
+
+    (said,) = explanation.not_selected
+    assert (said.plugin, said.num_pods, said.pod) == ("PodLifeTime", 2, reference("young-0"))
+    assert said.message == "1 s old (maxPodLifeTimeSeconds: 60)"
+    assert any(said.message in line for line in node_table(explanation, TableStyle()))
+
+
+def test_planner_says_that_spread_keeps_a_node_in_use() -> None:
+    """The only pod of node c would come there again: without it the node counts 0 pods, and the others 1."""
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "dns"}},
+    }
+    pods = [pod_object(f"dns-{n}", node=n, cpu="100m", labels={"app": "dns"}, spread=[spread]) for n in "abc"]
+    pods += [pod_object(f"big-{n}", node=n, cpu="2", owners=["ReplicaSet/big"]) for n in "ab"]
+    planner = {"objectives": [{"consolidateNodes": {}}], "timeLimit": "60s", "workLimit": 2}
+
+    explanation = node_explanation("c", [*map(node_object, "abc"), *pods], policy_of(verified(planner)))
+
+    (said,) = explanation.not_selected
+    assert said.message == (
+        "the replacement pod would be scheduled onto c again; 1/3 nodes are available for the replacement pod:"
+        " 2 didn't match pod topology spread constraints"
     )
 
 

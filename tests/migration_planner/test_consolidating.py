@@ -236,3 +236,31 @@ def test_a_node_that_attracts_the_replacements_of_another_one_stays_in_use() -> 
     decisions = run(pods, nodes=nodes)
 
     assert goal_of(decisions).levels == (Level("nodes in use", 3, 2, 1),)
+
+
+DNS = {"app": "dns"}
+EVEN = {
+    "maxSkew": 1,
+    "topologyKey": "kubernetes.io/hostname",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": DNS},
+}
+
+
+class TestSpread:
+    """Nodes that topology spread constraints keep in use."""
+
+    def one_on_each(self, names: str) -> list[Pod]:
+        """A pod of a workload on each node, and a large pod on each of them but the last."""
+        dns = [pod(f"dns-{n}", "100m", n, labels=DNS, spread=[EVEN], owners=["ReplicaSet/dns"]) for n in names]
+        return [*dns, *(pod(f"big-{n}", "7", n, owners=["ReplicaSet/big"]) for n in names[:-1])]
+
+    @pytest.mark.parametrize("packs", [True, False])
+    @pytest.mark.parametrize("names", ["abc", "abcde"])
+    def test_node_is_not_emptied_while_its_domain_is_the_emptiest(self, names: str, packs: bool) -> None:
+        """As long as the node is there and open, it counts with 0 pods once its own has left."""
+        nodes = [make_node(name, cpu="10") for name in names]
+
+        decisions = run(self.one_on_each(names), nodes=nodes, packs=packs)
+
+        assert evicted(decisions) == []

@@ -73,7 +73,8 @@ class TestEndings:
         assert (repeated.workload, repeated.nodes) == ("ReplicaSet default/web", ("a",))
         assert found.sentence == (
             "does not converge: from cycle 2 on, pods of ReplicaSet default/web are evicted from a and scheduled onto"
-            " the same node again; 2 evictions in 2 cycles, 0 pods pending"
+            " the same node again; 2 evictions in 2 cycles, 0 pods pending; enable PlacementVerification with"
+            " requireGain: true, which blocks evictions that gain nothing"
         )
 
     def test_policy_that_still_evicts_after_the_last_cycle_is_unfinished(self) -> None:

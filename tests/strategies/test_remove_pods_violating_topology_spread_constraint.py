@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.report.formats.render import render
+from descheduler.report.plan.making import make_plan
 from descheduler.strategies.topology_spread.domains import Domains
 from tests.builders import Object, make_node, make_pod, required_node_affinity
 from tests.strategies.runs import evicted, refused, run_plugin
@@ -117,6 +119,16 @@ def test_pod_that_fits_nowhere_else_is_reported() -> None:
     decisions = run_plugin(PLUGIN, nodes, spread_pods([2, 0]))
 
     assert refused(decisions) == {"z0-1": "NoNodeFits"}
+
+
+def test_plan_names_the_pod_that_fits_nowhere_else_and_the_argument_that_asks() -> None:
+    nodes = [*zones(1), make_node("n1", labels={"zone": "z1"}, pods="0")]
+    decisions = run_plugin(PLUGIN, nodes, spread_pods([2, 0]), evictor={"nodeFit": False})
+
+    table = "\n".join(render(make_plan(decisions), "table"))
+
+    assert "z0-1" in table
+    assert "no node in a less full domain of zone fits the pod (topologyBalanceNodeFit: true)" in table
 
 
 @pytest.mark.parametrize(

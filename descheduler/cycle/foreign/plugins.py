@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.cycle.foreign.answers import checked_facts, checked_note, checked_verdict, nothing
 from descheduler.cycle.foreign.evictor import ForeignEvictor
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.pod import Pod
@@ -89,6 +90,8 @@ def _methods(plugin: object, origin: Origin) -> Iterator[tuple[str, Callable[...
     for name in ("why_not", "about_pending"):
         if callable(method := getattr(plugin, name, None)):
             yield name, _sentence_method(origin, name, method)
+    if callable(method := getattr(plugin, "selects_again", None)):
+        yield "selects_again", _again_method(origin, method)
     for name in (METHODS["filter"], METHODS["preEvictionFilter"]):
         if callable(method := getattr(plugin, name, None)):
             yield name, _filter_method(origin, method)
@@ -131,6 +134,22 @@ def _sentence_method(origin: Origin, name: str, method: Callable[[Pod], object])
         try:
             return guarded(origin, lambda: text_of(method(pod), f"{name}()"))()
         except PluginFault as fault:
+            return str(fault)
+
+    return asked
+
+
+def _again_method(
+    origin: Origin, method: Callable[[Pod, Pod, ClusterView], object]
+) -> Callable[[Pod, Pod, ClusterView], str]:
+    """Whoever does not come to an answer is taken to select the pod again."""
+    judge = guarded(origin, lambda *given: text_of(method(*given), "selects_again()"))
+
+    def asked(pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        try:
+            return judge(pod, arrival, after)
+        except PluginFault as fault:
+            note_fault(fault)
             return str(fault)
 
     return asked

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.placement_verification.gains import Gains, SelectedAgain
 from descheduler.eviction.undo import Undo
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
@@ -86,6 +88,8 @@ class LandingBook:
         self.scheduling = tuple(scheduling)
         self.is_verifying = bool(scheduling) and all(settings is not None for _, settings in scheduling)
         """Whether every profile runs with PlacementVerification."""
+        self.gains = Gains(snapshot)
+        """What plugins say of the replacements of pods that they have evicted."""
         self._snapshot, self._now = snapshot, now
         self._unverified = SchedulingSettings(version=snapshot.kube_version or KubeVersion())
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
@@ -164,6 +168,19 @@ class LandingBook:
         self._considered = settings, question, landing
         return landing
 
+    def selected_again(self, landing: Landing, profile_index: int, plugin: str) -> SelectedAgain | None:
+        """The first node on which a replacement may land and `plugin` of a profile would select it again, if any.
+
+        That is after everything booked so far, and for the cause for which the plugin selects its victim now.
+        """
+        replacement = landing.replacement.pod
+        if replacement is None or landing.node is None or not self.gains.judges(profile_index, plugin):
+            return None
+        booked = islice(self._leaving, self.gains.num_followed, None)
+        self.gains.follow((each.pod, self.arrival_of(each.pod)) for each in booked)
+        nodes = dict.fromkeys((landing.node, *landing.ties))
+        return self.gains.selected_again(profile_index, plugin, landing.victim, replacement, nodes)
+
     def consider_together(self, pods: Sequence[Pod], settings: SchedulingSettings) -> JointVerdict:
         """Whether the replacements of `pods`, which leave at once, land after everything booked so far."""
         self._considered = None
@@ -227,6 +244,7 @@ class LandingBook:
     def _take_back(self) -> None:
         self._considered = None
         self._landings.pop(self._leaving.pop().pod.uid, None)
+        self.gains.take_back(len(self._leaving))
         for _, prover in self._provers:
             prover.take_back()
 

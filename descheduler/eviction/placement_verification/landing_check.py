@@ -55,6 +55,7 @@ class _Rules(msgspec.Struct, frozen=True):
         if refusal is None and self._refuses_return(plugin) and landing.returns_to_source and not landing.cause:
             node, setting = landing.node, self.args.on_return_to_source
             message = f"the replacement pod would be scheduled onto {node} again (onReturnToSource: {setting})"
+            message = f"{message}; {landing.only_return}" if landing.only_return else message
             return refuse(Reason.RETURNS_TO_SOURCE, message, landing.node or "")
         return refusal or _missed(landing, candidate.target_node)
 
@@ -103,7 +104,7 @@ class LandingCheck(PodByPod):
             held_on=candidate.held_on,
             rooms=candidate.rooms,
         )
-        return rules.refusal(landing, candidate, bundle.plugin) or ACCEPTED
+        return rules.refusal(landing, candidate, bundle.plugin) or self._loss(landing, candidate, bundle) or ACCEPTED
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Books the eviction, and the landing that comes with it."""
@@ -124,6 +125,19 @@ class LandingCheck(PodByPod):
             for landing, candidate in zip(joint.landings, new, strict=True)
         )
         return next((answer for answer in answers if answer is not None), ACCEPTED)
+
+    def _loss(self, landing: Landing, candidate: Candidate, bundle: Bundle) -> Verdict | None:
+        """A refusal where the plugin would select the replacement again; of mates others have selected nothing."""
+        rules = self._rules_of(bundle)
+        if rules is None or not rules.args.require_gain or candidate.is_mate:
+            return None
+        again = self._landings.selected_again(landing, bundle.profile_index, bundle.plugin)
+        if again is None:
+            return None
+        is_sure = not landing.cause and landing.ties in ((), (again.node,))
+        verb = "would" if is_sure else "can"
+        message = f"the replacement pod {verb} be scheduled onto {again.node} and would be selected again there"
+        return refuse(Reason.SELECTED_AGAIN, f"{message} (requireGain: true): {again.cause}", again.node)
 
     def _rules_of(self, bundle: Bundle) -> _Rules | None:
         return self._rules[bundle.profile_index] if self._rules else None

@@ -36,6 +36,7 @@ __all__ = [
     "file_problems",
     "landing_needs",
     "needs",
+    "requires_gain",
     "scheduling_by_profile",
     "scheduling_settings",
     "validate_args",
@@ -61,6 +62,9 @@ class PlacementVerificationArgs(Args, frozen=True):
     on_return_to_source: Annotated[str, one_of(_RETURN_CHOICES)] = ""
     """What to do when the replacement would be scheduled onto the same node again: `refuseBalance` (the default)
     refuses it to plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
+    require_gain: bool = True
+    """Whether a pod is evicted only if its plugin would not select the replacement again for the same cause, on any of
+    the predicted nodes, those of equal score included. LowNodeLoad and MigrationPlanner judge the gain themselves."""
     on_gang_minimum: Annotated[str, one_of(_GANG_CHOICES)] = ""
     """What to do with a pod whose gang would have fewer pods than it needs (min-available): `refuse` (the default)
     refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its group, at once or not at all. Each of
@@ -179,6 +183,12 @@ def verification_args(profile: Profile) -> PlacementVerificationArgs | None:
         if isinstance(args, PlacementVerificationArgs):
             return args
     return None
+
+
+def requires_gain(policy: Policy) -> bool:
+    """Whether every profile evicts only pods whose plugin gains something by it."""
+    verified = map(verification_args, policy.profiles)
+    return all(args is not None and args.require_gain for args in verified)
 
 
 def scheduling_by_profile(

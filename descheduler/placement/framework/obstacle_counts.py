@@ -47,13 +47,14 @@ class ObstacleCounts:
         return {reason: number for (reason, _), number in self._counted()}
 
     def sentence(self) -> str:
-        """Why no node takes a pod, as one sentence with the most frequent reasons."""
+        """How many nodes take a pod, and why the others do not, as one sentence with the most frequent reasons."""
         counted = self._counted()
         shown = [f"{number} {short}" for (_, short), number in counted[:_MOST_REASONS]]
         if len(counted) > _MOST_REASONS:
             shown.append("and others")
         reasons = f": {', '.join(shown)}" if shown else ""
-        return f"0/{len(self._evaluation.feasible)} nodes are available for the replacement pod{reasons}"
+        available = f"{self._evaluation.num_nodes}/{len(self._evaluation.feasible)}"
+        return f"{available} nodes are available for the replacement pod{reasons}"
 
     def _counted(self) -> list[tuple[tuple[str, str], int]]:
         """(Reason in words of events, and of sentences) and the number of nodes, the most frequent first."""

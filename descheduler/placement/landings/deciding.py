@@ -90,7 +90,10 @@ class Decider:
         if placement is None and other is not None and other.fits and unplaced.alternative is not None:
             placement, conditions = unplaced.alternative.place().placement, (OF_LIVE_SIZE,)
         if placement is not None:
-            return Decision(landed(unplaced, placement, self._cluster, cold=cold, conditions=conditions))
+            looked_at = attempt.evaluation if placement is attempt.placement else None
+            return Decision(
+                landed(unplaced, placement, self._cluster, cold=cold, conditions=conditions, evaluation=looked_at)
+            )
         return self._without_node(unplaced, attempt.evaluation, cold)
 
     def _without_node(

@@ -54,7 +54,8 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     reason to how many nodes it stands against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same
     words for every pod that it concerns, so that they are counted. `allocations` are what plugins take by name on
     `node` for the replacement, such as devices, and `patch` the annotations by which they note that. `refusal` is what
-    keeps it from all nodes before one is looked at, such as a quota; None for any other no.
+    keeps it from all nodes before one is looked at, such as a quota; None for any other no. `only_return` says why no
+    other node takes it where only that of the victim does, and is empty otherwise.
     """
 
     victim: Pod
@@ -75,6 +76,7 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     allocations: tuple[Allocation, ...] = ()
     patch: Mapping[str, str] = msgspec.field(default_factory=dict)
     refusal: Obstacle | None = None
+    only_return: str = ""
 
     @property
     def returns_to_source(self) -> bool:

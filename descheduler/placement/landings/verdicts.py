@@ -37,10 +37,12 @@ def landed(
     *,
     cold: LandingVerdict | None,
     conditions: tuple[str, ...] = (),
+    evaluation: Evaluation | None = None,
 ) -> Landing:
     """The landing of a placed replacement, which depends on `conditions` beside those of its owner and of its placing.
 
-    `cold` is None where the replacement comes when its victim is gone, so that there is one clock only.
+    `cold` is None where the replacement comes when its victim is gone, so that there is one clock only. `evaluation` is
+    what it was placed by, where somebody may want to know why it comes back.
     """
     choice, names = placement.choice, cluster.table.names
     conditions = (*unplaced.replacement.answer.conditions, *placement.conditions, *conditions)
@@ -64,6 +66,7 @@ def landed(
         cause=cause,
         allocations=allocations_of(placement.placed),
         patch=placement.placed.patch,
+        only_return="" if evaluation is None else _only_return(node, unplaced, evaluation),
     )
 
 
@@ -86,6 +89,11 @@ def not_landed(unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: L
         cause=cause,
         refusal=next(iter(evaluation.refusals), None),
     )
+
+
+def _only_return(node: str, unplaced: UnplacedReplacement, evaluation: Evaluation) -> str:
+    is_alone = node == unplaced.victim.node_name and evaluation.num_nodes == 1 < len(evaluation.feasible)
+    return ObstacleCounts(evaluation).sentence() if is_alone else ""
 
 
 def not_looked_for(unplaced: UnplacedReplacement) -> Landing:

@@ -21,6 +21,7 @@ __all__ = [
     "NodeFacts",
     "NodeLanding",
     "NodeResource",
+    "NotSelected",
     "Stay",
     "StayCount",
 ]
@@ -113,6 +114,16 @@ class StayCount(Fields, frozen=True):
     num_pods: int = msgspec.field(name="pods")
 
 
+class NotSelected(Fields, frozen=True):
+    """Why `plugin` does not select so many pods of the node that no plugin selects; `pod` is the first of them."""
+
+    profile: str
+    plugin: str
+    message: str
+    num_pods: int = msgspec.field(name="pods")
+    pod: PodReference
+
+
 class Arrival(Fields, frozen=True):
     """A replacement of an evicted pod that is predicted on this node; any of `nodes` is as likely."""
 
@@ -148,7 +159,8 @@ class DrainBlocker(Fields, frozen=True):
 class NodeExplanation(Fields, frozen=True):
     """Everything about one node.
 
-    With a policy, `departures`, `stays`, `stay_counts` and `arrivals` are those of one run, `pending_pods` would be
+    With a policy, `departures`, `stays`, `stay_counts` and `arrivals` are those of one run, `not_selected` has the most
+    frequent sentences of plugins about pods that none of them selects, `pending_pods` would be
     scheduled onto the node after it, and `unjudged` says why no plugin ran, else it is empty. Without one, `landings`
     says for each pod where its replacement would be scheduled. `landing_counts` and `causes` count the replacements of
     the departures, or else those in `landings`. `drain_blockers` say what blocks draining the node; a pod can have
@@ -161,6 +173,7 @@ class NodeExplanation(Fields, frozen=True):
     departures: tuple[Departure, ...]
     stays: tuple[Stay, ...]
     stay_counts: tuple[StayCount, ...]
+    not_selected: tuple[NotSelected, ...]
     arrivals: tuple[Arrival, ...]
     pending_pods: tuple[PodReference, ...]
     landings: tuple[NodeLanding, ...]

@@ -164,11 +164,14 @@ def _background(plan: Plan, style: TableStyle) -> Iterator[str]:
 
 def _refusals(plan: Plan, style: TableStyle, listed: AbstractSet[PodReference]) -> Iterator[str]:
     """Pods that something blocks, those aside that only a limit of the policy does, and pods that a later run evicts;
-    wide tables show all of them.
+    wide tables show all of them, and so do those of a plan that has nothing else to show.
 
     A gang is one row, but for wide tables.
     """
-    shown = [r for r in plan.refusals if r.pod not in listed and (style.is_wide or _is_of_interest(r))]
+    unlisted = [r for r in plan.refusals if r.pod not in listed]
+    shown = [r for r in unlisted if style.is_wide or _is_of_interest(r)]
+    if not (shown or plan.moves):
+        shown = unlisted
     groups = [[each] for each in shown] if style.is_wide else by_gang(shown)[:_MOST_REFUSALS]
     rows = [_refusal_row(group, style) for group in groups]
     number, num_shown = counted(len(plan.refusals), "pod"), sum(map(len, groups))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -103,6 +104,14 @@ class CustomPriority:
         if level is self._levels[-1]:
             return f"node {pod.node_name} is in {level.name}, the last level of evictionOrder with nodes"
         return self._selection.why_not(pod)
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """The level of the node, unless it is a later one than that of `pod`: that is a gain, the last one or not."""
+        del after
+        level, left = (self._level_by_node.get(each.node_name) for each in (arrival, pod))
+        if level is None or left is None or self._levels.index(level) > self._levels.index(left):
+            return ""
+        return "" if self._selection.why_not(arrival) else f"level {level.name} of evictionOrder"
 
     def _selected(self, nodes: Sequence[Node]) -> Sequence[Node]:
         try:

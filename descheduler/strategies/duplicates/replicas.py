@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import msgspec
 
 from descheduler.model.pod import Owner, Pod
 from descheduler.plan.facts import NearestValue
 
-__all__ = ["EVEN_SPREAD", "Identities", "Identity", "Replicas", "Spread", "owner_text"]
+__all__ = ["EVEN_SPREAD", "Identities", "Identity", "Replicas", "Spread", "likeness_of", "owner_text"]
 
 EVEN_SPREAD = "evenSpread"
 """What the average is called beside the pods of a node; no key of the policy sets it."""
@@ -69,8 +69,11 @@ class Spread(msgspec.Struct, frozen=True):
 
     def sentence(self, node_name: str) -> str:
         """What a node runs beside the average."""
-        num_pods, owner = self.num_pods(node_name), self.replicas.owner
-        return f"{num_pods} pods of {owner} on node {node_name} (even spread: {self.average})"
+        return self.words(self.num_pods(node_name), node_name)
+
+    def words(self, num_pods: int, node_name: str) -> str:
+        """The same of a node that runs so many."""
+        return f"{num_pods} pods of {self.replicas.owner} on node {node_name} (even spread: {self.average})"
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -103,13 +106,18 @@ class Identities:
 
     def _make(self, pod: Pod) -> Identity:
         namespace, images = pod.namespace, tuple(sorted(pod.spec.images))
-        pairs = sorted((owner.kind, owner.name, image) for owner in pod.owners for image in images)
-        fingerprint = self._fingerprints.setdefault((namespace, *pairs), len(self._fingerprints))
+        fingerprint = self._fingerprints.setdefault(likeness_of(pod), len(self._fingerprints))
         replicas = [
             self._replicas.setdefault((namespace, o.kind, o.name, images), Replicas(namespace, owner_text(o)))
             for o in pod.owners
         ]
         return Identity(fingerprint, tuple(replicas))
+
+
+def likeness_of(pod: Pod) -> Hashable:
+    """Equal for pods that duplicate each other."""
+    pairs = ((owner.kind, owner.name, image) for owner in pod.owners for image in pod.spec.images)
+    return pod.namespace, *sorted(pairs)
 
 
 def owner_text(owner: Owner) -> str:

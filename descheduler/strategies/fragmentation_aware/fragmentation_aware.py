@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -41,6 +42,7 @@ class FragmentationAware:
         self._view = handle.view
         self._node_fit = handle.node_fit
         self._evictor = handle.evictor
+        self._looked_at = Selection()
         self._selection = Selection()
         self._balances: dict[str, NodeBalance] = {}
         self._chosen: dict[str, Pod] = {}
@@ -53,7 +55,10 @@ class FragmentationAware:
         is refused in the end, no other pod of the node is tried.
         """
         args = self._args
-        self._selection = Selection(self._rules())
+        self._looked_at = Selection(
+            evictable_pods(args.evictable_namespaces, [entry.selector for entry in args.pod_selectors])
+        )
+        self._selection = Selection((*self._looked_at.rules, self._improvement()))
         self._balances = {}
         self._chosen = {}
         if args.paused:
@@ -88,17 +93,27 @@ class FragmentationAware:
             return f"node {pod.node_name} is balanced: {self._said(balance)}"
         return self._selection.why_not(pod) or self._why_not_chosen(pod)
 
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """The imbalance of the node with the pod, when that is too high and falls enough without it."""
+        del pod
+        if arrival.node_name not in self._balances or self._looked_at.why_not(arrival):
+            return ""
+        node, args = after.nodes[arrival.node_name], self._args
+        balance = NodeBalance.of(node, [*after.active_pods_on(node.name), arrival], args.resources)
+        if balance.imbalance <= args.imbalance_threshold or balance.gain(arrival) <= args.min_improvement_threshold:
+            return ""
+        return f"imbalance of node {node.name}: {self._said(balance)}"
+
     def _why_not_chosen(self, pod: Pod) -> str:
         chosen = self._chosen.get(pod.node_name)
         if chosen is None or chosen is pod:
             return ""
         return f"pod {chosen.key} lowers the imbalance of node {pod.node_name} more"
 
-    def _rules(self) -> Iterator[Rule]:
+    def _improvement(self) -> Rule:
         args = self._args
-        yield from evictable_pods(args.evictable_namespaces, [entry.selector for entry in args.pod_selectors])
         limit = _number(args.min_improvement_threshold)
-        yield Match(
+        return Match(
             "minImprovementThreshold",
             lambda pod: self._gain(pod) > args.min_improvement_threshold,
             lambda pod: (

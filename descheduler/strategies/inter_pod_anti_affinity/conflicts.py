@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.selection.affinity import PodAffinityTerm
+from descheduler.model.selection.affinity import Affinity, PodAffinityTerm
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
 
 __all__ = ["AntiAffinityConflicts", "Conflict"]
@@ -45,16 +45,26 @@ class AntiAffinityConflicts:
         self._pods = _LabelledPods(pod for pods in listed.values() for pod in pods)
         self._by_node = self._pods.split_by(lambda pod: pod.node_name)
         self._by_domain: dict[str, Mapping[str, _Crowd]] = {}
+        self._moved: dict[int, Affinity] = {}
+
+    def find_moved(self, arrival: Pod, left: Pod) -> Conflict | None:
+        """The first conflict of `arrival`, which is none of the listed pods, once `left` has left."""
+        if (affinity := arrival.spec.affinity) is not None:
+            self._moved[id(affinity)] = affinity  # answers are kept by the identity of terms
+        return self._find(arrival, left)
 
     def find(self, pod: Pod) -> Conflict | None:
         """The first conflict of `pod` in the order of its terms; a malformed term ends the search, as upstream does."""
+        return self._find(pod, pod)
+
+    def _find(self, pod: Pod, left: Pod) -> Conflict | None:
         affinity = pod.spec.affinity
         if affinity is None:
             return None
         for term in affinity.anti_required:
             if term.error:
                 return None
-            conflict = self._find_for(term, pod)
+            conflict = self._find_for(term, pod, left)
             if conflict is not None:
                 return conflict
         return None
@@ -68,14 +78,14 @@ class AntiAffinityConflicts:
             if value is not None:
                 domains[value].forget(place)
 
-    def _find_for(self, term: PodAffinityTerm, pod: Pod) -> Conflict | None:
+    def _find_for(self, term: PodAffinityTerm, pod: Pod, left: Pod) -> Conflict | None:
         """The conflict over one term: of the first namespace that has any, on the node rather than in the domain."""
         meant = self._pods.meant_by(term, pod.namespace)
         if meant is None:
             return None
-        near = self._partner(self._by_node.get(pod.node_name), meant, pod)
+        near = self._partner(self._by_node.get(pod.node_name), meant, pod, left)
         value = self._node_labels[pod.node_name].get(term.topology_key)
-        far = None if value is None else self._partner(self._in_domain(term.topology_key, value), meant, pod)
+        far = None if value is None else self._partner(self._in_domain(term.topology_key, value), meant, pod, left)
         if near is not None and (far is None or far.namespace == near.namespace):
             return Conflict(near.key, f"on node {pod.node_name}")
         return None if far is None else Conflict(far.key, f"in {term.topology_key}={value}")
@@ -88,10 +98,12 @@ class AntiAffinityConflicts:
             domains = self._by_domain[key] = self._pods.split_by(lambda pod: labels[pod.node_name].get(key))
         return domains.get(value)
 
-    def _partner(self, crowd: _Crowd | None, meant: NDArray[np.bool_], pod: Pod) -> Pod | None:
-        """The first of `crowd` that is meant and not spared."""
+    def _partner(self, crowd: _Crowd | None, meant: NDArray[np.bool_], pod: Pod, left: Pod) -> Pod | None:
+        """The first of `crowd` that is meant and not spared, and that has not `left`."""
         for place in crowd.those(meant) if crowd is not None else ():
             other = self._pods.pods[place]
+            if other is left:
+                continue
             if other.name != pod.name or not (self._spares_namesakes or other.namespace == pod.namespace):
                 return other
         return None

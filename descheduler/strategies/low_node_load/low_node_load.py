@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.model.node import Node
@@ -78,6 +79,11 @@ class LowNodeLoad:
     def why_not(self, pod: Pod) -> str:
         """Why the node of `pod` is not relieved, or not of this pod."""
         return PAUSED if self._args.paused else self._findings.why_not(pod)
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """Nothing: room below the high thresholds of underutilized nodes is what bounds the plugin, run after run."""
+        del pod, arrival, after
+        return ""
 
     def _remembered(self) -> Detectors:
         handle = self._handle

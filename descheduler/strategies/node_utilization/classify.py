@@ -14,7 +14,7 @@ from descheduler.model.requests import CPU, ResourceList
 from descheduler.strategies.node_utilization.thresholds import capacity_of, ceiling_of, usage_percent
 from descheduler.strategies.node_utilization.usage import UsageSource
 
-__all__ = ["NodeLoad", "free_resources", "is_overused", "is_underused", "measure", "sort_by_usage"]
+__all__ = ["NodeLoad", "SettledLoads", "free_resources", "is_overused", "is_underused", "measure", "sort_by_usage"]
 
 
 class NodeLoad(msgspec.Struct, frozen=True):
@@ -48,6 +48,48 @@ def measure(nodes: Sequence[Node], view: ClusterView, source: UsageSource) -> li
         pods = [pod for pod in here if not view.prior_moves.have_taken(pod)] if departed else here
         loads.append(NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node)), departed))
     return loads
+
+
+class SettledLoads:
+    """The loads of nodes after moves. What a node uses is found once for as long as its pods are the same."""
+
+    def __init__(self, source: UsageSource) -> None:
+        self._source = source
+        self._known: dict[str, tuple[Sequence[Pod], dict[str, int]]] = {}
+
+    def with_arrival(self, arrival: Pod, left: Pod, after: ClusterView) -> NodeLoad:
+        """The load of the node of `arrival`, which comes for the pod that has `left` and is not in `after` yet.
+
+        Where usage is measured, that of a pod that comes is that of the pod for which it comes. Raises StrategyError as
+        `measure` does.
+        """
+        node, pods = after.nodes[arrival.node_name], after.pods_on(arrival.node_name)
+        known = self._known.get(node.name)
+        if known is None or known[0] is not pods:
+            known = self._known[node.name] = pods, self._usage(node, after)
+        usage = dict(known[1])
+        _add(usage, self._source.of_pod(arrival) or self._source.of_pod(left), 1)
+        return NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node)))
+
+    def _usage(self, node: Node, after: ClusterView) -> dict[str, int]:
+        before = [pod for pod in after.snapshot.pods_by_node.get(node.name, ()) if not pod.is_terminal]
+        there = after.active_pods_on(node.name)
+        usage = dict(self._source.of_node(node, before))
+        staying = set(map(id, there))
+        for pod in before:
+            if id(pod) not in staying:
+                _add(usage, self._source.of_pod(pod), -1)
+        for pod in there:
+            if (left := after.evicted_for(pod)) is not None:
+                _add(usage, self._source.of_pod(pod) or self._source.of_pod(left), 1)
+        return usage
+
+
+def _add(usage: dict[str, int], pod_usage: Mapping[str, int] | None, sign: int) -> None:
+    """Changes `usage` by that of one pod, where it is known."""
+    if pod_usage is not None:
+        for resource in usage:
+            usage[resource] += sign * pod_usage[resource]
 
 
 def is_underused(percent: Mapping[str, float], low: Mapping[str, float]) -> bool:

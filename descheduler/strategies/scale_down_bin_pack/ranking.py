@@ -11,7 +11,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.strategies.shared.container_request import container_request
 
-__all__ = ["NodePods", "ranked"]
+__all__ = ["NodePods", "place_of", "ranked"]
 
 
 class NodePods(msgspec.Struct, frozen=True):
@@ -29,8 +29,13 @@ def ranked(nodes: Iterable[NodePods], weights: Mapping[str, float]) -> list[Pod]
     namespace and name. Mirrors koordinator-sh/koordinator, main of July 2026,
     `pkg/descheduler/framework/plugins/scaledownbinpack/ranker.go`.
     """
-    order = sorted(nodes, key=lambda each: (burden(each, weights), len(each.targets), each.node.name))
+    order = sorted(nodes, key=lambda each: place_of(each, weights))
     return [pod for each in order for pod in sorted(each.targets, key=lambda pod: _place(pod, weights))]
+
+
+def place_of(each: NodePods, weights: Mapping[str, float]) -> tuple[float, int, str]:
+    """What nodes are sorted by."""
+    return burden(each, weights), len(each.targets), each.node.name
 
 
 def burden(each: NodePods, weights: Mapping[str, float]) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.model.node import Node
@@ -20,7 +21,7 @@ from descheduler.strategies.scale_down_bin_pack.args import (
     ScaleDownBinPackArgs,
     weights_of,
 )
-from descheduler.strategies.scale_down_bin_pack.ranking import NodePods, ranked
+from descheduler.strategies.scale_down_bin_pack.ranking import NodePods, place_of, ranked
 from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
 from descheduler.strategies.shared.pod_filter import evictable_pods
 from descheduler.strategies.shared.pod_state import FINISHED
@@ -43,6 +44,7 @@ class ScaleDownBinPack:
         self._selection = Selection()
         self._looked_at = frozenset[str]()
         self._ranks: dict[str, int] = {}
+        self._places: dict[str, tuple[float, int, str]] = {}
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Ranks the pods that may be evicted, node by node: first those of nodes where other pods request least.
@@ -61,7 +63,9 @@ class ScaleDownBinPack:
         self._ranks = {}
         if self._stop():
             return
-        pods = ranked(self._with_targets(looked_at), weights_of(args))
+        weights, nodes_with_targets = weights_of(args), list(self._with_targets(looked_at))
+        self._places = {each.node.name: place_of(each, weights) for each in nodes_with_targets}
+        pods = ranked(nodes_with_targets, weights)
         self._ranks = {pod.uid: rank for rank, pod in enumerate(pods)}
         if self._evicts:
             self._evict(pods)
@@ -88,6 +92,22 @@ class ScaleDownBinPack:
         if (miss := self._selection.why_not(pod)) or self._evicts:
             return miss
         return f"{self._rank_of(pod)} (strategy: {CALCULATE_ONLY})"
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """That the node comes no later than the one that `pod` leaves. A node that comes later is a gain."""
+        source, node = pod.node_name, after.nodes[arrival.node_name]
+        if node.name not in self._looked_at or source not in self._places or self._selection.why_not(arrival):
+            return ""
+        active = [*after.active_pods_on(node.name), arrival]
+        goes = [each is arrival or after.is_arrival(each) or self._evictor.filter(each).is_accepted for each in active]
+        targets = [
+            each for each, may_go in zip(active, goes, strict=True) if may_go and not self._selection.why_not(each)
+        ]
+        known = set(map(id, targets))
+        there = NodePods(node, targets, [each for each in active if id(each) not in known])
+        if place_of(there, weights_of(self._args)) > self._places[source]:
+            return ""
+        return f"pods of node {node.name} go no later than those of node {source}"
 
     def _stop(self) -> str:
         if self._args.paused:

@@ -21,7 +21,7 @@ from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 from descheduler.strategies.topology_spread.domains import Domains, leaving_order
 from descheduler.strategies.topology_spread.label_index import LabelIndex
 
-__all__ = ["Listing", "RoomBelow", "Surplus", "find_surplus"]
+__all__ = ["Listing", "RoomBelow", "Surplus", "find_surplus", "surplus_sentence"]
 
 _UNKNOWN = -1
 
@@ -155,9 +155,14 @@ def find_surplus(
 
 def _sentence(constraint: SpreadConstraint, domains: Domains, domain: int) -> str:
     """Why pods leave the domain at index `domain`, such as `zone-b has 9 more pods than the emptiest zone`."""
-    value, noun = domains.values[domain], constraint.topology_key.rpartition("/")[2]
     more = int(domains.numbers[domain]) - domains.smallest
-    return f"{value} has {counted(more, 'more pod')} than the emptiest {noun} (maxSkew: {constraint.max_skew})"
+    return surplus_sentence(constraint, domains.values[domain], more)
+
+
+def surplus_sentence(constraint: SpreadConstraint, domain: str, num_more: int) -> str:
+    """Why pods leave a domain that has so many more than the emptiest one."""
+    noun = constraint.topology_key.rpartition("/")[2]
+    return f"{domain} has {counted(num_more, 'more pod')} than the emptiest {noun} (maxSkew: {constraint.max_skew})"
 
 
 def _taken_from_the_end(

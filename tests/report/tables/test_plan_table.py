@@ -73,8 +73,14 @@ def test_summary_counts_a_plugin_of_several_profiles_for_each_of_them() -> None:
     assert re.search(r"^By plugin: +PodLifeTime \(profile main\) 1$", text_of(plan), re.MULTILINE)
 
 
-def test_candidates_that_were_not_asked_for_show_in_wide_tables_only() -> None:
+def test_candidates_that_were_not_asked_for_show_where_nothing_else_does() -> None:
     plan = make_test_plan([make_pod("bare", owners=())])
+
+    assert "bare " in text_of(plan)
+
+
+def test_beside_evictions_candidates_that_were_not_asked_for_show_in_wide_tables_only() -> None:
+    plan = make_test_plan([make_pod("bare", owners=()), make_pod("web")])
 
     table, wide = text_of(plan), text_of(plan, "wide")
 

@@ -124,6 +124,8 @@ def _stays(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
     yield from style.table(["NAMESPACE", "POD NOT EVICTED", "PLUGIN", "CODE", "BLOCKED BY"], rows)
     rows = [[str(count.num_pods), count.code, count.summary] for count in explanation.stay_counts]
     yield from style.table(["PODS NOT EVICTED", "CODE", "REASON"], rows)
+    rows = [[str(each.num_pods), each.plugin, each.message] for each in explanation.not_selected]
+    yield from style.table(["PODS NOT SELECTED", "PLUGIN", "REASON"], rows)
 
 
 def _arrivals(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:

@@ -246,6 +246,7 @@ def test_a_node_shows_how_full_it_is_and_will_be(planned: int, expected: str) ->
         departures=(),
         stays=(),
         stay_counts=(),
+        not_selected=(),
         arrivals=(),
         pending_pods=(),
         landings=(),
