@@ -9,13 +9,14 @@ from typing import Literal
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.annotations import VPA_UPDATES_ANNOTATION
+from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION, VPA_UPDATES_ANNOTATION
 from descheduler.model.pod import Owner, Pod, PodSpec
 from descheduler.model.selection.taints import Toleration
 from descheduler.model.workloads import PodRevision, Workload
 from descheduler.placement.replacements.admission import Admission, FullQuota
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns
 from descheduler.placement.replacements.controllers.daemon_set import DAEMON_TOLERATIONS
+from descheduler.placement.replacements.controllers.job_failures import index_failures
 from descheduler.placement.replacements.controllers.situation import ORDINARY_ENDING, Ending
 from descheduler.placement.replacements.labels import label_keys, replacement_labels, with_label_keys
 from descheduler.placement.replacements.owners import Owners, why_unmovable
@@ -121,7 +122,7 @@ class ReplacementMaker:
             name = victim.name
             claims = (*claims, *(f"{claim.name}-{name}" for claim in workload.claim_templates))
         spec = _placed(merged.spec, answer.node, template.node_name)
-        pod = _new_pod(victim, owner, spec, labels, template, name, claims)
+        pod = _new_pod(victim, owner, spec, labels, template, name, claims, answer)
         notes = (*merged.notes, *answer.notes)
         if template.node_name:
             notes = (*notes, f"the owner's pod template names node {template.node_name} (nodeName)")
@@ -133,7 +134,7 @@ class ReplacementMaker:
         spec = self._spec_of(like, None, labels, None).spec
         spec = for_node(spec, answer.node, DAEMON_TOLERATIONS) if answer.node else spec
         name = victim.name if owner.kind == "StatefulSet" and like is not victim else f"{victim.name}+"
-        pod = _new_pod(victim, owner, spec, labels, like, name, victim.claim_names)
+        pod = _new_pod(victim, owner, spec, labels, like, name, victim.claim_names, answer)
         return Replacement(victim, answer, pod, "live", (note, *answer.notes))
 
     def _admitted(self, made: Replacement, workload: Workload | None, num_before: int) -> Replacement:
@@ -245,6 +246,7 @@ def _new_pod(
     template: Pod,
     name: str,
     claim_names: tuple[str, ...],
+    answer: OwnerAnswer,
 ) -> Pod:
     """A pod to be created, hence without uid and state."""
     return Pod(
@@ -258,7 +260,7 @@ def _new_pod(
         started_at=None,
         deleted_at=None,
         labels=labels,
-        annotations=template.annotations,
+        annotations=_annotations(victim, template, answer),
         owners=victim.owners if owner in victim.owners else (owner,),
         claim_names=claim_names,
         status_reason="",
@@ -270,3 +272,12 @@ def _new_pod(
         conditions=(),
         ephemeral_volumes=template.ephemeral_volumes,
     )
+
+
+def _annotations(victim: Pod, template: Pod, answer: OwnerAnswer) -> Mapping[str, str]:
+    """Those of the template, and by which a Job counts the failures of an index."""
+    if JOB_INDEX_FAILURES_ANNOTATION not in victim.annotations:
+        return template.annotations
+    kept = {key: victim.annotations[key] for key in (JOB_INDEX_ANNOTATION,) if key in victim.annotations}
+    failures = str(index_failures(victim) + answer.is_counted)
+    return {**template.annotations, **kept, JOB_INDEX_FAILURES_ANNOTATION: failures}

@@ -153,6 +153,34 @@ def test_ordered_stateful_set_loses_no_pod_above_one_that_is_not_ready(lower: Ob
     assert {name: refusals(decisions)[name] for name in ("db-1", "db-2")} == {"db-1": waits, "db-2": waits}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "condition"),
+    [
+        pytest.param(
+            "db-0",
+            "db-1",
+            "StatefulSet db waits until pod db-0, which is evicted as well, is ready again",
+            id="the lower ordinal first",
+        ),
+        pytest.param(
+            "db-1",
+            "db-0",
+            "pod db-1, which is evicted as well, waits until this pod of StatefulSet db is ready again",
+            id="the higher ordinal first",
+        ),
+    ],
+)
+def test_ordered_stateful_set_loses_one_pod_a_run(first: str, second: str, condition: str) -> None:
+    """Plugins go from node to node."""
+    nodes = [*NODES, node_object("n3", cpu="4", taints=[OLD])]
+    pods = [pod_object(name, node=node, owners=["StatefulSet/db"]) for name, node in ((first, "n1"), (second, "n3"))]
+
+    decisions = run(*pods, workload_object("StatefulSet/db", replicas=2), nodes=nodes)
+
+    assert evicted(decisions) == {first: "when gone"}
+    assert refusals(decisions) == {second: (Reason.CONDITIONAL_LANDING, condition)}
+
+
 def test_ordinals_from_another_start_are_created_again() -> None:
     spec: dict[str, Any] = {"ordinals": {"start": 5}, "podManagementPolicy": "Parallel"}
 
