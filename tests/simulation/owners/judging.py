@@ -72,7 +72,7 @@ def _objects(maker: Maker) -> list[Object]:
     maker.objects.append(
         {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "there"}, "value": 0}
     )
-    for _ in range(maker.random.randint(2, 5)):
+    for _ in range(maker.random.randint(4, 8)):
         maker.random.choice((add_job, add_job, *WORKLOADS))(maker)
     return maker.objects
 
@@ -156,7 +156,11 @@ def _job_differences(ours: JobFacts, theirs: Jobs) -> Iterator[str]:
 
 
 def _broken(before: Live, after: Live, decisions: Decisions) -> Iterator[str]:
-    """Promises of a run that verifies landings: no Job fails, no set is left short, no pod pending."""
+    """Promises of a run that verifies landings: no Job fails, no set is left short, no pod pending or lost for all
+    that anybody knows."""
+    for move in decisions.leaving:
+        if move.pod.controller is not None and move.pod.controller.kind in _UNKNOWN_KINDS:
+            yield f"nobody knows whether {move.pod.key} comes back"
     touched = {move.pod.controller.uid for move in decisions.leaving if move.pod.controller is not None}
     for old, new in zip(before.controllers, after.controllers, strict=True):
         if new.uid not in touched:
@@ -165,12 +169,20 @@ def _broken(before: Live, after: Live, decisions: Decisions) -> Iterator[str]:
             yield f"Job {new.uid} ends ({new.ended}), failed indexes {sorted(new.failed)}"
         if isinstance(new, StatefulSets) and _num_ready(after, new.uid) < _num_ready(before, new.uid):
             yield f"StatefulSet {new.uid} has fewer ready pods"
+        if isinstance(new, StatefulSets) and new.is_ordered and _num_lost(decisions, new) > 1:
+            yield f"StatefulSet {new.uid} loses several pods, which come one after the other"
         if _num_pending(after.of(new.uid)) > _num_pending(before.of(new.uid)):
             yield f"{new.uid} has pods that wait"
 
 
 def _num_ready(live: Live, uid: str) -> int:
     return sum(pod.ready_at is not None and pod.is_active for pod in live.of(uid))
+
+
+def _num_lost(decisions: Decisions, owner: StatefulSets) -> int:
+    """How many pods that come back a StatefulSet loses."""
+    lost = [move.pod for move in decisions.leaving if move.pod.controller and move.pod.controller.uid == owner.uid]
+    return sum(owner.wants(pod.name) for pod in lost)
 
 
 def _num_pending(pods: Iterable[LivePod]) -> int:

@@ -16,7 +16,8 @@ NODES: dict[str, dict[str, Any]] = {
     "c": {},
     "tainted": {"taints": ["maintenance:NoSchedule"]},
     "leaving": {"taints": ["soon:PreferNoSchedule"]},
-    "closed": {"unschedulable": True},
+    "closed": {"unschedulable": True, "taints": ["node.kubernetes.io/unschedulable:NoSchedule"]},
+    "full": {"taints": ["node.kubernetes.io/disk-pressure:NoSchedule"]},
     "lost": {"ready": False, "taints": ["node.kubernetes.io/unreachable:NoSchedule"]},
 }
 """Nodes by name. Each of those that pods may go to has room for all of them."""

@@ -41,22 +41,27 @@ class StatefulSets(Controller):
     def act(self, live: Live) -> bool:
         if self.is_deleting:
             return False
-        pods = {self._ordinal(pod): pod for pod in live.of(self.uid)}
-        is_ordered = self.spec.get("podManagementPolicy", "OrderedReady") == "OrderedReady"
+        pods = {int(pod.name.rpartition("-")[2]): pod for pod in live.of(self.uid)}
         for ordinal in range(self._first, self._first + self.spec["replicas"]):
             pod = pods.get(ordinal)
             if pod is None:
                 return self._create(live, ordinal)
-            if is_ordered and not live.is_ready(pod, self.spec.get("minReadySeconds", 0)):
+            if self.is_ordered and not live.is_ready(pod, self.spec.get("minReadySeconds", 0)):
                 return False
         return False
 
     @property
+    def is_ordered(self) -> bool:
+        """Whether it creates one pod after the other."""
+        return str(self.spec.get("podManagementPolicy", "OrderedReady")) == "OrderedReady"
+
+    def wants(self, name: str) -> bool:
+        """Whether it is to have a pod of this name."""
+        return self._first <= int(name.rpartition("-")[2]) < self._first + self.spec["replicas"]
+
+    @property
     def _first(self) -> int:
         return int(self.spec.get("ordinals", {}).get("start", 0))
-
-    def _ordinal(self, pod: LivePod) -> int:
-        return int(pod.name.rpartition("-")[2])
 
     def _create(self, live: Live, ordinal: int) -> bool:
         strategy, status = self.spec.get("updateStrategy", {}), self.item["status"]

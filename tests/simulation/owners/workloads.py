@@ -56,7 +56,7 @@ def _pods_of(maker: Maker, workload: Object, template: Object, number: int, name
 def _admission(maker: Maker, namespace: str, template: Object, num_pods: int) -> None:
     """Now and then a rule that stands against new pods, or against more of them at once."""
     metadata = {"name": "rule", "namespace": namespace}
-    match maker.random.randint(0, 9):
+    match maker.random.randint(0, 6):
         case 0:
             free = maker.random.randint(0, 1)
             name = maker.random.choice(("pods", "count/pods"))
@@ -90,7 +90,7 @@ def _stateful_set(maker: Maker) -> None:
     status = {"currentRevision": "old", "updateRevision": "new"}
     workload = maker.workload("StatefulSet", namespace, templates["new"], spec, status=status)
     _revisions(maker, workload, templates)
-    broken = maker.random.randrange(replicas) if maker.chance(0.3) else replicas
+    broken = maker.random.randrange(replicas) if maker.chance(0.4) else replicas
     lacks = is_ordered and maker.chance(0.4)
     for index in range(replicas):
         is_kept = maker.chance(0.5) if partition is None else index < partition
