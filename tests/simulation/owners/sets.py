@@ -57,7 +57,7 @@ class StatefulSets(Controller):
 
     def wants(self, name: str) -> bool:
         """Whether it is to have a pod of this name."""
-        return self._first <= int(name.rpartition("-")[2]) < self._first + self.spec["replicas"]
+        return int(name.rpartition("-")[2]) in range(self._first, self._first + self.spec["replicas"])
 
     @property
     def _first(self) -> int:
