@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION, VPA_UPDATES_ANNOTATION
+from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
 from descheduler.model.pod import Owner, Pod, PodSpec
 from descheduler.model.selection.taints import Toleration
 from descheduler.model.workloads import PodRevision, Workload
@@ -19,6 +19,7 @@ from descheduler.placement.replacements.controllers.daemon_set import DAEMON_TOL
 from descheduler.placement.replacements.controllers.job_failures import index_failures
 from descheduler.placement.replacements.controllers.situation import ORDINARY_ENDING, Ending
 from descheduler.placement.replacements.labels import label_keys, replacement_labels, with_label_keys
+from descheduler.placement.replacements.other_size import of_other_size
 from descheduler.placement.replacements.owners import Owners, why_unmovable
 from descheduler.placement.replacements.spec import Defaults, MergedSpec, for_node, merge_specs
 
@@ -126,7 +127,8 @@ class ReplacementMaker:
         notes = (*merged.notes, *answer.notes)
         if template.node_name:
             notes = (*notes, f"the owner's pod template names node {template.node_name} (nodeName)")
-        return Replacement(victim, answer, pod, "template", notes, alternative=_of_other_size(victim, pod, answer))
+        other = of_other_size(victim, pod, workload, self._snapshot.revisions)
+        return Replacement(victim, answer, pod, "template", notes, alternative=other)
 
     def _copied(self, victim: Pod, like: Pod, owner: Owner, answer: OwnerAnswer, note: str) -> Replacement:
         """A pod such as `like`, with what identifies `victim`."""
@@ -204,26 +206,6 @@ def _placed(spec: PodSpec, own_node: str, named_node: str) -> PodSpec:
     if own_node:
         return for_node(spec, own_node, DAEMON_TOLERATIONS)
     return for_node(spec, named_node, _ALL_TAINTS) if named_node else spec
-
-
-def _of_other_size(victim: Pod, pod: Pod, answer: OwnerAnswer) -> Pod | None:
-    """`pod` with the size of `victim`, where admission has set that and may set it again; else None."""
-    if VPA_UPDATES_ANNOTATION not in victim.annotations or pod.spec.requests == victim.spec.requests:
-        return None
-    live = victim.spec
-    spec = msgspec.structs.replace(
-        pod.spec,
-        containers=live.containers,
-        init_containers=live.init_containers,
-        images=live.images,
-        init_images=live.init_images,
-        requests=live.requests,
-        qos_class=live.qos_class,
-        scoring_requests=live.scoring_requests,
-        incoming_scoring_requests=live.incoming_scoring_requests,
-        pod_level_requests=live.pod_level_requests,
-    )
-    return msgspec.structs.replace(pod, spec=spec)
 
 
 def _delayed(made: Replacement, full: FullQuota) -> Replacement:

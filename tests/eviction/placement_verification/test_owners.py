@@ -212,6 +212,20 @@ def test_pod_whose_size_admission_may_set_again_goes_only_where_both_sizes_land(
     assert refusals(too_large)["db"][0] is Reason.CONDITIONAL_LANDING
 
 
+def test_pod_that_differs_from_a_template_nobody_can_have_edited_goes_only_where_both_sizes_land() -> None:
+    """A webhook that leaves no annotation has set the size; what was resized in place comes back by the template."""
+    workload = workload_object("ReplicaSet/db", template=pod_object("t", cpu="1"), deployment="db")
+    pod = pod_object("db", node="n1", cpu="5", owners=["ReplicaSet/db"])
+    resized = {**pod, "metadata": {**pod["metadata"], "generation": 2}}
+    deployment = workload_object("Deployment/db")
+
+    refused, goes = run(pod, workload, deployment), run(resized, workload, deployment)
+
+    condition = "the replacement pod keeps the requests of its template (admission changed them for this pod)"
+    assert refusals(refused) == {"db": (Reason.CONDITIONAL_LANDING, condition)}
+    assert evicted(goes) == {"db": "at once"}
+
+
 def test_daemon_set_pod_that_its_node_is_not_to_have_goes_for_good() -> None:
     agent = pod_object("agent", node="n1", owners=["DaemonSet/agent"])
 

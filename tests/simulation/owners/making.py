@@ -23,7 +23,7 @@ NODES: dict[str, dict[str, Any]] = {
 """Nodes by name. Each of those that pods may go to has room for all of them."""
 NodeFacts = dict[str, Any]
 _RUNS_PODS = tuple(name for name in NODES if name != "lost")
-_TOO_LARGE = "600"
+_TOO_LARGE, _NOWHERE = "600", {"disk": "none"}
 _CPU = "500"
 
 
@@ -56,10 +56,24 @@ class Maker:
         kinds = (
             {"cpu": "200m"},
             {"cpu": _TOO_LARGE},
-            {"nodeSelector": {"disk": "none"}},
+            {"nodeSelector": _NOWHERE},
             {"nodeSelector": {"disk": "ssd"}},
         )
         return self.template(**self.random.choice(kinds))
+
+    def runs(self, template: Object) -> bool:
+        """Whether some node takes pods of this template."""
+        spec = template["spec"]
+        is_small = spec["containers"][0]["resources"]["requests"]["cpu"] != _TOO_LARGE
+        return bool(is_small and spec.get("nodeSelector") != _NOWHERE)
+
+    def member(self, workload: Object, name: str, template: Object, **facts: Any) -> Object:
+        """Adds a pod of a workload by this template, pending where no node takes it."""
+        if self.runs(template):
+            return self.pod(workload, name, template, **facts)
+        made = self.pod(workload, name, template, **{**facts, "phase": "Pending", "ready": False, "node": "a"})
+        made["spec"]["nodeName"] = ""
+        return made
 
     def workload(self, kind: str, namespace: str, template: Object, spec: Object, **parts: Object) -> Object:
         """Adds a workload, `x` of its namespace unless `parts` have other metadata."""

@@ -37,8 +37,7 @@ def add_job(maker: Maker) -> None:
         status["completedIndexes"] = _span(num_done)
     _state(maker, spec, status)
     namespace, template = maker.namespace(), maker.template()
-    of_new = maker.edited() if maker.chance(0.1) else template
-    job = maker.workload("Job", namespace, of_new, spec, status=status)
+    job = maker.workload("Job", namespace, template, spec, status=status)
     _finished(maker, job, template, num_failed, num_done)
     _running(maker, job, template, num_done)
 

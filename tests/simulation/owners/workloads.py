@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tests.builders import Object, ago
 from tests.simulation.owners.making import NODES, Maker, reference_to
@@ -25,7 +24,8 @@ def _replica_set(maker: Maker) -> None:
     replicas = maker.random.randint(1, 3)
     metadata = {"deletionTimestamp": ago(1)} if maker.chance(0.05) else {}
     workload = maker.workload(kind, namespace, template, {"replicas": replicas}, metadata=metadata)
-    _pods_of(maker, workload, of_pods, replicas)
+    for index in range(replicas):
+        maker.pod(workload, f"x-{index}", of_pods)
     if maker.chance(0.2):
         maker.pod(workload, "x-finished", of_pods, phase=maker.random.choice(("Failed", "Succeeded")), ready=False)
     else:
@@ -45,12 +45,8 @@ def _deployment(maker: Maker) -> None:
             "ownerReferences": [reference_to(deployment)],
         }
         workload = maker.workload("ReplicaSet", namespace, template, {"replicas": replicas}, metadata=metadata)
-        _pods_of(maker, workload, maker.template(), replicas, name=f"x-{number}", ready=not number)
-
-
-def _pods_of(maker: Maker, workload: Object, template: Object, number: int, name: str = "x", **facts: Any) -> None:
-    for index in range(number):
-        maker.pod(workload, f"{name}-{index}", template, **facts)
+        for index in range(replicas):
+            maker.member(workload, f"x-{number}-{index}", template, ready=not number)
 
 
 def _admission(maker: Maker, namespace: str, template: Object, num_pods: int) -> None:
@@ -93,20 +89,26 @@ def _stateful_set(maker: Maker) -> None:
     broken = maker.random.randrange(replicas) if maker.chance(0.4) else replicas
     lacks = is_ordered and maker.chance(0.4)
     for index in range(replicas):
-        is_kept = maker.chance(0.5) if partition is None else index < partition
-        revision = "old" if is_kept else "new"
+        revision = _revision(maker, index, partition, replicas, can_run=maker.runs(templates["new"]))
         if lacks and index > broken:
             break
         facts = _broken(maker) if index == broken else {}
         lacks = lacks and "ready_since" not in facts
         since = facts.pop("ready_since", None)
-        # What runs was made before the template was given more than nodes have.
-        pod = maker.pod(workload, f"x-{first + index}", maker.template(), labels={_HASH: revision}, **facts)
+        pod = maker.member(workload, f"x-{first + index}", templates[revision], labels={_HASH: revision}, **facts)
         if since is not None:
             pod["status"]["conditions"] = [{"type": "Ready", "status": "True", "lastTransitionTime": ago(since)}]
 
 
+def _revision(maker: Maker, index: int, partition: int | None, replicas: int, *, can_run: bool) -> str:
+    """That of a pod: with OnDelete any that runs. A rollout that cannot go on has come to the highest ordinal."""
+    if partition is None:
+        return "old" if not can_run or maker.chance(0.5) else "new"
+    return "new" if index >= (partition if can_run else max(partition, replicas - 1)) else "old"
+
+
 def _revisions(maker: Maker, workload: Object, templates: dict[str, Object]) -> None:
+    """Adds a ControllerRevision for each template, the oldest first."""
     metadata = workload["metadata"]
     for number, (name, template) in enumerate(templates.items(), start=1):
         maker.objects.append(
@@ -146,10 +148,12 @@ def _daemon_set(maker: Maker) -> None:
         strategy["rollingUpdate"] = {"maxSurge": 1}
     metadata = {"deletionTimestamp": ago(1)} if maker.chance(0.05) else {}
     workload = maker.workload("DaemonSet", namespace, template, {"updateStrategy": strategy}, metadata=metadata)
+    if maker.chance(0.7):
+        _revisions(maker, workload, {"x-old": of_pods, "x-new": template} if is_edited else {"x-old": of_pods})
     for name in NODES:
         node = live_node(next(each for each in maker.objects if each["metadata"]["name"] == name))
         if is_for_node(template["spec"], node) or maker.chance(0.2):
-            maker.pod(workload, f"x-{name}", of_pods, node=name)
+            maker.pod(workload, f"x-{name}", of_pods, node=name, labels={_HASH: "old"})
 
 
 def _nobody(maker: Maker) -> None:
