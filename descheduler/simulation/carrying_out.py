@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -61,7 +61,8 @@ def carried_out(decisions: Decisions, every: timedelta) -> CarriedOut:
     prover = _prover(after, decisions, _counted_on(decisions))
     bound = {id(pod): started(there, now) for pod, there in prover.scheduled()}
     arrivals = [_bound(each, bound) for each in arrivals]
-    pods = tuple(bound.get(id(pod), pod) for pod in prover.cluster.snapshot.pods)
+    held_up = set(_held_up(created.others, bound))
+    pods = tuple(bound.get(id(pod), pod) for pod in prover.cluster.snapshot.pods if id(pod) not in held_up)
     return CarriedOut(
         snapshot=_with_status(replace(after, pods=pods, migration_jobs=()), before, arrivals, bound.values(), every),
         now=now + every,
@@ -103,6 +104,17 @@ def _without(arrivals: Sequence[Arrival], held_back: Container[str]) -> list[Arr
         else each
         for each in arrivals
     ]
+
+
+def _held_up(others: Iterable[Pod], bound: Container[int]) -> Iterator[int]:
+    """The identities of pods that a StatefulSet does not create, as one of its lower ordinals has no node."""
+    waiting: set[str] = set()
+    for pod in others:
+        if pod.controller is not None and pod.controller.kind == "StatefulSet":
+            if pod.controller.uid in waiting:
+                yield id(pod)
+            elif id(pod) not in bound:
+                waiting.add(pod.controller.uid)
 
 
 def _pods_after(before: Snapshot, arrivals: Sequence[Arrival], others: Iterable[Pod]) -> tuple[Pod, ...]:

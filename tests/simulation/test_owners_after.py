@@ -134,6 +134,21 @@ def test_ordinals_come_once_the_one_that_held_them_up_is_new() -> None:
     ]
 
 
+def test_only_one_ordinal_comes_where_it_finds_no_node() -> None:
+    """The newest template asks for more than any node has, and the partition keeps the first pod as it is."""
+    spec: Object = {"updateStrategy": {"rollingUpdate": {"partition": 1}}, "template": pod_object("t", cpu="64")}
+    status: Object = {"currentRevision": "db-1", "updateRevision": "db-2"}
+    labels = {"controller-revision-hash": "db-1"}
+
+    after = carry_out(
+        evicting(),
+        workload_object("StatefulSet/db", replicas=3, **spec) | {"status": status},
+        member(0, containers=RESTARTED, ready=False, labels=labels),
+    )
+
+    assert [(pod.name, pod.is_ready) for pod in after.snapshot.pods] == [("db-0", True), ("db-1", False)]
+
+
 def test_pod_of_a_daemon_set_comes_back_to_its_node() -> None:
     after = carry_out(
         evicting(podProtections={"defaultDisabled": ["DaemonSetPods"]}),

@@ -135,7 +135,7 @@ class ReplacementMaker:
         labels = self._labels_of(victim, None if like is victim else like)
         spec = self._spec_of(like, None, labels, None).spec
         spec = for_node(spec, answer.node, DAEMON_TOLERATIONS) if answer.node else spec
-        name = victim.name if owner.kind == "StatefulSet" and like is not victim else f"{victim.name}+"
+        name = victim.name if owner.kind == "StatefulSet" else f"{victim.name}+"
         pod = _new_pod(victim, owner, spec, labels, like, name, victim.claim_names, answer)
         return Replacement(victim, answer, pod, "live", (note, *answer.notes))
 
