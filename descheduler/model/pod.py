@@ -169,7 +169,8 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
     """One pod. Times are aware UTC, None for the zero time; `node_name` is empty while unbound.
 
     `annotations` holds only the keys that some rule reads; `conditions` is None in a snapshot taken without them.
-    `resized` is what the pod holds while that differs from what its spec asks for, None otherwise.
+    `resized` is what the pod holds while that differs from what its spec asks for, None otherwise. `is_respecified`
+    says that its spec was changed after it was created, as by a resize in place.
     """
 
     name: str
@@ -195,6 +196,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
     ephemeral_volumes: tuple[EphemeralVolume, ...] = ()
     nominated_node_name: str = ""
     resized: ResizedRequests | None = None
+    is_respecified: bool = False
 
     @property
     def key(self) -> str:

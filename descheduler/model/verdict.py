@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 
-__all__ = ["ACCEPTED", "Reason", "Verdict", "limit_reached", "refuse"]
+__all__ = ["ACCEPTED", "BudgetRefusal", "Reason", "Verdict", "limit_reached", "refuse"]
 
 
 class Reason(Enum):
@@ -113,16 +113,27 @@ class Reason(Enum):
     )
 
 
+class BudgetRefusal(msgspec.Struct, frozen=True):
+    """How the eviction API refuses for a budget: HTTP status, text of its cause, and the Retry-After header in seconds,
+    None without one."""
+
+    code: int
+    cause: str
+    retry_after_seconds: int | None = None
+
+
 class Verdict(msgspec.Struct, frozen=True, gc=False):
     """An answer about one pod. `reason` is None exactly when the pod may go; `subject` names the object at fault.
 
-    `reached` is the limit of a refusal for `LIMIT_REACHED`, None of any other.
+    `reached` is the limit of a refusal for `LIMIT_REACHED`, None of any other. `api_refusal` is what the eviction API
+    would answer, where a budget is why the pod stays.
     """
 
     reason: Reason | None = None
     message: str = ""
     subject: str = ""
     reached: ReachedLimit | None = None
+    api_refusal: BudgetRefusal | None = None
 
     @property
     def is_accepted(self) -> bool:

@@ -89,6 +89,8 @@ class OutcomeCode(Enum):
     FORBIDDEN = "forbidden"
     """The run is not allowed to evict the pod (RBAC or admission), or a PodDisruptionBudget is in a state that forbids
     every eviction."""
+    NAMESPACE_TERMINATING = "namespace-terminating"
+    """The namespace of the pod is being deleted, and its pods with it; the API server refuses evictions there."""
     SEVERAL_BUDGETS = "several-budgets"
     """More than one PodDisruptionBudget selects the pod; the API server refuses the eviction of such pods."""
     CONFLICT = "conflict"

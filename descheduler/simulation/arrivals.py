@@ -10,12 +10,9 @@ from msgspec.structs import replace
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.plan.moves import Move
-
-__all__ = ["Arrival", "arrival_of", "started"]
-
 from descheduler.report.simulation_document import Fate
 
-"""What becomes of the replacement of an evicted pod."""
+__all__ = ["Arrival", "arrival_of", "started"]
 
 
 class Arrival(msgspec.Struct, frozen=True):
@@ -29,8 +26,8 @@ class Arrival(msgspec.Struct, frozen=True):
 def arrival_of(move: Move, now: datetime) -> Arrival:
     """What comes for the pod of `move`, which is evicted at `now`.
 
-    A scheduled pod is ready at once. One whose scheduler is not modelled waits, for nobody knows where it goes. Where
-    the owner waits for another pod to change, nothing comes: nothing else happens in a simulation. Static pods stay.
+    A scheduled pod is ready at once. One whose scheduler is not modelled waits, for nobody knows where it goes. Static
+    pods stay.
     """
     landing = move.landing
     if landing is None:
@@ -39,7 +36,7 @@ def arrival_of(move: Move, now: datetime) -> Arrival:
         again = replace(_successor(move.pod, move.pod, now), name=f"{move.pod.name}+")
         return Arrival(move, started(again, now), "scheduled")
     pod = landing.replacement.pod
-    if pod is None or landing.replacement.barred or landing.replacement.answer.blocked_by:
+    if pod is None or landing.replacement.barred:
         return Arrival(move, None, "not created")
     new = _successor(pod, move.pod, now)
     if landing.node is None:

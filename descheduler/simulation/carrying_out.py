@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -16,6 +16,7 @@ from descheduler.eviction.placement_verification.placement_verification import s
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.placement.created_pods import Coming, created_pods
 from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
@@ -47,18 +48,21 @@ def carried_out(decisions: Decisions, every: timedelta) -> CarriedOut:
     """What the next run finds, which comes `every` after the one that took `decisions`.
 
     Every eviction goes well, and every replacement lands where the plan predicts it and is ready by then. Pending pods
-    are bound where the plan counts on them, and then others that fit. Nothing else happens in between: no
-    pod is created, finishes or fails, unless the eviction ends its Job. PodMigrationJobs that were under way have
-    ended, and their pods are where they were.
+    are bound where the plan counts on them, and then others that fit. Nothing else happens in between: no pod finishes
+    or fails unless the eviction ends its Job, and none is created but those that owners create because of evictions.
+    PodMigrationJobs that were under way have ended, and their pods are where they were.
     """
     before, now = decisions.snapshot, decisions.now
-    arrivals = [arrival_of(move, now) for move in decisions.leaving]
     workloads = workloads_after(before.workloads, decisions.leaving)
-    after = replace(before, pods=_pods_after(before, arrivals), workloads=workloads)
+    arrivals = [arrival_of(move, now) for move in decisions.leaving]
+    created = created_pods(before, workloads, list(map(_coming, arrivals)), now)
+    arrivals = _without(arrivals, created.held_back)
+    after = replace(before, pods=_pods_after(before, arrivals, created.others), workloads=workloads)
     prover = _prover(after, decisions, _counted_on(decisions))
     bound = {id(pod): started(there, now) for pod, there in prover.scheduled()}
     arrivals = [_bound(each, bound) for each in arrivals]
-    pods = tuple(bound.get(id(pod), pod) for pod in prover.cluster.snapshot.pods)
+    held_up = set(_held_up(created.others, bound))
+    pods = tuple(bound.get(id(pod), pod) for pod in prover.cluster.snapshot.pods if id(pod) not in held_up)
     return CarriedOut(
         snapshot=_with_status(replace(after, pods=pods, migration_jobs=()), before, arrivals, bound.values(), every),
         now=now + every,
@@ -86,12 +90,41 @@ def _counted_on(decisions: Decisions) -> list[HeldRoom]:
     return [HeldRoom(pod, there.node_name) for pod, there in prover.scheduled()]
 
 
-def _pods_after(before: Snapshot, arrivals: Iterable[Arrival]) -> tuple[Pod, ...]:
+def _coming(arrival: Arrival) -> Coming:
+    return Coming(arrival.move.pod, arrival.move.landing, is_ready=arrival.fate == "scheduled")
+
+
+def _without(arrivals: Sequence[Arrival], held_back: Container[str]) -> list[Arrival]:
+    """The arrivals, of which nothing comes of those that are held back, and for Jobs that have ended."""
+    ended = ended_owners(each.move for each in arrivals)
+    nothing = {"pod": None, "fate": "not created"}
+    return [
+        msgspec.structs.replace(each, **nothing)
+        if each.move.pod.uid in held_back or _is_of(each.move.pod, ended)
+        else each
+        for each in arrivals
+    ]
+
+
+def _held_up(others: Iterable[Pod], bound: Container[int]) -> Iterator[int]:
+    """The identities of pods that a StatefulSet does not create, as one of its lower ordinals has no node."""
+    waiting: set[str] = set()
+    for pod in others:
+        if pod.controller is not None and pod.controller.kind == "StatefulSet":
+            if pod.controller.uid in waiting:
+                yield id(pod)
+            elif id(pod) not in bound:
+                waiting.add(pod.controller.uid)
+
+
+def _pods_after(before: Snapshot, arrivals: Sequence[Arrival], others: Iterable[Pod]) -> tuple[Pod, ...]:
     gone = {id(each.move.pod) for each in arrivals}
     ended = ended_owners(each.move for each in arrivals)
     pods = [pod for pod in before.pods if id(pod) not in gone and not _is_of(pod, ended)]
     pods += [each.pod for each in arrivals if each.pod is not None]
-    return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name)))
+    return tuple(
+        sorted((*pods, *(pod for pod in others if not _is_of(pod, ended))), key=lambda pod: (pod.namespace, pod.name))
+    )
 
 
 def _is_of(pod: Pod, owners: Container[str]) -> bool:

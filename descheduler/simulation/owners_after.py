@@ -39,6 +39,5 @@ def _job_after(job: JobFacts, landing: Landing) -> JobFacts:
     answer = landing.replacement.answer
     if answer.end is not None:
         return msgspec.structs.replace(job, conditions=job.conditions | {answer.end.condition})
-    if answer.failed_index is not None:
-        return msgspec.structs.replace(job, failed_indexes=job.failed_indexes | {answer.failed_index})
-    return msgspec.structs.replace(job, num_failed=job.num_failed + answer.is_counted)
+    failed = job.failed_indexes if answer.failed_index is None else job.failed_indexes | {answer.failed_index}
+    return msgspec.structs.replace(job, failed_indexes=failed, num_failed=job.num_failed + answer.is_counted)

@@ -47,6 +47,12 @@ from tests.migration.stand_ins import Clock
 
 IN_BACKGROUND = replace(FAST, feature_gates={EVICTIONS_IN_BACKGROUND: True})
 FORBIDDEN = failure(403, "Forbidden", "pods is forbidden")
+TERMINATING = failure(
+    403,
+    "Forbidden",
+    'pods "cart" is forbidden: unable to create new content in namespace default because it is being terminated',
+    causes=(("NamespaceTerminating", "namespace default is being terminated"),),
+)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +64,7 @@ FORBIDDEN = failure(403, "Forbidden", "pods is forbidden")
         pytest.param([several_budgets()], OutcomeCode.SEVERAL_BUDGETS, 1, id="two budgets are never asked twice"),
         pytest.param([failure(404, "NotFound", "gone")], OutcomeCode.POD_GONE, 1, id="a pod that left by itself"),
         pytest.param([FORBIDDEN], OutcomeCode.FORBIDDEN, 1, id="a right that is missing"),
+        pytest.param([TERMINATING], OutcomeCode.NAMESPACE_TERMINATING, 1, id="a namespace that is being deleted"),
         pytest.param([failure(500, "InternalError", "oops")], OutcomeCode.DONE, 2, id="a fault of the server"),
         pytest.param(
             [failure(500, "InternalError", "oops")] * 3, OutcomeCode.SERVER_ERROR, 3, id="a lasting fault of the server"

@@ -44,6 +44,7 @@ __all__ = [
     "PodDecoder",
     "PodParts",
     "ToldParts",
+    "is_respecified",
     "node_decoder",
     "pod_decoder",
 ]
@@ -97,6 +98,7 @@ class PodParts(msgspec.Struct, frozen=True, gc=False, eq=False):
         owners: tuple[Owner, ...],
         claim_names: tuple[str, ...],
         conditions: tuple[PodCondition, ...] | None,
+        is_respecified: bool,
     ) -> Pod:
         """The pod that adds this of its own; arguments as the fields of `Pod`."""
         status = self.status
@@ -124,7 +126,13 @@ class PodParts(msgspec.Struct, frozen=True, gc=False, eq=False):
             self.volumes.ephemeral,
             status.nominated_node_name,
             self.resized,
+            is_respecified,
         )
+
+
+def is_respecified(metadata: wire.MetadataWire) -> bool:
+    """Whether the spec of a pod was changed after it was created; before kubernetes 1.33 pods have no generation."""
+    return metadata.generation is not None and metadata.generation > 1
 
 
 class PodDecoder:
@@ -176,6 +184,7 @@ class PodDecoder:
             self._owners.value(metadata.owner_references),
             parts.volumes.claim_names,
             decode_conditions(told_parts.conditions) if self.keep_conditions else None,
+            is_respecified(metadata),
         )
 
     def asked(self, asked: wire.PodSpecWire) -> AskedParts:

@@ -49,6 +49,7 @@ class MetadataWire(Wire):
     name: str | None = None
     namespace: str | None = None
     uid: str | None = None
+    generation: Int64 | None = None
     creation_timestamp: datetime | None = None
     deletion_timestamp: datetime | None = None
     labels: msgspec.Raw = ABSENT

@@ -29,8 +29,8 @@ QuantityEntry: key=1 value=2:Quantity
 Owner: apiVersion=5 kind=1 name=3 uid=4 controller=6:bool
 Expression: key=1 operator=2 values=3:*string
 Selector: matchLabels=1:*TextEntry matchExpressions=2:*Expression
-Metadata: name=1 namespace=3 uid=5 creationTimestamp=8:Time deletionTimestamp=9:Time labels=11:*TextEntry
-  annotations=12:*TextEntry ownerReferences=13:*Owner
+Metadata: name=1 namespace=3 uid=5 generation=7:int64 creationTimestamp=8:Time deletionTimestamp=9:Time
+  labels=11:*TextEntry annotations=12:*TextEntry ownerReferences=13:*Owner
 """
 
 _NODE = """

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from descheduler.cluster.decoding import wire
-from descheduler.cluster.decoding.decode import AskedParts, PodDecoder, PodParts, ToldParts
+from descheduler.cluster.decoding.decode import AskedParts, PodDecoder, PodParts, ToldParts, is_respecified
 from descheduler.cluster.messages.as_json import json_of, moment_of
 from descheduler.cluster.messages.definitions import message_class
 from descheduler.model.pod import Owner, Pod, PodCondition
@@ -44,6 +44,7 @@ class _Common(msgspec.Struct, frozen=True, gc=False, eq=False):
     namespace: str
     labels: Mapping[str, str]
     owners: tuple[Owner, ...]
+    is_respecified: bool
     has_annotations: bool
     """Whether there are some that a rule reads."""
 
@@ -115,6 +116,7 @@ class ProtoPodReader:
             common.owners,
             claims or parts.volumes.claim_names,
             conditions,
+            common.is_respecified,
         )
 
     def _without_own(self, message: Any) -> tuple[_Common, PodParts]:
@@ -149,6 +151,7 @@ class ProtoPodReader:
             intern(block.namespace or ""),
             self._decoder.labels(bytes(block.labels)),
             self._decoder.owners(bytes(block.owner_references)),
+            is_respecified(block),
             has_annotations=any(name in self._decoder.annotation_keys for name in names),
         )
 

@@ -34,8 +34,9 @@ def checked_verdict(answer: object) -> Verdict:
     if verdict.reason is not None:
         is_of(verdict.reason, Reason, "the reason of the verdict")
     message, subject = text_of(verdict.message, "the message"), text_of(verdict.subject, "the subject")
-    if message is not verdict.message or subject is not verdict.subject or verdict.reached is not None:
-        return Verdict(verdict.reason, message, subject)  # the limits of a policy are the evictor's
+    is_of_evictor = verdict.reached is not None or verdict.api_refusal is not None
+    if message is not verdict.message or subject is not verdict.subject or is_of_evictor:
+        return Verdict(verdict.reason, message, subject)  # limits and answers of the API are the evictor's
     return verdict
 
 

@@ -19,7 +19,7 @@ from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.model.verdict import ACCEPTED, BudgetRefusal, Reason, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
 
@@ -40,14 +40,6 @@ class _Taken(msgspec.Struct, frozen=True):
 
     disruptions: int = 0
     healthy: int = 0
-
-
-class BudgetRefusal(msgspec.Struct, frozen=True):
-    """One refusal: the HTTP status, the text of its cause, and the Retry-After header in seconds, None without one."""
-
-    code: int
-    cause: str
-    retry_after_seconds: int | None = None
 
 
 def _needs_no_budget(pod: Pod) -> bool:
@@ -126,11 +118,12 @@ class BudgetLedger:
             return ACCEPTED
         if len(budgets) > 1:
             names = ", ".join(budget.name for budget in budgets)
-            return refuse(Reason.SEVERAL_BUDGETS, f"more than one PodDisruptionBudget covers the pod: {names}", names)
+            message = f"more than one PodDisruptionBudget covers the pod: {names}"
+            return Verdict(Reason.SEVERAL_BUDGETS, message, names, api_refusal=refusal)
         budget = budgets[0]
         if is_surged and self._has_room_with_one_more(budget):
             return ACCEPTED
-        return refuse(Reason.DISRUPTION_BUDGET, _sentence(budget), budget.key)
+        return Verdict(Reason.DISRUPTION_BUDGET, _sentence(budget), budget.key, api_refusal=refusal)
 
     def refusal(self, pod: Pod, *, is_counted_again: bool = True) -> BudgetRefusal | None:
         """How the API would refuse the eviction of `pod` now; None when it would not.

@@ -16,6 +16,7 @@ POD_GONE = "the pod does not exist any more"
 _EVACUATION = "Eviction triggered evacuation"
 _SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
 _BUDGET_CAUSE = "DisruptionBudget"
+_TERMINATING_CAUSE = "NamespaceTerminating"
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -56,7 +57,8 @@ def judge(
         case 409 if response.is_told:
             return _refused(OutcomeCode.CONFLICT, response)
         case 403 if response.is_told:
-            return _refused(OutcomeCode.FORBIDDEN, response)
+            is_terminating = any(cause.reason == _TERMINATING_CAUSE for cause in response.causes)
+            return _refused(OutcomeCode.NAMESPACE_TERMINATING if is_terminating else OutcomeCode.FORBIDDEN, response)
         case 429 if evictions_in_background and eviction.request_evict_only and _EVACUATION in response.message:
             return Judgement(OutcomeKind.BACKGROUND, OutcomeCode.HANDED_OVER, "another controller evacuates the pod")
         case 429:

@@ -12,7 +12,7 @@ from descheduler.placement.batches.settled_batch import Finding, SettledBatch
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict, worst
 from descheduler.placement.landings.pending_pods import PendingPods
-from descheduler.placement.landings.verdicts import OF_LIVE_SIZE, OF_TEMPLATE_SIZE, verdict_of
+from descheduler.placement.landings.verdicts import of_live_size, of_template_size, verdict_of
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["JointProof"]
@@ -152,7 +152,9 @@ def _either(landing: Landing, other: Landing) -> Landing:
     """The landing where it depends on the size: `other` is that of the other size."""
     if LandingVerdict.NO not in (landing.verdict, other.verdict):
         return landing
-    lands, condition = (other, OF_LIVE_SIZE) if landing.verdict is LandingVerdict.NO else (landing, OF_TEMPLATE_SIZE)
+    gets_live_size = landing.verdict is LandingVerdict.NO
+    lands = other if gets_live_size else landing
+    condition = of_live_size(landing.victim) if gets_live_size else of_template_size(landing.victim)
     verdict = worst((lands.verdict, LandingVerdict.LANDS_IF))
     conditions = (*lands.conditions, condition)
     return msgspec.structs.replace(lands, verdict=verdict, settled=verdict, conditions=conditions)

@@ -16,10 +16,10 @@ from descheduler.placement.landings.held_room import land_in_held_room, no_room_
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.verdicts import (
-    OF_LIVE_SIZE,
-    OF_TEMPLATE_SIZE,
     landed,
     not_landed,
+    of_live_size,
+    of_template_size,
     verdict_of,
 )
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -86,9 +86,10 @@ class Decider:
         if unplaced.returns_at_once and not looks_first:
             is_clear = len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation)
             cold = verdict_of(unplaced, attempt.evaluation) if is_clear else self._cold_in_hindsight(unplaced, trial)
-        conditions = (OF_TEMPLATE_SIZE,) if other is not None and not other.fits else ()
+        conditions = (of_template_size(unplaced.victim),) if other is not None and not other.fits else ()
         if placement is None and other is not None and other.fits and unplaced.alternative is not None:
-            placement, conditions = unplaced.alternative.place().placement, (OF_LIVE_SIZE,)
+            placement = unplaced.alternative.place().placement
+            conditions = (of_live_size(unplaced.victim),)
         if placement is not None:
             looked_at = attempt.evaluation if placement is attempt.placement else None
             return Decision(

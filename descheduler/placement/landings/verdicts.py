@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Placement
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.replacements.other_size import is_sized_by_autoscaler
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["OF_LIVE_SIZE", "OF_TEMPLATE_SIZE", "landed", "not_landed", "not_looked_for", "verdict_of"]
+__all__ = ["landed", "not_landed", "not_looked_for", "of_live_size", "of_template_size", "verdict_of"]
 
 _UNSCORED = (
     "several nodes pass all filters, but a preferred term of the replacement pod cannot be read, so it is never"
     " scheduled"
 )
 _APART = "the replacement pods of its gang can only be scheduled together, and not all of them find a node"
-OF_TEMPLATE_SIZE = (
-    "the replacement pod keeps the requests of its template (VerticalPodAutoscaler changed them for this pod)"
-)
-OF_LIVE_SIZE = "the replacement pod gets the requests of this pod again (VerticalPodAutoscaler)"
+
+
+def of_template_size(victim: Pod) -> str:
+    """The condition that admission leaves the size of the template, where it gave another one to `victim`."""
+    whose = "VerticalPodAutoscaler" if is_sized_by_autoscaler(victim) else "admission"
+    return f"the replacement pod keeps the requests of its template ({whose} changed them for this pod)"
+
+
+def of_live_size(victim: Pod) -> str:
+    """The condition that admission gives the size of `victim` again."""
+    whose = "VerticalPodAutoscaler" if is_sized_by_autoscaler(victim) else "admission changed them"
+    return f"the replacement pod gets the requests of this pod again ({whose})"
 
 
 def verdict_of(unplaced: UnplacedReplacement, evaluation: Evaluation) -> LandingVerdict:

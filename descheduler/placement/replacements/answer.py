@@ -40,20 +40,19 @@ class OwnerEnd(msgspec.Struct, frozen=True):
 class OwnerAnswer(msgspec.Struct, frozen=True):
     """What comes after an eviction. Sentences have no full stop; those that do not apply are empty.
 
-    `is_early` says that the pod comes while the evicted one is terminating. `conditions` must hold before it comes, and
-    `blocked_by` names the pod that has to change for it, unless this run changes it. `delay_seconds` is a back-off.
-    `doubt` says why nobody knows whether it comes, in the same words for all pods that it concerns. `cause` says why
-    nothing comes, `loss` what is lost with the pod where the owner fails or ends. `end` is how a Job ends at once or
-    shortly after, None where it goes on; `failed_index` is the one of a Job that fails, and `is_counted` says that the
-    eviction counts against a limit of failures. `node` is the one that the pod is for, "" where the scheduler chooses.
-    `revision` is the template that it is made from, None for the present one of the owner; `like` is a live pod of the
-    revision, where its template is not in the snapshot. `notes` are for the operator.
+    `is_early` says that the pod comes while the evicted one is terminating. `conditions` must hold before it comes, or
+    before one comes that was evicted earlier. `delay_seconds` is a back-off. `doubt` says why nobody knows whether it
+    comes, in the same words for all pods that it concerns. `cause` says why nothing comes, `loss` what is lost with the
+    pod where the owner fails or ends. `end` is how a Job ends at once or shortly after, None where it goes on;
+    `failed_index` is the one of a Job that fails, and `is_counted` says that the eviction counts against a limit of
+    failures. `node` is the one that the pod is for, "" where the scheduler chooses. `revision` is the template that it
+    is made from, None for the present one of the owner; `like` is a live pod of the revision, where its template is not
+    in the snapshot. `notes` are for the operator.
     """
 
     returns: Returns
     is_early: bool = False
     conditions: tuple[str, ...] = ()
-    blocked_by: str = ""
     delay_seconds: int = 0
     doubt: str = ""
     cause: str = ""

@@ -9,15 +9,17 @@ from typing import Literal
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.annotations import VPA_UPDATES_ANNOTATION
+from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
 from descheduler.model.pod import Owner, Pod, PodSpec
 from descheduler.model.selection.taints import Toleration
 from descheduler.model.workloads import PodRevision, Workload
 from descheduler.placement.replacements.admission import Admission, FullQuota
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns
 from descheduler.placement.replacements.controllers.daemon_set import DAEMON_TOLERATIONS
+from descheduler.placement.replacements.controllers.job_failures import index_failures
 from descheduler.placement.replacements.controllers.situation import ORDINARY_ENDING, Ending
 from descheduler.placement.replacements.labels import label_keys, replacement_labels, with_label_keys
+from descheduler.placement.replacements.other_size import of_other_size
 from descheduler.placement.replacements.owners import Owners, why_unmovable
 from descheduler.placement.replacements.spec import Defaults, MergedSpec, for_node, merge_specs
 
@@ -121,19 +123,20 @@ class ReplacementMaker:
             name = victim.name
             claims = (*claims, *(f"{claim.name}-{name}" for claim in workload.claim_templates))
         spec = _placed(merged.spec, answer.node, template.node_name)
-        pod = _new_pod(victim, owner, spec, labels, template, name, claims)
+        pod = _new_pod(victim, owner, spec, labels, template, name, claims, answer)
         notes = (*merged.notes, *answer.notes)
         if template.node_name:
             notes = (*notes, f"the owner's pod template names node {template.node_name} (nodeName)")
-        return Replacement(victim, answer, pod, "template", notes, alternative=_of_other_size(victim, pod, answer))
+        other = of_other_size(victim, pod, workload, self._snapshot.revisions)
+        return Replacement(victim, answer, pod, "template", notes, alternative=other)
 
     def _copied(self, victim: Pod, like: Pod, owner: Owner, answer: OwnerAnswer, note: str) -> Replacement:
         """A pod such as `like`, with what identifies `victim`."""
         labels = self._labels_of(victim, None if like is victim else like)
         spec = self._spec_of(like, None, labels, None).spec
         spec = for_node(spec, answer.node, DAEMON_TOLERATIONS) if answer.node else spec
-        name = victim.name if owner.kind == "StatefulSet" and like is not victim else f"{victim.name}+"
-        pod = _new_pod(victim, owner, spec, labels, like, name, victim.claim_names)
+        name = victim.name if owner.kind == "StatefulSet" else f"{victim.name}+"
+        pod = _new_pod(victim, owner, spec, labels, like, name, victim.claim_names, answer)
         return Replacement(victim, answer, pod, "live", (note, *answer.notes))
 
     def _admitted(self, made: Replacement, workload: Workload | None, num_before: int) -> Replacement:
@@ -205,26 +208,6 @@ def _placed(spec: PodSpec, own_node: str, named_node: str) -> PodSpec:
     return for_node(spec, named_node, _ALL_TAINTS) if named_node else spec
 
 
-def _of_other_size(victim: Pod, pod: Pod, answer: OwnerAnswer) -> Pod | None:
-    """`pod` with the size of `victim`, where admission has set that and may set it again; else None."""
-    if VPA_UPDATES_ANNOTATION not in victim.annotations or pod.spec.requests == victim.spec.requests:
-        return None
-    live = victim.spec
-    spec = msgspec.structs.replace(
-        pod.spec,
-        containers=live.containers,
-        init_containers=live.init_containers,
-        images=live.images,
-        init_images=live.init_images,
-        requests=live.requests,
-        qos_class=live.qos_class,
-        scoring_requests=live.scoring_requests,
-        incoming_scoring_requests=live.incoming_scoring_requests,
-        pod_level_requests=live.pod_level_requests,
-    )
-    return msgspec.structs.replace(pod, spec=spec)
-
-
 def _delayed(made: Replacement, full: FullQuota) -> Replacement:
     """`made`, where a quota has no room for it beside its predecessor."""
     note = f"ResourceQuota {full.name} has no room for the replacement pod until this pod is gone"
@@ -245,6 +228,7 @@ def _new_pod(
     template: Pod,
     name: str,
     claim_names: tuple[str, ...],
+    answer: OwnerAnswer,
 ) -> Pod:
     """A pod to be created, hence without uid and state."""
     return Pod(
@@ -258,7 +242,7 @@ def _new_pod(
         started_at=None,
         deleted_at=None,
         labels=labels,
-        annotations=template.annotations,
+        annotations=_annotations(victim, template, answer),
         owners=victim.owners if owner in victim.owners else (owner,),
         claim_names=claim_names,
         status_reason="",
@@ -270,3 +254,12 @@ def _new_pod(
         conditions=(),
         ephemeral_volumes=template.ephemeral_volumes,
     )
+
+
+def _annotations(victim: Pod, template: Pod, answer: OwnerAnswer) -> Mapping[str, str]:
+    """Those of the template, and by which a Job counts the failures of an index."""
+    if JOB_INDEX_FAILURES_ANNOTATION not in victim.annotations:
+        return template.annotations
+    kept = {key: victim.annotations[key] for key in (JOB_INDEX_ANNOTATION,) if key in victim.annotations}
+    failures = str(index_failures(victim) + answer.is_counted)
+    return {**template.annotations, **kept, JOB_INDEX_FAILURES_ANNOTATION: failures}

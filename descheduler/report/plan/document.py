@@ -19,6 +19,7 @@ ReturnsWord = Literal["at once", "when gone", "later", "on its own node", "not c
 """The verdicts, from the best to the worst."""
 
 __all__ = [
+    "ApiAnswer",
     "BackgroundEviction",
     "Failure",
     "LandingCause",
@@ -187,13 +188,22 @@ class RefusedAlso(Fields, frozen=True, gc=False):
     message: str
 
 
+class ApiAnswer(Fields, frozen=True):
+    """What the eviction API would answer: HTTP status, text of its cause, and Retry-After in seconds, if it has one."""
+
+    code: int
+    cause: str
+    retry_after_seconds: int | None
+
+
 class PlannedRefusal(Fields, frozen=True, gc=False):
     """A pod that a plugin selected and that is not evicted, once.
 
     `reason` says why the plugin selected it, empty when it gave no reason. `message` says what blocks the eviction,
     `subject` names the object that blocks it, and `limit` the key of the policy whose limit is reached, empty where it
     is something else. `is_attempt` tells whether the eviction was requested in the run; a limit can have stopped the
-    plugin before, or a filter excluded the pod. `others` are further refusals of the pod.
+    plugin before, or a filter excluded the pod. `others` are further refusals of the pod. `apiAnswer` is what the
+    eviction API would answer, where a PodDisruptionBudget is why the pod is not evicted, null otherwise.
     """
 
     pod: PodReference
@@ -207,6 +217,7 @@ class PlannedRefusal(Fields, frozen=True, gc=False):
     limit: str
     is_attempt: bool = msgspec.field(name="attempt")
     others: tuple[RefusedAlso, ...]
+    api_answer: ApiAnswer | None
 
 
 class RefusalCount(Fields, frozen=True):

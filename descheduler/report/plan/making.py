@@ -15,6 +15,7 @@ from descheduler.report.document import API_VERSION, PodReference
 from descheduler.report.facts import facts_of
 from descheduler.report.identities import policy_identity, snapshot_identity
 from descheduler.report.plan.document import (
+    ApiAnswer,
     BackgroundEviction,
     Failure,
     HeldRoom,
@@ -130,7 +131,15 @@ def _refusal(staying: Staying) -> PlannedRefusal:
         limit="" if verdict.limit is None else verdict.limit.value,
         is_attempt=staying.is_attempt,
         others=tuple(map(_also, staying.others)),
+        api_answer=_api_answer(verdict),
     )
+
+
+def _api_answer(verdict: Verdict) -> ApiAnswer | None:
+    refusal = verdict.api_refusal
+    if refusal is None:
+        return None
+    return ApiAnswer(code=refusal.code, cause=refusal.cause, retry_after_seconds=refusal.retry_after_seconds)
 
 
 def _also(refusal: moves.Refusal) -> RefusedAlso:

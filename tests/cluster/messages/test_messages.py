@@ -60,6 +60,13 @@ def sample(kind: str) -> list[Object]:
     return found[::7]
 
 
+def generation(number: int) -> Object:
+    """A pod of that generation, which is 1 until its spec is changed."""
+    made = pod_object(f"generation-{number}")
+    made["metadata"]["generation"] = number
+    return made
+
+
 def odd_pods() -> list[Object]:
     bare: Object = {"metadata": {"name": "bare"}}
     ephemeral: list[Object] = [
@@ -90,6 +97,7 @@ def odd_pods() -> list[Object]:
         pod_object("proportional", cpu="0.1", memory="1e3"),
         resized,
         stuck,
+        *map(generation, (1, 2)),
         *[pod_object(f"ünï-{name}", labels={"app": name}) for name in ("é", "漢")],
     ]
 

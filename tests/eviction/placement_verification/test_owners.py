@@ -153,6 +153,34 @@ def test_ordered_stateful_set_loses_no_pod_above_one_that_is_not_ready(lower: Ob
     assert {name: refusals(decisions)[name] for name in ("db-1", "db-2")} == {"db-1": waits, "db-2": waits}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "condition"),
+    [
+        pytest.param(
+            "db-0",
+            "db-1",
+            "StatefulSet db waits until pod db-0, which is evicted as well, is ready again",
+            id="the lower ordinal first",
+        ),
+        pytest.param(
+            "db-1",
+            "db-0",
+            "pod db-1, which is evicted as well, waits until this pod of StatefulSet db is ready again",
+            id="the higher ordinal first",
+        ),
+    ],
+)
+def test_ordered_stateful_set_loses_one_pod_a_run(first: str, second: str, condition: str) -> None:
+    """Plugins go from node to node."""
+    nodes = [*NODES, node_object("n3", cpu="4", taints=[OLD])]
+    pods = [pod_object(name, node=node, owners=["StatefulSet/db"]) for name, node in ((first, "n1"), (second, "n3"))]
+
+    decisions = run(*pods, workload_object("StatefulSet/db", replicas=2), nodes=nodes)
+
+    assert evicted(decisions) == {first: "when gone"}
+    assert refusals(decisions) == {second: (Reason.CONDITIONAL_LANDING, condition)}
+
+
 def test_ordinals_from_another_start_are_created_again() -> None:
     spec: dict[str, Any] = {"ordinals": {"start": 5}, "podManagementPolicy": "Parallel"}
 
@@ -182,6 +210,20 @@ def test_pod_whose_size_admission_may_set_again_goes_only_where_both_sizes_land(
 
     assert evicted(fits) == {"db": "at once"}
     assert refusals(too_large)["db"][0] is Reason.CONDITIONAL_LANDING
+
+
+def test_pod_that_differs_from_a_template_nobody_can_have_edited_goes_only_where_both_sizes_land() -> None:
+    """A webhook that leaves no annotation has set the size; what was resized in place comes back by the template."""
+    workload = workload_object("ReplicaSet/db", template=pod_object("t", cpu="1"), deployment="db")
+    pod = pod_object("db", node="n1", cpu="5", owners=["ReplicaSet/db"])
+    resized = {**pod, "metadata": {**pod["metadata"], "generation": 2}}
+    deployment = workload_object("Deployment/db")
+
+    refused, goes = run(pod, workload, deployment), run(resized, workload, deployment)
+
+    condition = "the replacement pod keeps the requests of its template (admission changed them for this pod)"
+    assert refusals(refused) == {"db": (Reason.CONDITIONAL_LANDING, condition)}
+    assert evicted(goes) == {"db": "at once"}
 
 
 def test_daemon_set_pod_that_its_node_is_not_to_have_goes_for_good() -> None:

@@ -37,6 +37,13 @@ EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggere
         ),
         pytest.param(EvictionResponse(403), OutcomeKind.REFUSED, OutcomeCode.FORBIDDEN, None, id="forbidden"),
         pytest.param(
+            EvictionResponse(403, causes=(StatusCause("NamespaceTerminating", "namespace n is being terminated"),)),
+            OutcomeKind.REFUSED,
+            OutcomeCode.NAMESPACE_TERMINATING,
+            None,
+            id="the namespace is being deleted",
+        ),
+        pytest.param(
             EvictionResponse(500, message=SEVERAL, retry_after_seconds=1.0),
             OutcomeKind.REFUSED,
             OutcomeCode.SEVERAL_BUDGETS,

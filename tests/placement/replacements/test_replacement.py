@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -203,6 +204,27 @@ def test_indexed_job_pod_keeps_its_completion_index() -> None:
     made = replacement(live, workload_object("Job/sum", template=pod_object("t", labels={"job": "sum"})))
 
     assert pod_of(made).labels == {"job": "sum", "batch.kubernetes.io/job-completion-index": "3"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "failures"),
+    [
+        pytest.param({}, "2", id="counted"),
+        pytest.param(
+            {"podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}},
+            "1",
+            id="ignored",
+        ),
+    ],
+)
+def test_pod_of_an_index_is_told_how_often_the_index_has_failed(spec: Object, failures: str) -> None:
+    index, count = "batch.kubernetes.io/job-completion-index", "batch.kubernetes.io/job-index-failure-count"
+    live = pod_object("victim", owners=["Job/sum"], labels={index: "3"}, annotations={index: "3", count: "1"})
+    limits: dict[str, Any] = {"completions": 4, "completionMode": "Indexed", "backoffLimitPerIndex": 2, **spec}
+
+    made = replacement(live, workload_object("Job/sum", **limits))
+
+    assert pod_of(made).annotations == {index: "3", count: failures}
 
 
 @pytest.mark.parametrize(

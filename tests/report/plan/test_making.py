@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
+from descheduler.model.disruption_budget import DisruptionBudget
 from descheduler.report.document import PodReference, PolicyIdentity, SnapshotIdentity
 from descheduler.report.formats.json_text import json_text
-from descheduler.report.plan.document import Move, PlannedLanding, PlannedRefusal, RefusalCount
-from tests.builders import NOW, make_node, make_pod
+from descheduler.report.plan.document import ApiAnswer, Move, PlannedLanding, PlannedRefusal, RefusalCount
+from tests.builders import NOW, make_budget, make_node, make_pod
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
 
 
@@ -66,8 +69,50 @@ def test_a_refusal_names_the_object_at_fault() -> None:
             limit="maxNoOfPodsToEvictPerNode",
             is_attempt=True,
             others=(),
+            api_answer=None,
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("budgets", "answer"),
+    [
+        pytest.param(
+            [make_budget("web", {"app": "web"}, disruptions_allowed=0, current_healthy=1, desired_healthy=1)],
+            ApiAnswer(
+                code=429,
+                cause="The disruption budget web needs 1 healthy pods and has 1 currently",
+                retry_after_seconds=None,
+            ),
+            id="nothing is left of it",
+        ),
+        pytest.param(
+            [make_budget("web", {"app": "web"})],
+            ApiAnswer(
+                code=429,
+                cause="The disruption budget web is still being processed by the server.",
+                retry_after_seconds=10,
+            ),
+            id="its status is not current",
+        ),
+        pytest.param(
+            [make_budget(name, {"app": "web"}, disruptions_allowed=1) for name in ("web", "all")],
+            ApiAnswer(
+                code=500,
+                cause="This pod has more than one PodDisruptionBudget,"
+                " which the eviction subresource does not support.",
+                retry_after_seconds=None,
+            ),
+            id="several",
+        ),
+    ],
+)
+def test_refusal_for_a_budget_holds_what_the_eviction_api_would_answer(
+    budgets: list[DisruptionBudget], answer: ApiAnswer
+) -> None:
+    plan = make_test_plan([make_pod("old", labels={"app": "web"})], budgets=tuple(budgets))
+
+    assert [refusal.api_answer for refusal in plan.refusals] == [answer]
 
 
 def test_refusals_are_counted_by_reason_with_what_the_reason_means() -> None:

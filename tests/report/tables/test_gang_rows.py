@@ -30,6 +30,7 @@ def _refused(
         limit="",
         is_attempt=True,
         others=(),
+        api_answer=None,
     )
 
 

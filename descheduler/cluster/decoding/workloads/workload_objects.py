@@ -26,10 +26,6 @@ from descheduler.model.workloads import PodRevision, StatefulSetFacts, Workload
 __all__ = ["revision_decoder", "workload_decoder"]
 
 
-class _MetadataWire(MetadataWire):
-    generation: Int64 | None = None
-
-
 class _WorkloadSpecWire(Wire):
     replicas: Int32 | None = None
     parallelism: Int32 | None = None
@@ -41,7 +37,7 @@ class _StatusWire(Wire):
 
 
 class _WorkloadWire(Wire):
-    metadata: _MetadataWire | None = None
+    metadata: MetadataWire | None = None
     spec: _WorkloadSpecWire | None = None
     status: _StatusWire | None = None
 
@@ -138,7 +134,7 @@ def _bare_workload(kind: str) -> Callable[[bytes], Workload]:
 
     def decode(block: bytes) -> Workload:
         wire = _read_workload(block)
-        metadata, spec = wire.metadata or _MetadataWire(), wire.spec or _WorkloadSpecWire()
+        metadata, spec = wire.metadata or MetadataWire(), wire.spec or _WorkloadSpecWire()
         replicas = spec.parallelism if kind == "Job" else spec.replicas
         workload = Workload(
             kind=kind,
@@ -157,7 +153,7 @@ def _bare_workload(kind: str) -> Callable[[bytes], Workload]:
     return decode
 
 
-def _is_unseen(metadata: _MetadataWire, status: _StatusWire) -> bool:
+def _is_unseen(metadata: MetadataWire, status: _StatusWire) -> bool:
     """Whether the status tells of an earlier spec. One without either number tells nothing."""
     observed, current = status.observed_generation, metadata.generation
     return observed is not None and current is not None and observed < current

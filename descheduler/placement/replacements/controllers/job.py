@@ -15,6 +15,7 @@ from descheduler.placement.replacements.controllers.job_failures import (
     Counting,
     counting_of,
     fails_index,
+    failures_in_a_row,
     index_failures,
     index_of,
 )
@@ -51,12 +52,12 @@ def job(situation: Situation) -> OwnerAnswer:
             return not_created(f"{situation.name} waits until the pod has stopped (podReplacementPolicy: Failed)")
     if facts.completions is None and _has_success(situation, facts):
         return _last_worker(situation)
-    if counting is Counting.FAILS_INDEX or (counting is Counting.COUNTED and fails_index(situation.victim, facts)):
-        return _without_index(situation, facts)
     num_failures = facts.num_failed + len(situation.gone) + 1
-    if counting is Counting.COUNTED and num_failures > facts.backoff_limit:
+    if counting is not Counting.IGNORED and num_failures > facts.backoff_limit:
         counts = f"backoffLimit: {facts.backoff_limit}, {facts.num_failed} failed before"
         return _ends(situation, counts, OwnerEnd("Failed", "BackoffLimitExceeded"))
+    if counting is Counting.FAILS_INDEX or (counting is Counting.COUNTED and fails_index(situation.victim, facts)):
+        return _without_index(situation, facts)
     return _after_backoff(situation, facts, counting)
 
 
@@ -124,7 +125,8 @@ def _without_index(situation: Situation, facts: JobFacts) -> OwnerAnswer:
     is_over = fails_index(situation.victim, facts)
     why = f"backoffLimitPerIndex: {limit}" if is_over else "podFailurePolicy: FailIndex"
     loss = f"the eviction fails index {index_of(situation.victim)} of {situation.name} ({why})"
-    return OwnerAnswer(Returns.OWNER_ENDS, loss=loss, end=end, failed_index=index_of(situation.victim))
+    index = index_of(situation.victim)
+    return OwnerAnswer(Returns.OWNER_ENDS, loss=loss, end=end, failed_index=index, is_counted=True)
 
 
 def _failing_indexes(situation: Situation, facts: JobFacts) -> Iterator[int]:
@@ -138,7 +140,7 @@ def _failing_indexes(situation: Situation, facts: JobFacts) -> Iterator[int]:
 
 def _after_backoff(situation: Situation, facts: JobFacts, counting: Counting) -> OwnerAnswer:
     name, per_index = situation.name, facts.backoff_limit_per_index is not None
-    seconds = _backoff_seconds(situation, facts)
+    seconds, is_least = _backoff_seconds(situation, facts)
     left = _seconds_left(situation, facts)
     if left is not None and left <= seconds:
         why = f"activeDeadlineSeconds: {facts.active_deadline_seconds}, back-off: {seconds} s"
@@ -153,13 +155,16 @@ def _after_backoff(situation: Situation, facts: JobFacts, counting: Counting) ->
         delay_seconds=seconds,
         is_counted=counting is Counting.COUNTED,
         doubt=_SURPLUS if _is_surplus(situation, facts) else "",
-        notes=tuple(_notes(situation, facts, counting, seconds)),
+        notes=(_wait(name, seconds, is_least=is_least), *_notes(situation, facts, counting)),
     )
 
 
-def _notes(situation: Situation, facts: JobFacts, counting: Counting, seconds: int) -> Iterator[str]:
+def _wait(name: str, seconds: int, *, is_least: bool) -> str:
+    return f"{name} creates the pod after a back-off of {'at least ' if is_least else ''}{seconds} s"
+
+
+def _notes(situation: Situation, facts: JobFacts, counting: Counting) -> Iterator[str]:
     name = situation.name
-    yield f"{name} creates the pod after a back-off of {seconds} s"
     if counting is Counting.COUNTED and facts.backoff_limit_per_index is not None:
         limit = f"{index_failures(situation.victim) + 1} of backoffLimitPerIndex: {facts.backoff_limit_per_index}"
         yield f"{name} counts the eviction as a failure ({limit})"
@@ -170,13 +175,15 @@ def _notes(situation: Situation, facts: JobFacts, counting: Counting, seconds: i
         yield f"{name} counts the pod as succeeded if its containers exit with code 0 when they are stopped"
 
 
-def _backoff_seconds(situation: Situation, facts: JobFacts) -> int:
-    """A success resets what was before it; of an index its own failures count."""
+def _backoff_seconds(situation: Situation, facts: JobFacts) -> tuple[int, bool]:
+    """The back-off, and whether it may be longer; of an index its own failures count."""
     if facts.backoff_limit_per_index is not None:
-        num_before = index_failures(situation.victim)
+        num_before, is_least = index_failures(situation.victim), False
     else:
-        num_before = len(situation.gone) + (0 if facts.num_succeeded else facts.num_failed)
-    return min(_FIRST_BACKOFF_SECONDS << min(num_before, _MOST_DOUBLINGS), _LONGEST_BACKOFF_SECONDS)
+        num_in_a_row, is_least = failures_in_a_row(situation.pods, facts)
+        num_before = num_in_a_row + len(situation.gone)
+    seconds = min(_FIRST_BACKOFF_SECONDS << min(num_before, _MOST_DOUBLINGS), _LONGEST_BACKOFF_SECONDS)
+    return seconds, is_least and seconds < _LONGEST_BACKOFF_SECONDS
 
 
 def _is_surplus(situation: Situation, facts: JobFacts) -> bool:

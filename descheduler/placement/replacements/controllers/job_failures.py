@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from enum import Enum, auto
 
 from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
@@ -9,7 +11,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.workloads import FailureRule, JobFacts
 from descheduler.placement.replacements.controllers.situation import Situation
 
-__all__ = ["Counting", "counting_of", "fails_index", "index_failures", "index_of"]
+__all__ = ["Counting", "counting_of", "fails_index", "failures_in_a_row", "index_failures", "index_of"]
 
 _FAILED_ONLY = "Failed"
 _EVICTED = ("DisruptionTarget", "True")
@@ -76,3 +78,23 @@ def fails_index(pod: Pod, facts: JobFacts) -> bool:
     """Whether one more failure is more than its index may have."""
     limit = facts.backoff_limit_per_index
     return limit is not None and index_failures(pod) + 1 > limit
+
+
+def failures_in_a_row(pods: Sequence[Pod], facts: JobFacts) -> tuple[int, bool]:
+    """How many of the `pods` of a Job have failed since the last success, and whether there may have been more.
+
+    A success resets the back-off. Pods that are deleted count in the status of the Job, which tells no times.
+    """
+    successes = [ended for pod in pods if pod.phase == "Succeeded" and (ended := _ended_at(pod)) is not None]
+    if not facts.num_succeeded and not successes:
+        return facts.num_failed, False
+    failed = [pod for pod in pods if pod.phase == "Failed"]
+    last = max(successes, default=None)
+    later = [pod for pod in failed if last is not None and (ended := _ended_at(pod)) is not None and ended > last]
+    return len(later), last is None or len(failed) < facts.num_failed
+
+
+def _ended_at(pod: Pod) -> datetime | None:
+    """When a finished pod ended: since then it is not ready. Where nobody has read that, when it was created."""
+    since = (each.transitioned_at for each in pod.conditions or () if each.type == "Ready")
+    return next(since, None) or pod.created_at

@@ -6,14 +6,17 @@ from `partition`: ordinals below it come back as they were, the others, and all 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
-from descheduler.model.workloads import StatefulSetFacts
+from descheduler.model.workloads import StatefulSetFacts, Workload
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns, not_created
-from descheduler.placement.replacements.controllers.situation import Situation, ordinal_of
+from descheduler.placement.replacements.controllers.situation import Situation, is_living, ordinal_of
 
-__all__ = ["stateful_set", "wants_ordinal"]
+__all__ = ["is_ordered", "stateful_set", "wants_ordinal"]
 
 _ORDERED = ("", "OrderedReady")
 _HASH = "controller-revision-hash"
@@ -28,9 +31,14 @@ def stateful_set(situation: Situation) -> OwnerAnswer:
         ordinals = f"ordinals {first} to {first + workload.replicas - 1}" if workload.replicas else "no ordinals"
         return not_created(f"{situation.name} has {ordinals} (replicas: {workload.replicas})")
     answer = _with_revision(OwnerAnswer(Returns.WHEN_GONE), situation, ordinal)
-    if ordinal is None or workload.pod_management_policy not in _ORDERED:
+    if ordinal is None or not is_ordered(workload):
         return answer
     return _in_order(answer, situation, ordinal)
+
+
+def is_ordered(workload: Workload) -> bool:
+    """Whether it is a StatefulSet that creates no pod before those of lower ordinals are ready."""
+    return workload.kind == "StatefulSet" and workload.pod_management_policy in _ORDERED
 
 
 def wants_ordinal(situation: Situation, ordinal: int) -> bool:
@@ -44,25 +52,55 @@ def _facts(situation: Situation) -> StatefulSetFacts:
 
 
 def _in_order(answer: OwnerAnswer, situation: Situation, ordinal: int) -> OwnerAnswer:
-    """`answer`, or that it waits for the first pod of a lower ordinal that is not available."""
+    """`answer`, or what it waits for: pods of lower ordinals that are not available.
+
+    One that neither is ready nor evicted by this run holds it up for good. A pod of a higher ordinal that was evicted
+    before waits for this one.
+    """
+    lacking = list(_lacking(situation, ordinal))
+    if lacking:
+        first = next((each for each in lacking if each.is_broken), lacking[0])
+        condition = f"{situation.name} waits until pod {first.name}{first.until}"
+        return replace(answer, returns=Returns.LATER, conditions=(condition,))
+    above = _evicted_above(situation, ordinal)
+    if above is None:
+        return answer
+    condition = f"pod {above.name}, which is evicted as well, waits until this pod of {situation.name} is ready again"
+    return replace(answer, conditions=(condition,))
+
+
+class _Lacking(NamedTuple):
+    """A pod of a lower ordinal that is not available, and what has to be true `until` then."""
+
+    name: str
+    until: str
+    is_broken: bool = False
+
+
+def _lacking(situation: Situation, ordinal: int) -> Iterator[_Lacking]:
+    """The pods of lower ordinals that are not available, the lowest first."""
     pods = {ordinal_of(pod): pod for pod in situation.pods}
     gone = set(map(id, situation.gone))
+    least = situation.workload.min_ready_seconds
     for lower in range(_facts(situation).first_ordinal, ordinal):
-        pod = pods.get(lower)
-        name = f"{situation.workload.name}-{lower}"
+        pod, name = pods.get(lower), f"{situation.workload.name}-{lower}"
         if pod is not None and id(pod) in gone:
-            condition = f"{situation.name} waits until pod {name}, which is evicted as well, is ready again"
-            return replace(answer, returns=Returns.LATER, conditions=(condition,))
-        if pod is None or not _is_available(pod, situation):
-            condition = f"{situation.name} waits until pod {name} is ready"
-            return replace(answer, returns=Returns.LATER, conditions=(condition,), blocked_by=name)
-    return answer
+            yield _Lacking(name, ", which is evicted as well, is ready again")
+        elif pod is None or not pod.is_ready or not is_living(pod):
+            yield _Lacking(name, " is ready", is_broken=True)
+        elif not _is_available(pod, situation):
+            yield _Lacking(name, f" has been ready for {least} s (minReadySeconds)")
+
+
+def _evicted_above(situation: Situation, ordinal: int) -> Pod | None:
+    """The pod of the next higher ordinal that this run has evicted, and that comes back."""
+    above = {number: pod for pod in situation.gone if (number := ordinal_of(pod)) is not None and number > ordinal}
+    wanted = [number for number in above if wants_ordinal(situation, number)]
+    return above[min(wanted)] if wanted else None
 
 
 def _is_available(pod: Pod, situation: Situation) -> bool:
-    """Whether the pod is ready, and has been for `minReadySeconds`, as far as the snapshot tells since when."""
-    if not pod.is_ready or pod.is_terminating or pod.is_terminal:
-        return False
+    """Whether a ready pod has been so for `minReadySeconds`, as far as the snapshot tells since when."""
     conditions = (each for each in pod.conditions or () if each.type == "Ready")
     since = next((each.transitioned_at for each in conditions), pod.started_at)
     if not situation.workload.min_ready_seconds or situation.now is None or since is None:

@@ -79,8 +79,36 @@ def test_pod_comes_after_the_back_off_which_doubles_with_each_failure() -> None:
     )
 
 
-def test_success_resets_the_back_off() -> None:
-    assert answer(member(), job({"failed": 3, "succeeded": 1}, completions=2)).delay_seconds == 10
+def ended(name: str, phase: str, seconds: float) -> Object:
+    """A pod of the Job `sum` that ended so long ago."""
+    made = pod_object(name, owners=["Job/sum"], phase=phase, age=3600)
+    made["status"]["conditions"] = [{"type": "Ready", "status": "False", "lastTransitionTime": ago(seconds)}]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("order", "seconds"),
+    [
+        pytest.param(("Failed", "Failed", "Succeeded"), 10, id="none"),
+        pytest.param(("Failed", "Succeeded", "Failed"), 20, id="one"),
+        pytest.param(("Succeeded", "Failed", "Failed"), 40, id="two"),
+    ],
+)
+def test_failures_since_the_last_success_double_the_back_off(order: tuple[str, ...], seconds: int) -> None:
+    pods = [ended(f"p{number}", phase, 600 - number) for number, phase in enumerate(order)]
+
+    made = answer(member(), *pods, job({"failed": 2, "succeeded": 1}, completions=2))
+
+    assert made.delay_seconds == seconds
+    assert made.notes[0] == f"Job sum creates the pod after a back-off of {seconds} s"
+
+
+@pytest.mark.parametrize("pods", [[], [ended("first", "Succeeded", 600), ended("second", "Failed", 700)]])
+def test_back_off_may_be_longer_where_pods_that_failed_are_deleted(pods: list[Object]) -> None:
+    made = answer(member(), *pods, job({"failed": 3, "succeeded": 1}, completions=2))
+
+    assert made.delay_seconds == 10
+    assert made.notes[0] == "Job sum creates the pod after a back-off of at least 10 s"
 
 
 def test_pods_that_leave_together_share_one_back_off() -> None:
@@ -196,6 +224,20 @@ class TestIndexes:
         made = answer(member(index=0), member("other", 1), indexed(backoffLimitPerIndex=3, **policy("FailIndex")))
 
         assert made.loss == "the eviction fails index 0 of Job sum (podFailurePolicy: FailIndex)"
+
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            pytest.param({"backoffLimitPerIndex": 0}, id="by the limit of the index"),
+            pytest.param({"backoffLimitPerIndex": 3, **policy("FailIndex")}, id="by a rule"),
+        ],
+    )
+    def test_failure_of_an_index_counts_against_the_limit_of_the_job(self, spec: Object) -> None:
+        status: Object = {"failed": 1}
+
+        made = answer(member(index=0), member("other", 1), indexed(status=status, backoffLimit=1, **spec))
+
+        assert made.end == failed("BackoffLimitExceeded")
 
     def test_index_is_also_told_by_the_name_of_the_pod(self) -> None:
         pod = pod_object("sum-0-x7k2p", owners=["Job/sum"])

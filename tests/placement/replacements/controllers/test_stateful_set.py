@@ -40,19 +40,50 @@ def stateful_set(*, replicas: int = 3, status: Object | None = None, cpu: str = 
 def test_pod_waits_for_one_of_a_lower_ordinal(lower: Object) -> None:
     made = answer(member(0, **lower), member(1), member(2), stateful_set(), of="db-2")
 
-    assert (made.returns, made.blocked_by) == (Returns.LATER, "db-0")
+    assert made.returns is Returns.LATER
     assert made.conditions == ("StatefulSet db waits until pod db-0 is ready",)
 
 
 def test_pod_waits_for_one_that_is_missing() -> None:
-    assert answer(member(1), stateful_set(), of="db-1").blocked_by == "db-0"
+    made = answer(member(1), stateful_set(), of="db-1")
+
+    assert made.conditions == ("StatefulSet db waits until pod db-0 is ready",)
 
 
 def test_pod_waits_for_one_that_is_evicted_before_it() -> None:
     made = answer(member(0), member(1), stateful_set(), of="db-1", gone=("db-0",))
 
     assert made.conditions == ("StatefulSet db waits until pod db-0, which is evicted as well, is ready again",)
-    assert made.blocked_by == ""
+
+
+def test_pod_waits_for_a_broken_one_above_one_that_is_evicted_before_it() -> None:
+    pods = member(0), member(1, ready=False), member(2)
+
+    made = answer(*pods, stateful_set(), of="db-2", gone=("db-0",))
+
+    assert made.conditions == ("StatefulSet db waits until pod db-1 is ready",)
+
+
+def test_pod_has_others_wait_that_are_evicted_before_it() -> None:
+    made = answer(member(0), member(1), member(2), stateful_set(), of="db-0", gone=("db-2", "db-1"))
+
+    assert made.returns is Returns.WHEN_GONE
+    assert made.conditions == (
+        "pod db-1, which is evicted as well, waits until this pod of StatefulSet db is ready again",
+    )
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"podManagementPolicy": "Parallel"}, id="nobody waits"),
+        pytest.param({"replicas": 1}, id="the other one does not come back"),
+    ],
+)
+def test_pod_comes_without_a_condition_where_none_waits_for_it(spec: Object) -> None:
+    made = answer(member(0), member(1), stateful_set(**spec), of="db-0", gone=("db-1",))
+
+    assert (made.returns, made.conditions) == (Returns.WHEN_GONE, ())
 
 
 def test_first_pod_that_is_not_ready_comes_and_higher_ordinals_do_not_matter() -> None:
@@ -72,7 +103,11 @@ def test_pod_waits_for_one_that_is_ready_for_less_than_min_ready_seconds(seconds
     lower = member(0)
     lower["status"]["conditions"] = [{"type": "Ready", "status": "True", "lastTransitionTime": ago(seconds)}]
 
-    assert answer(lower, member(1), stateful_set(minReadySeconds=20), of="db-1").returns is returns
+    made = answer(lower, member(1), stateful_set(minReadySeconds=20), of="db-1")
+
+    waits = "StatefulSet db waits until pod db-0 has been ready for 20 s (minReadySeconds)"
+    assert made.returns is returns
+    assert made.conditions == ((waits,) if returns is Returns.LATER else ())
 
 
 @pytest.mark.parametrize(("ordinal", "is_created"), [(4, False), (5, True), (7, True), (8, False)])
