@@ -15,6 +15,7 @@ from descheduler.report.plan.figures import Amounts
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
+from descheduler.report.tables.conditions import condition_table, marked
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.summary import plan_summary, plugin_title
@@ -35,6 +36,7 @@ def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
         return
     if not style.is_quiet:
         yield from _moves(plan, style)
+        yield from condition_table(((m.pod, m.landing.conditions) for m in plan.moves if m.landing), style)
         yield from _pending_pods(plan, style)
         yield from decision_tables(plan, style)
     yield from message_lines(plan, style)
@@ -142,9 +144,9 @@ def target_cell(landing: PlannedLanding | Target, node: str) -> Cell:
         case "unknown":
             return Toned("unknown", Tone.WARNING)
         case "likely":
-            return f"~{node}"
+            return marked(f"~{node}") if landing.conditions else f"~{node}"
         case "lands_if":
-            return Toned(f"{node} (if)", Tone.WARNING)
+            return Toned(marked(node), Tone.WARNING)
     return Toned(f"{node} (again)", Tone.WARNING) if landing.returns_to_source else node
 
 
