@@ -29,7 +29,7 @@ __all__ = ["RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityAr
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_NO_FIT = refuse(Reason.NO_NODE_FITS, "no node that the plugin examines has room for the pod")
+_NO_FIT = refuse(Reason.NO_NODE_FITS, "the pod fits on no node that the plugin examines")
 
 
 class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):

@@ -186,10 +186,13 @@ class RemovePodsViolatingTopologySpreadConstraint:
         return known
 
     def _keep_without_room(self, pods: Iterable[tuple[Pod, str]], constraint: SpreadConstraint) -> None:
-        message = f"no node in a less full domain of {constraint.topology_key} has room for the pod"
+        message = (
+            f"the pod fits on no node in a less full domain of {constraint.topology_key} (topologyBalanceNodeFit: true)"
+        )
         verdict = refuse(Reason.NO_NODE_FITS, message, constraint.topology_key)
         for pod, sentence in pods:
             self._evictor.keep(pod, verdict, sentence)
+            self._tally.note_without_room(pod)
 
     def _evict(self, marked: Sequence[tuple[Pod, str]]) -> None:
         full_nodes: set[str] = set()

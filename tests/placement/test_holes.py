@@ -297,7 +297,8 @@ def test_hole_27_preemption_is_a_hint_and_no_landing() -> None:
 
     assert answers == (False, NO)
     assert (
-        prover.preemption_hint(victim) == "it would be scheduled onto b if 1 pod of lower priority is preempted there"
+        prover.preemption_hint(victim)
+        == "it would be scheduled onto b if pod default/low (priority 0) is preempted there"
     )
 
 

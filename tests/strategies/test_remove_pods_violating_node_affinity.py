@@ -72,7 +72,9 @@ def test_preferred_affinity(preferences: list[tuple[str, str, int]], nodes: list
 def test_pod_that_fits_nowhere_is_kept_with_that_reason() -> None:
     decisions = run_plugin(PLUGIN, [ZONE_1], [make_pod("p", affinity=IN_ZONE_2)], args=REQUIRED)
 
-    assert [(r.pod.name, r.verdict.reason) for r in decisions.refusals] == [("p", Reason.NO_NODE_FITS)]
+    assert [(r.pod.name, r.verdict.reason, r.verdict.message) for r in decisions.refusals] == [
+        ("p", Reason.NO_NODE_FITS, "the pod fits on no node that the plugin examines")
+    ]
 
 
 def test_nodes_that_are_not_processed_do_not_count() -> None:

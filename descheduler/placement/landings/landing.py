@@ -54,7 +54,9 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     reason to how many nodes it stands against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same
     words for every pod that it concerns, so that they are counted. `allocations` are what plugins take by name on
     `node` for the replacement, such as devices, and `patch` the annotations by which they note that. `refusal` is what
-    keeps it from all nodes before one is looked at, such as a quota; None for any other no.
+    keeps it from all nodes before one is looked at, such as a quota; None for any other no. `preemption` says of a no
+    where the scheduler would preempt pods of lower priority for it, and which; it is empty where it would not, or where
+    that was not asked.
     """
 
     victim: Pod
@@ -75,6 +77,7 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     allocations: tuple[Allocation, ...] = ()
     patch: Mapping[str, str] = msgspec.field(default_factory=dict)
     refusal: Obstacle | None = None
+    preemption: str = ""
 
     @property
     def returns_to_source(self) -> bool:

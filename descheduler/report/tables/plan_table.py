@@ -10,7 +10,7 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.model.verdict import Reason
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import Move, Plan, PlannedLanding, PlannedRefusal, Target
+from descheduler.report.plan.document import Move, Plan, PlannedLanding, PlannedRefusal, RefusalCount, Target
 from descheduler.report.plan.figures import Amounts
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
@@ -194,8 +194,23 @@ def _refusal_row(group: Sequence[PlannedRefusal], style: TableStyle) -> Row:
 
 
 def _refusal_counts(plan: Plan, style: TableStyle) -> Iterator[str]:
-    rows = [[f"{count.num_refusals:,}", count.code, count.summary] for count in plan.refusal_counts]
-    yield from style.table(["PODS", "CODE", "MEANING"], rows, title="Not evicted, by reason")
+    by_code: dict[str, list[PlannedRefusal]] = {}
+    for refusal in plan.refusals:
+        by_code.setdefault(refusal.code, []).append(refusal)
+    rows = []
+    for count in plan.refusal_counts:
+        refusals = by_code[count.code]
+        first = refusals[0].pod
+        name = f"{first.namespace}/{first.name}"
+        rows.append([f"{count.num_refusals:,}", count.code, name, _meaning(count, refusals)])
+    yield from style.table(["PODS", "CODE", "FIRST POD", "MEANING"], rows, title="Not evicted, by reason")
+
+
+def _meaning(count: RefusalCount, refusals: Sequence[PlannedRefusal]) -> str:
+    """What blocks `refusals`, all of one code: what is said of all of them, unless rows above say it already."""
+    messages = {refusal.message for refusal in refusals}
+    is_told = any(map(_is_of_interest, refusals))
+    return count.summary if is_told or len(messages) > 1 else messages.pop() or count.summary
 
 
 def _idle_plugins(plan: Plan, style: TableStyle) -> Iterator[str]:
