@@ -9,8 +9,9 @@ from descheduler.model.text.amounts import percent_text
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.model.verdict import Reason
+from descheduler.policy.plugin_faults import failure_words
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import Move, Plan, PlannedLanding, PlannedRefusal, RefusalCount, Target
+from descheduler.report.plan.document import Failure, Move, Plan, PlannedLanding, PlannedRefusal, RefusalCount, Target
 from descheduler.report.plan.figures import Amounts
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
@@ -58,11 +59,15 @@ def decision_tables(plan: Plan, style: TableStyle, *, listed: AbstractSet[PodRef
 def message_lines(plan: Plan, style: TableStyle) -> Iterator[str]:
     """Failures and warnings."""
     lines = [
-        *(style.palette.failure(f"Failed: {printable(f'{f.profile}/{f.plugin}: {f.message}')}") for f in plan.failures),
+        *(style.palette.failure(f"Failed: {printable(_failure(failure))}") for failure in plan.failures),
         *(style.palette.warning(f"Warning: {printable(warning)}") for warning in _warnings(plan)),
     ]
     if lines:
         yield from (*lines, "")
+
+
+def _failure(failure: Failure) -> str:
+    return f"{failure.profile}/{failure.plugin}: {failure_words(failure.plugin, failure.message)}"
 
 
 def _warnings(plan: Plan) -> Iterator[str]:
