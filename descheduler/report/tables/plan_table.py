@@ -202,20 +202,19 @@ def _refusal_counts(plan: Plan, style: TableStyle) -> Iterator[str]:
     by_code: dict[str, list[PlannedRefusal]] = {}
     for refusal in plan.refusals:
         by_code.setdefault(refusal.code, []).append(refusal)
-    rows = []
-    for count in plan.refusal_counts:
-        refusals = by_code[count.code]
-        first = refusals[0].pod
-        name = f"{first.namespace}/{first.name}"
-        rows.append([f"{count.num_refusals:,}", count.code, name, _meaning(count, refusals)])
-    yield from style.table(["PODS", "CODE", "FIRST POD", "MEANING"], rows, title="Not evicted, by reason")
+    rows = [
+        [f"{count.num_refusals:,}", count.code, _meaning(count, by_code[count.code])] for count in plan.refusal_counts
+    ]
+    yield from style.table(["PODS", "CODE", "MEANING"], rows, title="Not evicted, by reason")
 
 
 def _meaning(count: RefusalCount, refusals: Sequence[PlannedRefusal]) -> str:
-    """What blocks `refusals`, all of one code: what is said of all of them, unless rows above say it already."""
+    """What blocks `refusals`, all of one code, and which pods: what is said of all of them, unless rows above say it
+    already, and the first of them."""
     messages = {refusal.message for refusal in refusals}
     is_told = any(map(_is_of_interest, refusals))
-    return count.summary if is_told or len(messages) > 1 else messages.pop() or count.summary
+    meaning = count.summary if is_told or len(messages) > 1 else messages.pop() or count.summary
+    return f"{meaning}: {refusals[0].pod.namespace}/{shown_pods(refusals)}"
 
 
 def _idle_plugins(plan: Plan, style: TableStyle) -> Iterator[str]:

@@ -106,6 +106,11 @@ class SpreadTally:
             return f"no evictable pod has a topology spread constraint {self._wanted}"
         if largest.excess > 0:
             return f"no eviction would spread the pods more evenly: {largest.words}"
+        if largest.constraint.selector.nothing:
+            return (
+                f"no topology spread constraint counts a pod: that over {largest.constraint.topology_key} in namespace"
+                f" {largest.namespace} has no labelSelector, which selects none"
+            )
         return f"no topology spread constraint is violated: {largest.words}"
 
 

@@ -38,8 +38,8 @@ def test_a_plan_is_shown_plugin_by_plugin_with_the_summary_last() -> None:
         "default     old   a      b        1 h old (maxPodLifeTimeSeconds: 60)\n"
         "\n"
         "Not evicted, by reason\n"
-        "PODS   CODE      FIRST POD      MEANING\n"
-        "1      BarePod   default/bare   the pod has no owner that recreates it\n"
+        "PODS   CODE      MEANING\n"
+        "1      BarePod   the pod has no owner that recreates it: default/bare\n"
         "\n"
         "1 pod would be evicted\n"
         "By plugin:          PodLifeTime 1\n"
@@ -88,10 +88,10 @@ def test_reasons_name_the_first_pod_and_say_what_is_said_of_all_their_pods() -> 
     alike, mixed = text_of(make_test_plan(failed)), text_of(make_test_plan([*failed, make_pod("bare", owners=())]))
 
     assert (
-        "2      BarePod   default/failed-0   the failed pod has no owner that recreates it (evictFailedBarePods: false;"
-        " to evict such pods, add FailedBarePods to podProtections.defaultDisabled)\n"
+        "2      BarePod   the failed pod has no owner that recreates it (evictFailedBarePods: false; to evict such"
+        " pods, add FailedBarePods to podProtections.defaultDisabled): default/failed-0 and 1 more\n"
     ) in alike
-    assert "3      BarePod   default/bare   the pod has no owner that recreates it\n" in mixed
+    assert "3      BarePod   the pod has no owner that recreates it: default/bare and 2 more\n" in mixed
 
 
 def test_pods_that_a_later_run_evicts_are_listed() -> None:
