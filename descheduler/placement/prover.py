@@ -194,10 +194,10 @@ class LandingProver:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 
         `LANDS`: some node takes it once the victim is gone, and the scheduler takes one of `ties`. `LANDS_IF`: that
-        hangs on the conditions; among them that no pending pod of the same or a higher priority takes the room.
-        `LIKELY`: the same as far as the scheduler is modelled. `NO`: no node takes it with all booked replacements
-        where they were predicted. `UNKNOWN`: the snapshot cannot tell. `cold` is the same question while the victim is
-        terminating.
+        hangs on the conditions; among them that no pending pod which may be tried first takes the room. `LIKELY`: the
+        same as far as the scheduler is modelled. `NO`: no node takes it with all booked replacements where they were
+        predicted, and pending pods of a higher priority where they only have that room. `UNKNOWN`: the snapshot cannot
+        tell. `cold` is the same question while the victim is terminating.
 
         With `only_proven` no node is looked at for a pod that could be likely at best: it is `UNKNOWN`, which takes a
         millisecond less for those to whom both are the same. `mates` are the pods of a bundle, which leave with the
