@@ -58,6 +58,8 @@ def _summary(landing: Landing) -> str:
     if replacement.barred:
         return _nothing_back(replacement.barred)
     match landing.verdict:
+        case LandingVerdict.NO if landing.preemption:
+            return f"the replacement pod can be scheduled by preemption alone: {landing.message}"
         case LandingVerdict.NO:
             return f"the replacement pod would stay pending: {landing.message}"
         case LandingVerdict.UNKNOWN:

@@ -76,7 +76,11 @@ class Reason(Enum):
     ALREADY_REQUESTED = "AlreadyRequested", "another controller already evicts the pod"
     API_REFUSED = "APIRefused", "the API server refused the eviction"
     ALREADY_MIGRATING = "AlreadyMigrating", "a PodMigrationJob already migrates the pod"
-    SCHEDULER_NAME = "SchedulerName", "the pod's scheduler does not support Reservations"
+    SCHEDULER_NAME = (
+        "SchedulerName",
+        "the pod's scheduler does not support Reservations; set reservationProvider: placeholder or defaultJobMode:"
+        " EvictDirectly of MigrationController",
+    )
     EVICTION_COST = "EvictionCost", "the eviction cost of the pod forbids its eviction"
     WORKLOAD_UNKNOWN = "WorkloadUnknown", "the controller of the pod was not found"
     WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has too few replicas for its limits"

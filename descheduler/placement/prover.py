@@ -19,7 +19,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
 )
 from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, shadow_cluster_of
-from descheduler.placement.landings.bookings import Booking, Considered
+from descheduler.placement.landings.bookings import Booking, Considered, Decision
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
 from descheduler.placement.landings.deciding import Decider
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
@@ -34,6 +34,9 @@ from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
 __all__ = ["LandingProver"]
+
+_MOST_HINTS = 20
+"""So many replacements without a node are asked about preemption."""
 
 
 class LandingProver:
@@ -78,6 +81,7 @@ class LandingProver:
         self._bookings: list[Booking] = []
         self._booked: dict[int, Pod] = {}
         self._gone: dict[str, list[Pod]] = {}
+        self._asked_preemption: set[int] = set()
         self._last: Considered | None = None
         """What was asked about since the last booking; it is booked without asking again."""
 
@@ -190,10 +194,10 @@ class LandingProver:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 
         `LANDS`: some node takes it once the victim is gone, and the scheduler takes one of `ties`. `LANDS_IF`: that
-        hangs on the conditions; among them that no pending pod of the same or a higher priority takes the room.
-        `LIKELY`: the same as far as the scheduler is modelled. `NO`: no node takes it with all booked replacements
-        where they were predicted. `UNKNOWN`: the snapshot cannot tell. `cold` is the same question while the victim is
-        terminating.
+        hangs on the conditions; among them that no pending pod which may be tried first takes the room. `LIKELY`: the
+        same as far as the scheduler is modelled. `NO`: no node takes it with all booked replacements where they were
+        predicted, and pending pods of a higher priority where they only have that room. `UNKNOWN`: the snapshot cannot
+        tell. `cold` is the same question while the victim is terminating.
 
         With `only_proven` no node is looked at for a pod that could be likely at best: it is `UNKNOWN`, which takes a
         millisecond less for those to whom both are the same. `mates` are the pods of a bundle, which leave with the
@@ -210,7 +214,7 @@ class LandingProver:
         candidate = self._candidate(victim, mates, held_on, rooms)
         if only_proven and candidate.unplaced is not None and candidate.unplaced.doubt:
             return not_looked_for(candidate.unplaced)
-        decision = self._decider.decide(candidate)
+        decision = self._decided(candidate)
         self._last = Considered(victim, held_on, candidate, decision, trial)
         return decision.landing
 
@@ -228,7 +232,7 @@ class LandingProver:
         else:
             changes = self.cluster.what_if()
             candidate = self._candidate(victim, mates, held_on, rooms)
-            decision = self._decider.decide(candidate)
+            decision = self._decided(candidate)
         if candidate.is_moved:
             self._count(victim)
         if decision.homeless is not None:
@@ -245,6 +249,23 @@ class LandingProver:
             self._pending.withdraw([booking.homeless])
         if booking.candidate.is_moved:
             self._discount(booking.candidate.victim)
+
+    def _decided(self, candidate: Candidate) -> Decision:
+        """The decision, with whom the scheduler would preempt for a replacement without a node; of the first of these
+        only, as it takes time, and as few are shown."""
+        decision = self._decider.decide(candidate)
+        landing, unplaced, victim = decision.landing, candidate.unplaced, id(candidate.victim)
+        if landing.verdict is not LandingVerdict.NO or unplaced is None or unplaced.held_on:
+            return decision
+        if victim not in self._asked_preemption and len(self._asked_preemption) >= _MOST_HINTS:
+            return decision
+        self._asked_preemption.add(victim)
+        preemption = preemption_hint(unplaced, self._cluster, {*self._booked, victim})
+        if not preemption:
+            return decision
+        message = f"{landing.message}; {preemption}"
+        landing = msgspec.structs.replace(landing, message=message, preemption=preemption)
+        return msgspec.structs.replace(decision, landing=landing)
 
     def preemption_hint(self, victim: Pod) -> str:
         """Where the replacement of `victim`, which does not land, would land by preempting others; empty if nowhere.

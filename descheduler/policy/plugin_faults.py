@@ -29,6 +29,7 @@ __all__ = [
     "at_most",
     "collected_faults",
     "contained",
+    "failure_words",
     "fault_of",
     "guarded",
     "is_of",
@@ -44,6 +45,7 @@ MOST_TEXT = 1_000
 _MOST_OF_NAME = 100
 """Characters of the name of an exception."""
 _OWN = "descheduler"
+_FAILED = " failed: "
 _LIBRARIES = frozenset(
     {"click", "google", "jinja2", "kubernetes", "msgspec", "numpy", "opentelemetry", "ortools"}
     | {"prometheus_client", "tenacity", "urllib3", "yaml"}
@@ -117,15 +119,31 @@ def fault_of(origin: Origin, error: BaseException) -> PluginFault:
     is_answer = is_own and isinstance(error, WrongAnswer)
     said = str(error) if is_answer else clipped(type(error).__name__, _MOST_OF_NAME)
     place = place_in_foreign_code(error, origin.root)
-    return PluginFault(origin.plugin, f"{origin} failed: {said}{f' at {place}' if place else ''}")
+    return PluginFault(origin.plugin, f"{origin}{_FAILED}{said}{f' at {place}' if place else ''}")
+
+
+def failure_words(plugin: str, message: str) -> str:
+    """What `message` says after `plugin X failed: `, such as `KeyError at spot.py:3 (package acme)`.
+
+    The message of a fault begins with its plugin and package; that of a plugin of this program does not.
+    """
+    origin, _, said = message.partition(_FAILED)
+    own = str(Origin(plugin))
+    if not said or not (origin == own or origin.startswith(f"{own} (")):
+        return message
+    return f"{said}{origin[len(own) :]}"
 
 
 def place_in_foreign_code(error: BaseException, root: str = "") -> str:
     """`package/module.py:line` of the innermost frame of modules below `root`; "" where there is none.
 
     Without a frame there, or without a `root`, it is the innermost frame that is neither of this program nor of what it
-    uses.
+    uses. Of a file that Python cannot read it is the line at fault.
     """
+    if isinstance(error, SyntaxError) and error.filename and root:
+        parts = PurePath(error.filename).parts
+        if root in parts:
+            return printable(f"{'/'.join(parts[parts.index(root) :])}:{error.lineno}")
     own, others = "", ""
     for trace in _traces(error):
         name = str(trace.tb_frame.f_globals.get("__name__", ""))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from descheduler.policy.plugin_faults import Origin, PluginFault, WrongAnswer, fault_of, text_of
+from descheduler.policy.plugin_faults import Origin, PluginFault, WrongAnswer, fault_of, place_in_foreign_code, text_of
 
 if TYPE_CHECKING:  # takes longer to import than a policy without foreign plugins needs to load
     from importlib.metadata import EntryPoint
@@ -87,7 +87,9 @@ class WithPackages(Mapping[str, RowType], Generic[RowType]):
             return None, str(fault)
         except BaseException as error:  # whatever the code of others raises while it is imported
             fault_of(origin, error)
-            return None, text_of(f"{type(error).__name__}: {error}", "the text of an error")
+            place = place_in_foreign_code(error, origin.root)
+            said = text_of(f"{type(error).__name__}: {error}", "the text of an error")
+            return None, f"{said} at {place}" if place else said
 
     @cached_property
     def _offers(self) -> Mapping[str, list[EntryPoint]]:

@@ -210,11 +210,12 @@ class RemovePodsViolatingTopologySpreadConstraint:
 
     def _keep_without_room(self, pods: Iterable[tuple[Pod, str]], constraint: SpreadConstraint) -> None:
         message = (
-            f"no node in a less full domain of {constraint.topology_key} fits the pod (topologyBalanceNodeFit: true)"
+            f"the pod fits on no node in a less full domain of {constraint.topology_key} (topologyBalanceNodeFit: true)"
         )
         verdict = refuse(Reason.NO_NODE_FITS, message, constraint.topology_key)
         for pod, sentence in pods:
             self._evictor.keep(pod, verdict, sentence)
+            self._tally.note_without_room(pod)
 
     def _marked(self, surplus: Surplus, listing: Listing, constraint: SpreadConstraint) -> list[tuple[Pod, str]]:
         """The pods that leave for `constraint`, and no other before it, each with its sentence."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,6 +12,7 @@ import msgspec
 
 from descheduler.telemetry.job_stages import JobStages
 from descheduler.telemetry.live_lines import log_doubt, log_eviction, log_missing_events, log_overload, log_skipped
+from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from descheduler.telemetry.progress import EvictionProgress
 
 __all__ = ["NO_SPANS", "PluginRun", "RunObserver", "SpanPort"]
+
+_logger = logging.getLogger(__name__)
 
 
 class PluginRun(msgspec.Struct, frozen=True):
@@ -122,11 +126,15 @@ class RunObserver:
 
     @contextmanager
     def plugin_run(self, profile: str, plugin: str, operation: str) -> Iterator[None]:
-        """A context for one run of a plugin."""
+        """A context for one run of a plugin. What it raises is logged with its traceback at verbosity 6."""
         started = self._clock()
         try:
             with self._spans.span(plugin, {"plugin": plugin, "profile": profile, "operation": operation}):
                 yield
+        except Exception as error:
+            named = fields(profile=profile, strategy=plugin)
+            _logger.log(logging.INFO - 6, "Traceback of a plugin that failed", exc_info=error, extra=named)
+            raise
         finally:
             self.plugin_runs.append(PluginRun(profile, plugin, self._clock() - started))
 

@@ -141,6 +141,31 @@ def test_plugin_that_prints_does_not_harm_the_verdict_about_its_policy(tmp_path:
     assert "noise" in ended.stderr
 
 
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        pytest.param("import nowhere", "ModuleNotFoundError: No module named 'nowhere'", id="an import"),
+        pytest.param("def (", "SyntaxError", id="a syntax error"),
+    ],
+)
+def test_package_that_cannot_be_imported_is_told_with_file_and_line(tmp_path: Path, fault: str, said: str) -> None:
+    ended = run_spot(tmp_path, "import", fault)
+
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert " at acme_plugins/spot.py:14" in ended.stderr
+
+
+def test_plugin_that_fails_is_named_once_and_its_traceback_logged_at_verbosity_6(tmp_path: Path) -> None:
+    quiet = run_spot(tmp_path, "deschedule", "raise KeyError('secret')")
+    verbose = run(tmp_path, spot_policy(), "-v", "6")
+
+    assert "Failed: p/RemoveSpot: KeyError at acme_plugins/spot.py:14 (package acme-plugins)" in quiet.stdout
+    assert "Traceback" not in quiet.stderr
+    assert 'spot.py", line 14, in fail' in verbose.stderr
+    assert "KeyError: 'secret'" not in verbose.stderr
+
+
 def test_plugin_that_raises_an_interrupt_fails_alone(tmp_path: Path) -> None:
     ended = run_spot(tmp_path, "validate", "raise KeyboardInterrupt")
 

@@ -65,6 +65,16 @@ def test_plugin_that_fails_selects_nothing_and_is_named() -> None:
     assert [each.verdict.reason for each in selection.refusals] == [Reason.NOT_SELECTED] * 3
 
 
+def test_plugin_of_a_package_that_fails_is_said_to_have_failed_once() -> None:
+    def fail(*_: object) -> object:
+        raise KeyError("node")
+
+    selection = selection_of(policy(), {**REGISTRY, TAINTS: replace(REGISTRY[TAINTS], factory=fail)})
+
+    lead = f"plugin {TAINTS} failed: KeyError at tests/cycle/test_selection.py:"
+    assert [message.rstrip("0123456789") for _, message in against(selection)] == [lead] * 3
+
+
 def test_pod_that_a_filter_protects_has_the_reason_of_the_filter() -> None:
     config = [{"name": TAINTS}, {"name": "DefaultEvictor", "args": {"minPodAge": "5h"}}]
     document = policy()

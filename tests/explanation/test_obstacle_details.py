@@ -71,6 +71,36 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             id="a feature of the kubelet",
         ),
         pytest.param(
+            [
+                node_object("here", cpu="4"),
+                pod_object("ending", node="here", cpu="2", deleted=5),
+                pod_object("idle", node="here", deleted=5),
+                pod_object("running", node="here", cpu="1"),
+                pending_pod("new", cpu="3"),
+            ],
+            [
+                (
+                    "NodeResourcesFit",
+                    "2 CPU short: requests 3, 1 of 4 is free; terminating pod default/ending holds 2 until gone",
+                )
+            ],
+            id="room that a terminating pod holds",
+        ),
+        pytest.param(
+            [
+                node_object("here", pods="2"),
+                *(pod_object(name, node="here", deleted=5) for name in ("one", "two")),
+                pending_pod("new"),
+            ],
+            [
+                (
+                    "NodeResourcesFit",
+                    "maximum pods reached: 2 of 2 pods; terminating pods default/one, default/two hold 2 until gone",
+                )
+            ],
+            id="places that terminating pods hold",
+        ),
+        pytest.param(
             [node_object("here", taints=["gpu=yes:NoSchedule", "soft:PreferNoSchedule"]), pending_pod("new")],
             [("TaintToleration", "untolerated taint gpu=yes:NoSchedule")],
             id="the taint that keeps pods away",

@@ -9,8 +9,9 @@ from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodEx
 from descheduler.report.explanation.tables.pod import pod_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import node_object, pod_object, required_anti_affinity
-from tests.explanation.questions import pod_explanation, policy_of
+from tests.explanation.questions import ZONE, pod_explanation, policy_of
 from tests.report.decided_cycles import pod_life_time_policy
+from tests.strategies.runs import policy_with
 from tests.worlds.generate import GENERATED_AT, generate_cluster
 
 NODES = [node_object("a", cpu="2"), node_object("b", cpu="2")]
@@ -150,6 +151,44 @@ def test_a_pod_that_comes_straight_back_is_marked() -> None:
     )
     assert explanation.placement is not None
     assert [(node.node, node.is_best, node.is_source) for node in explanation.placement.ranking] == [("a", True, True)]
+
+
+def test_replacement_that_preempts_says_whom() -> None:
+    nodes = [node_object("a", cpu="4", taints=["old:NoSchedule"]), node_object("b", cpu="4")]
+    pods = [
+        pod_object("hi", node="a", cpu="2", priority=100_000),
+        pod_object("low", node="b", cpu="3", priority=0, owners=["ReplicaSet/low"]),
+        pod_object("mid", node="b", cpu="1", priority=10, owners=["ReplicaSet/mid"]),
+    ]
+
+    landing = pod_explanation("hi", [*nodes, *pods]).landing
+
+    assert landing is not None
+    assert landing.summary == (
+        "the replacement pod can be scheduled by preemption alone: 0/2 nodes are available for the replacement pod:"
+        " 1 insufficient cpu, 1 untolerated taint; it would be scheduled onto b if pod default/low (priority 0) is"
+        " preempted there"
+    )
+
+
+def test_pod_beside_one_that_fits_in_no_less_full_domain_names_that_one() -> None:
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    nodes = [node_object("a", labels={ZONE: "1"}), node_object("b", labels={ZONE: "2"}, pods="0")]
+    pods = [pod_object(f"web-{number}", labels={"app": "web"}, spread=[spread]) for number in range(2)]
+    policy = policy_of(policy_with("RemovePodsViolatingTopologySpreadConstraint", evictor={"nodeFit": False}))
+
+    decision = pod_explanation("web-0", [*nodes, *pods], policy).decision
+
+    assert decision is not None
+    assert [miss.message for miss in decision.not_selected] == [
+        "other pods are selected, such as default/web-1, which fits on no node in a less full domain"
+        f" (topologyBalanceNodeFit: true): the largest skew is 2 pods over {ZONE} in namespace default (maxSkew: 1)"
+    ]
 
 
 def test_nothing_is_placed_for_a_pod_that_nobody_creates_again() -> None:

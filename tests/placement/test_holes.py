@@ -131,8 +131,18 @@ def test_hole_3_room_that_earlier_evictions_free_is_not_credited() -> None:
     assert (upstream_fits(snapshot, victim), prover.consider(victim).verdict) == (False, LANDS)
 
 
-@pytest.mark.parametrize("nominated", ["", "b"], ids=["pending", "nominated"])
-def test_hole_4_pending_and_nominated_pods_are_ignored(nominated: str) -> None:
+@pytest.mark.parametrize(
+    ("nominated", "why"),
+    [
+        pytest.param(
+            "", "pending pod default/competitor has a higher priority and is scheduled onto b first", id="pending"
+        ),
+        pytest.param(
+            "b", "the room on b is held for pending pod default/competitor (nominatedNodeName)", id="nominated"
+        ),
+    ],
+)
+def test_hole_4_pending_and_nominated_pods_are_ignored(nominated: str, why: str) -> None:
     competitor = pod_object("competitor", node="", cpu="3", priority=10, owners=["ReplicaSet/other"])
     competitor["status"]["nominatedNodeName"] = nominated
     snapshot = cluster_of(FULL, node_object("b"), competitor, pod_object("victim", cpu="3"))
@@ -140,8 +150,8 @@ def test_hole_4_pending_and_nominated_pods_are_ignored(nominated: str) -> None:
 
     landing = our_landing(snapshot, victim)
 
-    assert (upstream_fits(snapshot, victim), landing.verdict) == (True, LANDS_IF)
-    assert landing.conditions == ("pending pod default/competitor may be scheduled there first",)
+    assert (upstream_fits(snapshot, victim), landing.verdict) == (True, NO)
+    assert landing.message.endswith(f"; {why}")
 
 
 def test_hole_5_the_same_pod_is_evicted_and_counted_twice() -> None:
@@ -287,7 +297,8 @@ def test_hole_27_preemption_is_a_hint_and_no_landing() -> None:
 
     assert answers == (False, NO)
     assert (
-        prover.preemption_hint(victim) == "it would be scheduled onto b if 1 pod of lower priority is preempted there"
+        prover.preemption_hint(victim)
+        == "it would be scheduled onto b if pod default/low (priority 0) is preempted there"
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.prover import LandingProver
 from tests.builders import (
     Object,
@@ -24,14 +27,25 @@ class TestPendingPods:
             *pending,
         )
 
-    def test_one_of_higher_priority_may_take_the_room_first(self) -> None:
+    def test_one_of_higher_priority_has_the_only_room(self) -> None:
         snapshot = self.snapshot(pod_object("waiting", node="", cpu="2", priority=20, owners=["ReplicaSet/other"]))
 
         landing = consider(snapshot)
 
-        assert landing.verdict is LANDS_IF
+        assert (landing.verdict, landing.conditions, landing.node) == (NO, (), None)
+        assert landing.message == (
+            "0/1 nodes are available for the replacement pod: 1 insufficient cpu;"
+            " pending pod default/waiting has a higher priority and is scheduled onto a first"
+        )
+
+    def test_one_of_the_same_priority_may_take_the_room_first(self) -> None:
+        """Whoever is tried first has it, and the back-off of a pod that was tried before may end later."""
+        snapshot = self.snapshot(pod_object("waiting", node="", cpu="2", priority=10, owners=["ReplicaSet/other"]))
+
+        landing = consider(snapshot)
+
+        assert (landing.verdict, landing.node) == (LANDS_IF, "a")
         assert landing.conditions == ("pending pod default/waiting may be scheduled there first",)
-        assert landing.node == "a"
 
     def test_one_of_lower_priority_comes_later(self) -> None:
         snapshot = self.snapshot(pod_object("waiting", node="", cpu="2", priority=5, owners=["ReplicaSet/other"]))
@@ -63,7 +77,66 @@ class TestPendingPods:
         assert (landing.verdict, landing.node) == (LANDS_IF, "b")
         assert landing.conditions == ("pending pod default/waiting may be scheduled there first",)
 
-    def test_nominated_one_holds_its_room(self) -> None:
+    def test_one_of_lower_priority_that_fits_already_makes_a_condition(self) -> None:
+        snapshot = cluster_of(
+            node_object("a", cpu="2", unschedulable=True),
+            node_object("b", cpu="2"),
+            pod_object("victim", cpu="2", priority=10),
+            pod_object("waiting", node="", cpu="1", priority=5, owners=["ReplicaSet/other"]),
+        )
+
+        landing = consider(snapshot)
+
+        assert (landing.verdict, landing.node) == (LANDS_IF, "b")
+
+    def test_one_of_higher_priority_that_has_another_node_makes_a_condition(self) -> None:
+        """It is predicted to take the larger node, which the replacement needs, and it can go to the other one."""
+        snapshot = cluster_of(
+            node_object("a", cpu="8", unschedulable=True),
+            node_object("large", cpu="8"),
+            node_object("small", cpu="2"),
+            pod_object("victim", cpu="8"),
+            pod_object("waiting", node="", cpu="2", priority=20, owners=["ReplicaSet/other"]),
+        )
+
+        landing = consider(snapshot)
+
+        assert (landing.verdict, landing.node) == (LANDS_IF, "large")
+        assert landing.conditions == ("pending pod default/waiting may be scheduled there first",)
+
+    def test_ones_of_higher_priority_have_two_rooms_and_the_replacement_the_third(self) -> None:
+        waiting = [
+            pod_object(name, node="", cpu="2", priority=20, owners=["ReplicaSet/other"]) for name in ("one", "two")
+        ]
+        nodes = [node_object(name, cpu="2") for name in ("b", "c", "d")]
+        full = node_object("a", cpu="2", unschedulable=True)
+
+        third = consider(cluster_of(full, *nodes, pod_object("victim", cpu="2"), *waiting))
+        none = consider(cluster_of(full, *nodes[:2], pod_object("victim", cpu="2"), *waiting))
+
+        assert (third.verdict, none.verdict) == (LANDS, NO)
+
+    @pytest.mark.parametrize(
+        ("priority", "verdict"),
+        [
+            pytest.param(-1, LANDS_IF, id="a pod of higher priority does not wait for it"),
+            pytest.param(0, NO, id="pods of the same priority count it"),
+            pytest.param(100, NO, id="pods of lower priority count it"),
+        ],
+    )
+    def test_nominated_one_holds_its_room(self, priority: int, verdict: LandingVerdict) -> None:
+        nominated = pod_object("waiting", node="", cpu="2", priority=priority, owners=["ReplicaSet/other"])
+        nominated["status"]["nominatedNodeName"] = "b"
+        snapshot = cluster_of(
+            node_object("a", cpu="2", unschedulable=True),
+            node_object("b", cpu="2"),
+            pod_object("victim", cpu="2"),
+            nominated,
+        )
+
+        assert consider(snapshot).verdict is verdict
+
+    def test_nominated_one_is_named_with_its_node(self) -> None:
         nominated = pod_object("waiting", node="", cpu="2", priority=100, owners=["ReplicaSet/other"])
         nominated["status"]["nominatedNodeName"] = "b"
         snapshot = cluster_of(
@@ -73,7 +146,22 @@ class TestPendingPods:
             nominated,
         )
 
-        assert consider(snapshot).verdict is LANDS_IF
+        landing = consider(snapshot)
+
+        assert landing.message.endswith("; the room on b is held for pending pod default/waiting (nominatedNodeName)")
+
+    def test_nominated_one_holds_its_node_though_another_would_take_it(self) -> None:
+        nominated = pod_object("waiting", node="", cpu="2", priority=100, owners=["ReplicaSet/other"])
+        nominated["status"]["nominatedNodeName"] = "b"
+        snapshot = cluster_of(
+            node_object("a", cpu="2", unschedulable=True),
+            node_object("b", cpu="2"),
+            node_object("c", cpu="2"),
+            pod_object("victim", cpu="2", node_selector={"kubernetes.io/hostname": "b"}),
+            nominated,
+        )
+
+        assert consider(snapshot).verdict is NO
 
     def test_one_of_an_unknown_scheduler_is_left_out_with_a_warning(self) -> None:
         foreign = pod_object("waiting", node="", cpu="2", priority=20, scheduler="volcano", owners=["ReplicaSet/x"])

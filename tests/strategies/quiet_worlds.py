@@ -208,6 +208,14 @@ QUIET: dict[str, tuple[World, str]] = {
         "no topology spread constraint is violated: "
         "the largest skew is 1 pod over zone in namespace default (maxSkew: 2)",
     ),
+    "a spread constraint has no selector": (
+        World(
+            "RemovePodsViolatingTopologySpreadConstraint",
+            [make_pod("p", spread=[{key: value for key, value in SPREAD[0].items() if key != "labelSelector"}])],
+        ),
+        "no topology spread constraint counts a pod: "
+        "that over zone in namespace default has no labelSelector, which selects none",
+    ),
     "no node is overutilized": (
         World("LowNodeUtilization", pods_on("n1", 5), LOAD, [small_node("n1"), small_node("n2")]),
         "no node is overutilized: the highest is n1 with CPU requests at 50% (targetThresholds.cpu: 70)",

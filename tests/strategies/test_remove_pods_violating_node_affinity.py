@@ -70,9 +70,20 @@ def test_preferred_affinity(preferences: list[tuple[str, str, int]], nodes: list
 
 
 def test_pod_that_fits_nowhere_is_kept_with_that_reason() -> None:
-    decisions = run_plugin(PLUGIN, [ZONE_1], [make_pod("p", affinity=IN_ZONE_2)], args=REQUIRED)
+    nodes = [ZONE_1, make_node("b", labels={"zone": "2"}, cpu="1")]
+    pods = [make_pod("p", affinity=IN_ZONE_2, cpu="2")]
 
-    assert [(r.pod.name, r.verdict.reason) for r in decisions.refusals] == [("p", Reason.NO_NODE_FITS)]
+    label_gone = run_plugin(PLUGIN, nodes[:1], pods, args=REQUIRED)
+    too_small = run_plugin(PLUGIN, nodes, pods, args=REQUIRED)
+
+    assert [(r.pod.name, r.verdict.reason, r.verdict.message) for r in label_gone.refusals] == [
+        (
+            "p",
+            Reason.NO_NODE_FITS,
+            "no node that the plugin examines matches the nodeSelector and required node affinity of the pod",
+        )
+    ]
+    assert [r.verdict.message for r in too_small.refusals] == ["the pod fits on no node that the plugin examines"]
 
 
 def test_nodes_that_are_not_processed_do_not_count() -> None:

@@ -119,6 +119,9 @@ def test_pod_that_fits_nowhere_else_is_reported() -> None:
     decisions = run_plugin(PLUGIN, nodes, spread_pods([2, 0]))
 
     assert refused(decisions) == {"z0-1": "NoNodeFits"}
+    assert decisions.refusals[0].verdict.message == (
+        "the pod fits on no node in a less full domain of zone (topologyBalanceNodeFit: true)"
+    )
 
 
 def test_plan_names_the_pod_that_fits_nowhere_else_and_the_argument_that_asks() -> None:
@@ -247,11 +250,34 @@ def test_node_limit_skips_the_node_and_total_limit_ends_the_plugin() -> None:
     assert len(evicted(in_total)) == 1
 
 
-def test_reason_names_the_domain_and_the_skew() -> None:
+def test_reason_names_the_domain_the_workload_and_the_constraint() -> None:
     decisions = run_plugin(PLUGIN, zones(2), spread_pods([2, 0]))
 
     (booked,) = decisions.moves
-    assert booked.reason == "z0 has 2 more pods than the emptiest zone (maxSkew: 1)"
+    assert booked.reason == (
+        "z0 has 2 more pods of ReplicaSet web than the emptiest zone"
+        " (topologyKey: zone, maxSkew: 1, labelSelector: app in (web))"
+    )
+
+
+def test_reason_counts_further_owners_of_the_pods_that_the_constraint_counts() -> None:
+    pods = [*spread_pods([2, 0]), make_pod("other", node="n0", labels={"app": "web"}, owners=["ReplicaSet/api"])]
+
+    decisions = run_plugin(PLUGIN, zones(2), pods)
+
+    (booked,) = decisions.moves
+    assert booked.reason.startswith("z0 has 3 more pods of ReplicaSet ")
+    assert " and 1 other owner than the emptiest zone" in booked.reason
+
+
+def test_reason_shows_the_start_of_a_long_selector() -> None:
+    values = [f"value-{number:04}" for number in range(500)]
+    members = {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web", *values]}]}}
+
+    decisions = run_plugin(PLUGIN, zones(2), spread_pods([2, 0], members=members))
+
+    (booked,) = decisions.moves
+    assert len(booked.reason) < 400
 
 
 def test_constraints_that_count_the_same_pods_are_balanced_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.cycle.applying.refused import refused
 from descheduler.cycle.options import PlanToApply
+from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy
 from descheduler.report.plan.file import ClusterIdentity, PlanFile
 
@@ -61,7 +62,8 @@ def _foreign(file: PlanFile, policy: Policy, cluster: ClusterIdentity) -> Iterat
         yield "the scheduler configuration that the policy names has changed"
     if file.plan.skipped:
         yield f"the plan was skipped: {file.plan.skipped}"
-    yield from (f"plugin {each.plugin} failed: {each.message}" for each in file.plan.failures)
+    for each in file.plan.failures:
+        yield f"plugin {each.plugin} failed: {failure_words(each.plugin, each.message)}"
 
 
 def _outdated(plan: PlanToApply, now: datetime) -> Iterator[str]:

@@ -19,6 +19,7 @@ from descheduler.plan.chosen import ChosenMove, EarlierPlan
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Refusal
 from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy
 from descheduler.report.plan.file import PlanFile, planned_moves
 
@@ -86,7 +87,8 @@ class Selection:
         if kept is not None:
             return kept
         for failure in decisions.failures:
-            return refuse(Reason.NOT_SELECTED, f"plugin {failure.plugin} failed: {failure.message}")
+            said = failure_words(failure.plugin, failure.message)
+            return refuse(Reason.NOT_SELECTED, f"plugin {failure.plugin} failed: {said}")
         if not self._has(move):
             return refuse(Reason.NOT_SELECTED, f"the policy has no plugin {move.plugin} in profile {move.profile}")
         return refuse(Reason.NOT_SELECTED, f"is not selected by {move.plugin} any more")

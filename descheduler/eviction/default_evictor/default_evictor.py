@@ -12,7 +12,6 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.default_evictor.other_node import make_other_node_check
 from descheduler.eviction.default_evictor.protections import (
     Check,
-    check_bare_pod,
     check_bare_pod_unless_failed,
     check_critical_priority,
     check_daemon_set,
@@ -23,6 +22,7 @@ from descheduler.eviction.default_evictor.protections import (
     check_terminating,
     check_volume_claims,
     first_refusal,
+    make_bare_pod_check,
     make_budget_check,
     make_priority_check,
     make_selector_check,
@@ -246,6 +246,7 @@ def effective_protections(args: DefaultEvictorArgs) -> tuple[str, ...]:
     return tuple(name for name, is_on in switches if is_on)
 
 
+_FAILED_TOO = "evictFailedBarePods: false; to evict such pods, add FailedBarePods to podProtections.defaultDisabled"
 _ASKS_TO_STAY = refuse(
     Reason.NO_EVICTION_ANNOTATION,
     f"annotation {PREFER_NO_EVICTION_ANNOTATION} is set (noEvictionPolicy: Mandatory)",
@@ -297,7 +298,7 @@ def _protection_checks(args: DefaultEvictorArgs, handle: Handle) -> Iterator[Che
     is_users_own = handle.policy.compatibility == "fixed" and threshold is not None and threshold < CRITICAL_PRIORITY
     if threshold is not None and (protects_critical or is_users_own):
         yield make_priority_check(threshold)
-    yield check_bare_pod if "FailedBarePods" in protections else check_bare_pod_unless_failed
+    yield make_bare_pod_check(_FAILED_TOO) if "FailedBarePods" in protections else check_bare_pod_unless_failed
     if "PodsWithLocalStorage" in protections:
         yield check_local_storage
     if "DaemonSetPods" in protections:

@@ -28,7 +28,7 @@ def make_other_node_check(handle: Handle, node_selector: str, fits: Callable[[Po
         unreadable = refuse(Reason.NO_NODE_FITS, f"nodeSelector is not valid: {error}")
         return lambda _: unreadable
     scope = f"ready nodes with {node_selector}" if node_selector else "ready nodes"
-    refusal = refuse(Reason.NO_NODE_FITS, f"the pod does not fit on any of the other {scope}")
+    refusal = refuse(Reason.NO_NODE_FITS, f"the pod does not fit on any of the other {scope} (nodeFit: true)")
     node_set: NodeSet | None = None
 
     def check(pod: Pod) -> Verdict | None:

@@ -15,7 +15,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 
 __all__ = [
     "Check",
-    "check_bare_pod",
     "check_bare_pod_unless_failed",
     "check_critical_priority",
     "check_daemon_set",
@@ -26,6 +25,7 @@ __all__ = [
     "check_terminating",
     "check_volume_claims",
     "first_refusal",
+    "make_bare_pod_check",
     "make_budget_check",
     "make_priority_check",
     "make_selector_check",
@@ -97,9 +97,16 @@ def make_priority_check(threshold: int) -> Check:
     return check
 
 
-def check_bare_pod(pod: Pod) -> Verdict | None:
-    """Refuses pods without owners, in any phase."""
-    return None if pod.owners else _BARE
+def make_bare_pod_check(way_out: str) -> Check:
+    """Refuses pods without owners, in any phase; `way_out` names the setting that would let failed ones go."""
+    failed = refuse(Reason.BARE_POD, f"the failed pod has no owner that recreates it ({way_out})")
+
+    def check(pod: Pod) -> Verdict | None:
+        if pod.owners:
+            return None
+        return failed if pod.phase == "Failed" else _BARE
+
+    return check
 
 
 def check_bare_pod_unless_failed(pod: Pod) -> Verdict | None:

@@ -54,7 +54,10 @@ class MigrationController:
             return self._already_migrating(pod)
         if self._needs_reservation and scheduler_name_of(pod) not in self._args.scheduler_names:
             names = ", ".join(self._args.scheduler_names)
-            message = f"scheduler {scheduler_name_of(pod)} does not support Reservations (schedulerNames: {names})"
+            message = (
+                f"scheduler {scheduler_name_of(pod)} does not support Reservations (schedulerNames: {names}); to evict"
+                " such pods, set reservationProvider: placeholder or defaultJobMode: EvictDirectly"
+            )
             return refuse(Reason.SCHEDULER_NAME, message)
         return self._checks.verdict(pod)
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.default_evictor.protections import (
     Check,
-    check_bare_pod,
     check_bare_pod_unless_failed,
     check_critical_priority,
     check_daemon_set,
@@ -19,6 +18,7 @@ from descheduler.eviction.default_evictor.protections import (
     check_terminating,
     check_volume_claims,
     first_refusal,
+    make_bare_pod_check,
     make_priority_check,
     make_selector_check,
 )
@@ -32,6 +32,7 @@ from descheduler.policy.shared_args import Namespaces, compile_selector
 
 __all__ = ["PodChecks"]
 
+_FAILED_TOO = "evictFailedBarePods: false"
 _NEVER_COST = "2147483647"
 _NEVER = refuse(Reason.EVICTION_COST, f"annotation {COST_ANNOTATION} is {_NEVER_COST}: never evict")
 
@@ -76,7 +77,7 @@ class PodChecks:
         yield check_kubelet_pod
         yield check_terminating
         if not (args.evict_all_bare_pods or "BarePods" in gates):
-            yield check_bare_pod_unless_failed if args.evict_failed_bare_pods else check_bare_pod
+            yield check_bare_pod_unless_failed if args.evict_failed_bare_pods else make_bare_pod_check(_FAILED_TOO)
         yield from self._priority_checks()
         if not (args.evict_local_storage_pods or "LocalStorage" in gates):
             yield check_local_storage

@@ -9,6 +9,7 @@ from descheduler.explanation.watching.watch import Watch
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.decisions import Decisions
+from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.pod import PluginMiss
 from descheduler.strategies.framework import PlacingPlugin, ReportingPlugin
@@ -32,7 +33,7 @@ def plugin_misses(
         for plugin in dict.fromkeys((*profile.deschedule, *profile.balance)):
             key = profile.name, plugin
             if key in failed:
-                message = f"failed: {failed[key]}"
+                message = f"failed: {failure_words(plugin, failed[key])}"
             elif pending := _about_pending(pod, watch.strategy(*key)):
                 message = pending
             else:

@@ -21,6 +21,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.staying import staying_pod
+from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
 
@@ -36,7 +37,10 @@ class WatchedRun(msgspec.Struct, frozen=True):
     @property
     def notes(self) -> tuple[str, ...]:
         """What operators must know of the run: plugins that could not work, and what the policy leaves unclear."""
-        failures = (f"{f.plugin} (profile {f.profile}) failed: {f.message}" for f in self.decisions.failures)
+        failures = (
+            f"{f.plugin} (profile {f.profile}) failed: {failure_words(f.plugin, f.message)}"
+            for f in self.decisions.failures
+        )
         return (*failures, *self.decisions.notes)
 
     @property

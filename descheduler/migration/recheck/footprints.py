@@ -130,7 +130,7 @@ class Footprints:
                     self._arriving[asked.eviction.uid] = name, _successor(asked.pod, name)
                 return ""
             first = first or f"node {name}: {why}"
-        return f"no node that had room in the plan has room now; {first}" if first else ""
+        return f"no node that fitted the pod in the plan fits it now; {first}" if first else ""
 
     def _candidates(self, asked: Asked) -> Iterator[str]:
         """The nodes to look at, the most promising first."""

@@ -7,7 +7,6 @@ from random import Random
 from typing import NamedTuple
 
 import msgspec
-import numpy as np
 
 from descheduler.placement.batches.certificates import certificate
 from descheduler.placement.batches.exhaustive_search import Assignment, AssignmentSearch, OrderSearch, OutOfBudgetError
@@ -16,9 +15,10 @@ from descheduler.placement.batches.sequential_placement import SequentialPlacer,
 from descheduler.placement.batches.single_landings import has_spare_nodes_for_all, single_landings
 from descheduler.placement.framework.feasibility import Picker, first_of_ties
 from descheduler.placement.landings.candidates import UnplacedReplacement
-from descheduler.placement.landings.competitors import competitor_condition
+from descheduler.placement.landings.competitors import competitor_condition, goes_first
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
-from descheduler.placement.landings.pending_pods import Competitor, PendingPods
+from descheduler.placement.landings.pending_groups import Competitor
+from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.verdicts import not_landed
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
@@ -93,7 +93,7 @@ class SettledBatch:
         if not refused:
             is_certain = not competitors and has_spare_nodes_for_all(self._replacements, self._singles, self._cluster)
             return self._doubted(run, () if is_certain else self._unlucky()), ""
-        way = self._way(competitors)
+        way = self._way(competitors, min(unplaced.priority for unplaced in refused))
         if way is None:
             return {**run.landings, **refused}, self._proof()
         return {
@@ -111,32 +111,36 @@ class SettledBatch:
         failed = [run.failed for run in self._runs(with_pending=True)]
         return tuple(dict.fromkeys(unplaced for replacements in failed for unplaced in replacements))
 
-    def _way(self, competitors: Sequence[Competitor]) -> _Way | None:
-        """Some way in which all replacements land, the likeliest first; None when none was found."""
+    def _way(self, competitors: Sequence[Competitor], lowest_priority: int) -> _Way | None:
+        """Some way in which all replacements land, the likeliest first; None when none was found.
+
+        Pending pods that go before a replacement of `lowest_priority` have a node in it as well.
+        """
         conditions = (competitor_condition(competitors[0]),) if competitors else ()
-        way = self._way_beside_pending(conditions)
+        way = self._way_beside_pending(conditions, _ahead(competitors, lowest_priority))
         if way is None and self._pending.placed:
             with self._cluster.what_if():
                 conditions = (competitor_condition(self._pending.placed[-1]),)
-                self._pending.lift(np.ones(len(self._cluster.table), dtype=bool))
-                way = self._way_beside_pending(conditions)
+                ahead = _ahead(self._pending.placed, lowest_priority)
+                self._pending.lift(self._pending.placed[::-1])
+                way = self._way_beside_pending(conditions, ahead)
         return way
 
-    def _way_beside_pending(self, conditions: tuple[str, ...]) -> _Way | None:
-        """A way without any more pending pods than those that are placed now."""
+    def _way_beside_pending(self, conditions: tuple[str, ...], ahead: Sequence[Competitor]) -> _Way | None:
+        """A way beside those pending pods that are placed now, after which all of `ahead` find a node too."""
         if conditions:
             with self._cluster.what_if():
-                run = self._run(self._replacements, with_pending=False)
+                run = self._run(self._replacements, with_pending=False, ahead=ahead)
             if not run.failed:
                 return _Way(dict(run.landings), conditions)
-        for run in self._runs(with_pending=False):
+        for run in self._runs(with_pending=False, ahead=ahead):
             if not run.failed:
                 return _Way(dict(run.landings), (*conditions, _OTHER_ORDER))
         assignment = self._assignment()
         if assignment is None:
             return None
         with self._cluster.what_if():
-            run = self._placer.place_as_assigned(assignment)
+            run = self._before(ahead, self._placer.place_as_assigned(assignment))
         return None if run.failed else _Way(dict(run.landings), (*conditions, _OTHER_CHOICE))
 
     def _assignment(self) -> Assignment | None:
@@ -157,13 +161,13 @@ class SettledBatch:
 
     def _proof(self) -> str:
         with self._cluster.what_if():
-            self._pending.lift(np.ones(len(self._cluster.table), dtype=bool))
+            self._pending.lift(self._pending.placed[::-1])
             bound = [unplaced for unplaced in self._replacements if not unplaced.optional]
             proof = certificate(bound, single_landings(bound), self._cluster) if bound else ""
         is_proven = self._is_exhausted and len(bound) == len(self._replacements)
         return proof or (_EXHAUSTED if is_proven else "")
 
-    def _runs(self, *, with_pending: bool) -> Iterator[SequentialRun]:
+    def _runs(self, *, with_pending: bool, ahead: Sequence[Competitor] = ()) -> Iterator[SequentialRun]:
         """The batch in other orders: the reverse one, the hardest first and, unless it is large, a few shuffled."""
         orders: list[tuple[Sequence[UnplacedReplacement], Picker]] = [
             (self._replacements[::-1], first_of_ties),
@@ -174,14 +178,25 @@ class SettledBatch:
             orders.append((generator.sample(self._replacements, len(self._replacements)), random_pick(generator)))
         for replacements, pick in orders:
             with self._cluster.what_if():
-                run = self._run(replacements, pick, with_pending=with_pending)
+                run = self._run(replacements, pick, with_pending=with_pending, ahead=ahead)
             yield run
 
     def _run(
-        self, replacements: Sequence[UnplacedReplacement], pick: Picker = first_of_ties, *, with_pending: bool = True
+        self,
+        replacements: Sequence[UnplacedReplacement],
+        pick: Picker = first_of_ties,
+        *,
+        with_pending: bool = True,
+        ahead: Sequence[Competitor] = (),
     ) -> SequentialRun:
         self._num_orders += 1
-        return self._placer.place_in_turn(replacements, pick, with_pending=with_pending)
+        return self._before(ahead, self._placer.place_in_turn(replacements, pick, with_pending=with_pending))
+
+    def _before(self, ahead: Sequence[Competitor], run: SequentialRun) -> SequentialRun:
+        """`run`, in which nothing lands if one of `ahead` is left without a node by it."""
+        if not ahead or run.failed or self._pending.put_back(ahead):
+            return run
+        return SequentialRun({}, {}, tuple(run.landings))
 
     def _hardest_first(self) -> list[UnplacedReplacement]:
         return sorted(
@@ -193,6 +208,10 @@ class SettledBatch:
     ) -> dict[UnplacedReplacement, Landing]:
         doubted = {unplaced: _under((_UNLUCKY,), run.landings[unplaced]) for unplaced in unlucky}
         return {**run.landings, **doubted}
+
+
+def _ahead(competitors: Sequence[Competitor], lowest_priority: int) -> list[Competitor]:
+    return [each for each in competitors if goes_first(each, lowest_priority)]
 
 
 def _under(conditions: tuple[str, ...], landing: Landing) -> Landing:

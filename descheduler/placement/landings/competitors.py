@@ -1,39 +1,60 @@
-"""Pending pods that stand in the way of a replacement: where it would land without them."""
+"""Pending pods that stand in the way of a replacement: where it would land without them, or why they go first."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from descheduler.model.koordinator.reservation import RESERVATION_NAME_ANNOTATION
 from descheduler.placement.framework.evaluation import Evaluation
-from descheduler.placement.framework.feasibility import Placement
+from descheduler.placement.framework.feasibility import Placement, put_on_node
 from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.landings.candidates import UnplacedReplacement
-from descheduler.placement.landings.pending_pods import Competitor, PendingPods
+from descheduler.placement.landings.pending_groups import Competitor
+from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Competition", "CompetitorFinder", "competitor_condition"]
+__all__ = ["Competition", "CompetitorFinder", "competitor_condition", "forestalled", "goes_first"]
 
 _MOST_LIFTED = 100
+_MOST_NODES = 20
 
 
 class Competition(NamedTuple):
-    """A pending pod that takes the room of a replacement, and where the replacement goes otherwise."""
+    """A pending pod that takes the room of a replacement, and where the replacement goes otherwise.
+
+    `placement` is None where the pending pod has the room in any case.
+    """
 
     competitor: Competitor
-    placement: Placement
-
-    @property
-    def condition(self) -> str:
-        """The sentence for the operator."""
-        return competitor_condition(self.competitor)
+    placement: Placement | None
 
 
 def competitor_condition(competitor: Competitor) -> str:
-    """What a landing hangs on where `competitor` is in its way."""
-    reservation = competitor.pod.annotations.get(RESERVATION_NAME_ANNOTATION)
-    what = f"pending pod {competitor.pod.key}" if reservation is None else f"pending Reservation {reservation}"
-    return f"{what} may be scheduled there first"
+    """What a landing hangs on where `competitor` may be in its way."""
+    return f"{_named(competitor)} may be scheduled there first"
+
+
+def forestalled(competitor: Competitor, table: NodeTable) -> str:
+    """Why a replacement does not have the room that `competitor` takes, whoever is tried first."""
+    node_name = table.names[competitor.node]
+    if competitor.is_nominated:
+        return f"the room on {node_name} is held for {_named(competitor)} (nominatedNodeName)"
+    return f"{_named(competitor)} has a higher priority and is scheduled onto {node_name} first"
+
+
+def goes_first(competitor: Competitor, priority: int) -> bool:
+    """Whether `competitor` has its node before a replacement of `priority`, whoever is tried first.
+
+    One of a higher priority preempts a replacement that comes before it. A nominated one counts as placed for all pods
+    of no higher priority (kubernetes 1.36 `pkg/scheduler/framework/runtime/framework.go`, addGENominatedPods). Of pods
+    of the same priority the one that is tried first has the room, and with back-offs that may be either.
+    """
+    return competitor.priority >= priority if competitor.is_nominated else competitor.priority > priority
 
 
 class CompetitorFinder:
@@ -46,17 +67,65 @@ class CompetitorFinder:
     def competition(self, unplaced: UnplacedReplacement, evaluation: Evaluation) -> Competition | None:
         """The competitor without which `unplaced`, refused after `evaluation`, would land; None without one.
 
-        All pending pods on nodes that may ever take it are lifted at once, the last hundred at most.
+        All pending pods on nodes that may ever take it are lifted, the last hundred at most. Those that go first have
+        their rooms, unless they find others: where the scheduler puts them is a guess.
         """
         if not self._pending.placed:
             return None
+        open_nodes = open_for_good(unplaced.scheduler, evaluation)
+        near = [each for each in reversed(self._pending.placed) if open_nodes[each.node]][:_MOST_LIFTED]
         with self._cluster.what_if():
-            self._pending.lift(open_for_good(unplaced.scheduler, evaluation), _MOST_LIFTED)
+            self._pending.lift(near)
+            feasible = unplaced.evaluate().feasible
             placement = unplaced.place().placement
         if placement is None:
             return None
-        placed = self._pending.placed
-        competitor = next(
-            (competitor for competitor in reversed(placed) if competitor.node == placement.node), placed[-1]
-        )
-        return Competition(competitor, placement)
+        first = [each for each in near if goes_first(each, unplaced.priority)]
+        if not first:
+            return Competition(_on(placement.node, self._pending.placed[::-1]), placement)
+        others = [each for each in near if each not in first]
+        return self._beside(first, others, unplaced, feasible) or Competition(_on(placement.node, first), None)
+
+    def _beside(
+        self,
+        first: Sequence[Competitor],
+        others: Sequence[Competitor],
+        unplaced: UnplacedReplacement,
+        feasible: BoolMask,
+    ) -> Competition | None:
+        """A landing of `unplaced` without `others`, in which all of those that go `first` have a node as well.
+
+        None was found where it is None: those of one node are moved elsewhere, on twenty nodes at most.
+        """
+        with self._cluster.what_if():
+            self._pending.lift(others)
+            with self._cluster.what_if():
+                placement = unplaced.place().placement
+            if placement is not None:
+                return Competition(_on(placement.node, others), placement)
+            for node in np.flatnonzero(feasible)[:_MOST_NODES].tolist():
+                movable = [each for each in first if each.node == node and not each.is_nominated]
+                placement = self._instead_of(movable, unplaced, node) if movable else None
+                if placement is not None:
+                    return Competition(movable[0], placement)
+        return None
+
+    def _instead_of(self, movable: Sequence[Competitor], unplaced: UnplacedReplacement, node: int) -> Placement | None:
+        """The landing of `unplaced` on `node`, from where all of `movable` go to other nodes; None if one cannot."""
+        with self._cluster.what_if():
+            self._pending.lift(movable)
+            evaluation = unplaced.evaluate()
+            if not evaluation.feasible[node]:
+                return None
+            placement = put_on_node(unplaced.scheduler, evaluation, node)
+            return placement if self._pending.put_back(movable) else None
+
+
+def _on(node: int, competitors: Sequence[Competitor]) -> Competitor:
+    """The first of `competitors` on this node, else the first of all."""
+    return next((each for each in competitors if each.node == node), competitors[0])
+
+
+def _named(competitor: Competitor) -> str:
+    reservation = competitor.pod.annotations.get(RESERVATION_NAME_ANNOTATION)
+    return f"pending pod {competitor.pod.key}" if reservation is None else f"pending Reservation {reservation}"

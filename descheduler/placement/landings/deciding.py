@@ -10,7 +10,7 @@ from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
 from descheduler.placement.landings.candidates import Candidate, UnplacedReplacement
-from descheduler.placement.landings.competitors import CompetitorFinder
+from descheduler.placement.landings.competitors import CompetitorFinder, competitor_condition, forestalled
 from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
 from descheduler.placement.landings.landing import LandingVerdict
@@ -100,13 +100,14 @@ class Decider:
     def _without_node(
         self, unplaced: UnplacedReplacement, evaluation: Evaluation, cold: LandingVerdict | None
     ) -> Decision:
-        """No node takes it; one may where pending pods are in its way."""
+        """No node takes it; one may where pending pods are in its way that do not go first in any case."""
         competition = self._competitors.competition(unplaced, evaluation)
-        if competition is None:
-            landing = not_landed(unplaced, evaluation, cold=cold)
+        if competition is None or competition.placement is None:
+            behind = "" if competition is None else forestalled(competition.competitor, self._cluster.table)
+            landing = not_landed(unplaced, evaluation, cold=cold, behind=behind)
             waits = landing.settled is LandingVerdict.NO and not unplaced.doubt
             return Decision(landing, unplaced.pod if waits else None)
-        conditions = (competition.condition,)
+        conditions = (competitor_condition(competition.competitor),)
         landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
         return Decision(landing, None if unplaced.doubt else unplaced.pod)
 

@@ -56,6 +56,8 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     `node` for the replacement, such as devices, and `patch` the annotations by which they note that. `refusal` is what
     keeps it from all nodes before one is looked at, such as a quota; None for any other no. `only_return` says why no
     other node takes it where only that of the victim does, and is empty otherwise.
+    `preemption` says of a no where the scheduler would preempt pods of lower priority for it, and which; it is empty
+    where it would not, or where that was not asked.
     """
 
     victim: Pod
@@ -77,6 +79,7 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     patch: Mapping[str, str] = msgspec.field(default_factory=dict)
     refusal: Obstacle | None = None
     only_return: str = ""
+    preemption: str = ""
 
     @property
     def returns_to_source(self) -> bool:

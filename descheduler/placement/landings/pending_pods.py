@@ -10,164 +10,24 @@ from bisect import bisect_left, insort
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from itertools import count, groupby
-from operator import attrgetter, neg
-
-import msgspec
+from operator import attrgetter
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import first_of_ties
-from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.framework.schedulers import Schedulers
-from descheduler.placement.framework.units import Unit, place_unit, priority_of, queue_order
+from descheduler.placement.framework.units import place_unit, queue_order
+from descheduler.placement.landings.pending_groups import Competitor, Group, UnitGroup
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, PODS_ROW, Demand
+from descheduler.placement.shadow.node_table import PODS_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 
-__all__ = ["Competitor", "PendingPods"]
+__all__ = ["PendingPods"]
 
 _MOST_PASSES = 3
 _turn = attrgetter("turn")
-
-
-class Competitor(msgspec.Struct, eq=False):
-    """A pending pod, the form in which it was placed, and the index of its node.
-
-    `turn` tells the order in which pods were placed, `seat` the place of this one in its group; a nominated pod has
-    neither group nor seat. `placed` is what takes it off its node again.
-    """
-
-    pod: Pod
-    form: Pod
-    node: int
-    turn: int
-    group: _Group | None = None
-    seat: int = 0
-    placed: Placed | None = None
-
-
-class _Group:
-    """Pending pods of one placement class. `waiting` are the places in `pods` of those that are not placed, the next
-    one last.
-
-    `last_cycle` is the one in which they were tried last, after so many changes of what decides what it sees; None as
-    well where nodes are taken for others.
-    """
-
-    __slots__ = (
-        "asked",
-        "form",
-        "is_local",
-        "last_cycle",
-        "num_changes",
-        "open_nodes",
-        "pods",
-        "priority",
-        "scheduler",
-        "waiting",
-    )
-
-    def __init__(self, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
-        self.form = form
-        # A scheduler may be told to ignore other resources.
-        self.asked = tuple([(row, amount) for row, amount in demand.amounts if row <= EPHEMERAL_ROW])
-        self.scheduler = scheduler
-        self.pods: list[Pod] = []
-        self.waiting: list[int] = []
-        self.priority = priority_of(form)
-        self.is_local = scheduler.interactions.is_local(form)
-        self.open_nodes: BoolMask | None = None
-        self.last_cycle: Cycle | None = None
-        self.num_changes: int | None = None
-
-    def tried(self, evaluation: Evaluation) -> None:
-        """Notes what the first of those that wait was told."""
-        if self.open_nodes is None:
-            self.open_nodes = open_for_good(self.scheduler, evaluation)
-        cycle = evaluation.cycle
-        without_notes = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen, unseen=cycle.unseen)
-        self.last_cycle = None if evaluation.is_rewritable else without_notes
-        self.num_changes = self.scheduler.num_transformer_changes()
-
-    def add(self, pod: Pod) -> None:
-        """Puts `pod` last."""
-        self.waiting.insert(0, len(self.pods))
-        self.pods.append(pod)
-
-    def withdraw(self, pod: Pod) -> None:
-        """Takes out a pod that waits. Its seat stays empty, unless it is the last one."""
-        seat = next(seat for seat in self.waiting if self.pods[seat] is pod)
-        self.waiting.remove(seat)
-        if seat == len(self.pods) - 1:
-            self.drop_last()
-
-    def drop_last(self) -> None:
-        """Takes the last seat away."""
-        del self.pods[-1]
-
-    def seat_of(self, pod: Pod) -> int | None:
-        """The seat of `pod`, if it waits."""
-        return next((seat for seat in self.waiting if self.pods[seat] is pod), None)
-
-    def call_up(self, seat: int) -> None:
-        """Makes the pod of this seat the next one, which is to be placed now."""
-        self.waiting.remove(seat)
-        self.waiting.append(seat)
-
-    def next_of(self, placement_class: PlacementClass) -> int:
-        """The seat of the next pod of this class."""
-        del placement_class
-        return self.waiting[-1]
-
-    def seat(self, seat: int) -> None:
-        """Notes that the pod of this seat is placed."""
-        self.waiting.remove(seat)
-
-    def queue(self, seat: int) -> None:
-        """Puts the pod of this seat back into the queue, in its old place."""
-        insort(self.waiting, seat, key=neg)
-
-
-class _UnitGroup(_Group):
-    """Pending pods that are placed together, whatever their classes. `key` is what they share, by their scheduler.
-
-    `num_tried` are those at the front of `pods` that have been tried already.
-    """
-
-    __slots__ = ("classes", "forms", "key", "num_tried")
-
-    def __init__(self, key: str, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
-        super().__init__(form, scheduler, demand)
-        self.key = key
-        self.is_local = False
-        self.forms: list[Pod] = []
-        self.classes: list[PlacementClass] = []
-        self.num_tried = 0
-
-    def drop_last(self) -> None:
-        """Takes the last seat away."""
-        super().drop_last()
-        del self.forms[-1], self.classes[-1]
-
-    @property
-    def is_over(self) -> bool:
-        """Whether these pods do not wait for each other any more."""
-        return not self.scheduler.unit_of(self.form)
-
-    def next_of(self, placement_class: PlacementClass) -> int:
-        """The seat of the next pod of this class."""
-        return next(seat for seat in self._seats() if self.classes[seat] is placement_class)
-
-    def units(self) -> list[Unit]:
-        """Those that wait, as they are tried: together, or each alone once they do not wait for each other any more."""
-        forms = tuple(self.forms[seat] for seat in self._seats())
-        return [Unit((form,)) for form in forms] if self.is_over else [Unit(forms)]
-
-    def _seats(self) -> list[int]:
-        """Those that wait, in order: new pods go before others, which wait out a backoff."""
-        return sorted(self.waiting, key=lambda seat: (seat < self.num_tried, seat))
 
 
 class PendingPods:
@@ -183,9 +43,9 @@ class PendingPods:
         self._cluster = cluster
         self._schedulers = schedulers
         self._forms = forms
-        self._groups: dict[PlacementClass, _Group] = {}
-        self._units: dict[str, _UnitGroup] = {}
-        self._in_order: list[_Group] = []
+        self._groups: dict[PlacementClass, Group] = {}
+        self._units: dict[str, UnitGroup] = {}
+        self._in_order: list[Group] = []
         self._turns = count()
         self.placed: list[Competitor] = []
         self._doubts: dict[int, str] = {}
@@ -214,7 +74,7 @@ class PendingPods:
         group = self._groups.get(placement_class)
         if group is None:
             group = self._groups[placement_class] = self._group_for(form, placement_class.demand)
-        if isinstance(group, _UnitGroup):
+        if isinstance(group, UnitGroup):
             group.forms.append(form)
             group.classes.append(placement_class)
         group.add(pod)
@@ -224,14 +84,14 @@ class PendingPods:
         for pod in pods:
             self._groups[self._cluster.placement_class(self._forms.form_of(pod))].withdraw(pod)
 
-    def _group_for(self, form: Pod, demand: Demand) -> _Group:
+    def _group_for(self, form: Pod, demand: Demand) -> Group:
         """A new group for pods like `form`; for those that are placed together the one of the others, if any."""
         scheduler = self._schedulers.scheduler_of(form)
         key = scheduler.unit_of(form)
         if known := self._units.get(key):
             return known
-        group = _UnitGroup(key, form, scheduler, demand) if key else _Group(form, scheduler, demand)
-        if isinstance(group, _UnitGroup):
+        group = UnitGroup(key, form, scheduler, demand) if key else Group(form, scheduler, demand)
+        if isinstance(group, UnitGroup):
             self._units[key] = group
         self._in_order.append(group)
         self._in_order.sort(key=lambda each: -each.priority)
@@ -257,7 +117,7 @@ class PendingPods:
         is not modelled.
         """
         group = self._groups.get(self._cluster.placement_class(self._forms.form_of(pod)))
-        seat = None if group is None or isinstance(group, _UnitGroup) else group.seat_of(pod)
+        seat = None if group is None or isinstance(group, UnitGroup) else group.seat_of(pod)
         if group is None or seat is None:
             return ""
         evaluation, node = group.scheduler.evaluate(group.form), self._cluster.table.index.get(node_name)
@@ -275,12 +135,18 @@ class PendingPods:
         """The pods that are not placed, by priority."""
         return [group.pods[seat] for group in self._in_order for seat in reversed(group.waiting)]
 
-    def lift(self, nodes: BoolMask, most: int | None = None) -> None:
-        """Takes placed pods off `nodes`, the last ones first and no more than `most`. For what-ifs."""
-        on_nodes = [competitor.placed for competitor in reversed(self.placed) if nodes[competitor.node]]
-        for placed in on_nodes[:most]:
+    def lift(self, those: Iterable[Competitor]) -> None:
+        """Takes `those` off their nodes, in this order. For what-ifs."""
+        for placed in [each.placed for each in those]:
             if placed is not None:
                 self._cluster.take_off(placed)
+
+    def put_back(self, lifted: Iterable[Competitor]) -> bool:
+        """Places pods that were lifted again, wherever they fit now; whether all of them have a node. For what-ifs."""
+        pods = {id(each.pod) for each in lifted}
+        groups = {id(each.group) for each in lifted}
+        self._place([group for group in self._in_order if id(group) in groups])
+        return pods <= {id(each.pod) for each in self.placed}
 
     def reserve(self, cycle: Cycle, node: int) -> Competitor:
         """Notes that the next pod of the cycle's class is placed on `node`."""
@@ -313,12 +179,12 @@ class PendingPods:
         self._cluster.add(form, node)
         competitor.placed = Placed(form, node, ((self, competitor),))
 
-    def _place(self, groups: Iterable[_Group]) -> None:
+    def _place(self, groups: Iterable[Group]) -> None:
         for group in self._in_turn(groups):
             while group.waiting and self._place_one(group):
                 pass
 
-    def _in_turn(self, groups: Iterable[_Group]) -> Iterator[_Group]:
+    def _in_turn(self, groups: Iterable[Group]) -> Iterator[Group]:
         """`groups` without the units among them, which are placed when their turn comes.
 
         Once a unit has got what it waited for, those that are left of it are queued again behind all others of their
@@ -328,15 +194,15 @@ class PendingPods:
             yield from groups
             return
         for _, level in groupby(groups, key=attrgetter("priority")):
-            turns = deque(sorted(level, key=lambda group: isinstance(group, _UnitGroup) and group.is_over))
+            turns = deque(sorted(level, key=lambda group: isinstance(group, UnitGroup) and group.is_over))
             while turns:
                 group = turns.popleft()
-                if not isinstance(group, _UnitGroup):
+                if not isinstance(group, UnitGroup):
                     yield group
                 elif group.waiting and self._place_unit(group):
                     turns.append(group)
 
-    def _place_unit(self, group: _UnitGroup) -> bool:
+    def _place_unit(self, group: UnitGroup) -> bool:
         """Places what may be bound together; whether it was anything."""
         num_placed = len(self.placed)
         for unit in group.units():
@@ -349,7 +215,7 @@ class PendingPods:
         group.num_tried = len(group.pods)
         return len(self.placed) > num_placed
 
-    def _place_one(self, group: _Group) -> bool:
+    def _place_one(self, group: Group) -> bool:
         evaluation = group.scheduler.evaluate(group.form)
         group.tried(evaluation)
         choice = None if evaluation.undecided else evaluation.choose()
@@ -358,12 +224,12 @@ class PendingPods:
         self._put(group, evaluation, choice.node)
         return True
 
-    def _put(self, group: _Group, evaluation: Evaluation, node: int) -> None:
+    def _put(self, group: Group, evaluation: Evaluation, node: int) -> None:
         """Puts the next pod of `group` on `node`."""
         placed = group.scheduler.place(evaluation, node, self)
         self.placed[-1].placed = placed  # noted there by `reserve`
 
-    def _may_gain(self, group: _Group, victim: Pod) -> bool:
+    def _may_gain(self, group: Group, victim: Pod) -> bool:
         """Whether pods of `group`, none of which fitted before, may fit now that `victim` is gone."""
         if not group.waiting:
             return False
@@ -381,7 +247,7 @@ class PendingPods:
         with group.last_cycle.view():
             return self._has_room(group, group.open_nodes, node)
 
-    def _has_room(self, group: _Group, open_nodes: BoolMask, node: int) -> bool:
+    def _has_room(self, group: Group, open_nodes: BoolMask, node: int) -> bool:
         """Whether `node` is one of `open_nodes` and has what a pod of `group` asks for."""
         table = self._cluster.table
         if not open_nodes[node] or table.requested[PODS_ROW, node] >= table.allocatable[PODS_ROW, node]:

@@ -1,11 +1,11 @@
-"""Preemption as a hint: where a replacement that does not land would push out pods of lower priority.
+"""Preemption as a hint: where a replacement that does not land would push out pods of lower priority, and which.
 
 That is no landing, since it moves the problem to another workload. What is said here is what an operator has to expect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.obstacle_counts import open_for_good
-from descheduler.placement.framework.units import priority_of
+from descheduler.placement.framework.units import priority_of, queue_order
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -21,20 +21,23 @@ __all__ = ["preemption_hint"]
 
 _NEVER = "Never"
 _MOST_NODES = 20
+_MOST_NAMED = 3
 
 
 def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone: Collection[int]) -> str:
-    """The first node found on which preemption makes room for `unplaced`, as a sentence; empty when none was found.
+    """The first node found on which preemption makes room for `unplaced`, and whose pods leave, as a sentence; empty
+    when none was found.
 
     `gone` are the identities of pods of the snapshot that are not on `cluster` any more; the victim is one of them.
-    A scheduler that preempts nobody has no such node. All pods of lower priority leave the node for that, while the
-    scheduler would spare some; and twenty nodes at most are tried. For a pod that plugins refuse before nodes are
-    looked at, such as for its quota, only those leave that these plugins would evict.
+    A scheduler that preempts nobody has no such node. All pods of lower priority leave the node for that, and then
+    those stay, of the highest priority first, beside which the pod fits all the same; and twenty nodes at most are
+    tried. For a pod that plugins refuse before nodes are looked at, such as for its quota, only those leave that these
+    plugins would evict.
     """
-    if not unplaced.scheduler.preempts:
+    if not unplaced.scheduler.preempts or unplaced.pod.spec.preemption_policy == _NEVER:
         return ""
     evaluation = unplaced.evaluate()
-    if evaluation.fits or not evaluation.is_queued or unplaced.pod.spec.preemption_policy == _NEVER:
+    if evaluation.fits or not evaluation.is_queued:
         return ""
     for node in _helpable(unplaced, evaluation):
         name = cluster.table.nodes[node].name
@@ -43,9 +46,9 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
             for pod in cluster.snapshot.pods_by_node.get(name, ())
             if _is_lower(pod, unplaced, gone) and unplaced.scheduler.may_preempt(evaluation, pod)
         ]
-        if lower and _fits_without(lower, unplaced, node, cluster):
-            pods = "1 pod" if len(lower) == 1 else f"{len(lower)} pods"
-            return f"it would be scheduled onto {name} if {pods} of lower priority is preempted there"
+        preempted = _preempted(lower, unplaced, node, cluster) if lower else []
+        if preempted:
+            return f"it would be scheduled onto {name} if {_named(preempted)} preempted there"
     return ""
 
 
@@ -64,8 +67,28 @@ def _is_lower(pod: Pod, unplaced: UnplacedReplacement, gone: Collection[int]) ->
     return not pod.is_terminal and id(pod) not in gone and priority_of(pod) < unplaced.priority
 
 
-def _fits_without(pods: list[Pod], unplaced: UnplacedReplacement, node: int, cluster: ShadowCluster) -> bool:
+def _preempted(lower: Sequence[Pod], unplaced: UnplacedReplacement, node: int, cluster: ShadowCluster) -> list[Pod]:
+    """Those of `lower` that have to leave `node` for `unplaced`; none where that is not enough."""
     with cluster.what_if():
-        for pod in pods:
+        for pod in lower:
             cluster.remove(pod, node)
-        return bool(unplaced.evaluate().feasible[node])
+        if not unplaced.evaluate().feasible[node]:
+            return []
+        preempted = []
+        for pod in sorted(lower, key=queue_order):
+            with cluster.what_if() as trial:
+                cluster.add(pod, node)
+                if unplaced.evaluate().feasible[node]:
+                    trial.keep()
+                    continue
+            preempted.append(pod)
+    return preempted
+
+
+def _named(pods: Sequence[Pod]) -> str:
+    """The pods with their priorities, the first three of several."""
+    names = [f"{pod.key} (priority {priority_of(pod)})" for pod in pods[:_MOST_NAMED]]
+    if len(pods) == 1:
+        return f"pod {names[0]} is"
+    more = f" and {len(pods) - _MOST_NAMED} more" if len(pods) > _MOST_NAMED else ""
+    return f"pods {', '.join(names)}{more} are"

@@ -80,11 +80,14 @@ def landed(
     )
 
 
-def not_landed(unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: LandingVerdict | None) -> Landing:
-    """The landing of a replacement that was not placed after `evaluation`."""
+def not_landed(
+    unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: LandingVerdict | None, behind: str = ""
+) -> Landing:
+    """The landing of a replacement that was not placed after `evaluation`; `behind` says which pending pod is why."""
     obstacles = ObstacleCounts(evaluation)
     settled = LandingVerdict.NO if evaluation.fits else _verdict_of_refusal(unplaced, obstacles)
     message, cause = _APART if evaluation.fits and unplaced.unit else _message(evaluation), ""
+    message = f"{message}; {behind}" if behind else message
     if settled is LandingVerdict.UNKNOWN:
         cause = unplaced.doubt or obstacles.cause
         message = f"{cause}; by the rules of kube-scheduler {message}" if unplaced.doubt else message

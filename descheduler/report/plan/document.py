@@ -129,6 +129,7 @@ class Target(Fields, frozen=True):
     verdict: LandingWord
     returns: ReturnsWord
     returns_to_source: bool
+    conditions: tuple[str, ...]
 
 
 class LandingTotals(Fields, frozen=True):

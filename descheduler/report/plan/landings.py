@@ -49,6 +49,7 @@ def target_of(landing: Landing) -> Target:
         verdict=landing.verdict.value,
         returns=landing.replacement.answer.returns.value,
         returns_to_source=landing.returns_to_source,
+        conditions=landing.conditions,
     )
 
 

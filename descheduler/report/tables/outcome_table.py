@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from descheduler.model.text.counted import counted
 from descheduler.report.document import PodReference
 from descheduler.report.outcome.document import EvictionResult, Outcome
 from descheduler.report.tables.columns import Cell, Row, Toned
+from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.plan_table import decision_tables, message_lines, target_cell
 from descheduler.report.tables.summary import outcome_summary, plugin_title
@@ -26,6 +27,7 @@ def outcome_table(outcome: Outcome, style: TableStyle) -> Iterator[str]:
         return
     if not style.is_quiet:
         yield from _evicted(outcome, style)
+        yield from condition_table(_conditions(outcome), style)
         yield from _others(outcome, style)
         yield from decision_tables(outcome.plan, style, listed=_not_evicted(outcome))
     yield from message_lines(outcome.plan, style)
@@ -46,6 +48,12 @@ def _evicted(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     for group, its_rows in rows.items():
         title = f"{plugin_title(outcome.plan, *group)}: {counted(len(its_rows), 'pod')} evicted"
         yield from style.table(header, its_rows, title=title, like=all_rows)
+
+
+def _conditions(outcome: Outcome) -> Iterator[tuple[PodReference, Sequence[str]]]:
+    for result in outcome.results:
+        if result.result == "evicted" and result.target is not None:
+            yield result.pod, result.target.conditions
 
 
 def _row(result: EvictionResult, style: TableStyle, is_seen: bool) -> Row:

@@ -9,12 +9,14 @@ from descheduler.model.text.amounts import percent_text
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.model.verdict import Reason
+from descheduler.policy.plugin_faults import failure_words
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import Move, Plan, PlannedLanding, PlannedRefusal, Target
+from descheduler.report.plan.document import Failure, Move, Plan, PlannedLanding, PlannedRefusal, RefusalCount, Target
 from descheduler.report.plan.figures import Amounts
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
+from descheduler.report.tables.conditions import condition_table, marked
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.summary import plan_summary, plugin_title
@@ -35,6 +37,7 @@ def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
         return
     if not style.is_quiet:
         yield from _moves(plan, style)
+        yield from condition_table(((m.pod, m.landing.conditions) for m in plan.moves if m.landing), style)
         yield from _pending_pods(plan, style)
         yield from decision_tables(plan, style)
     yield from message_lines(plan, style)
@@ -56,11 +59,15 @@ def decision_tables(plan: Plan, style: TableStyle, *, listed: AbstractSet[PodRef
 def message_lines(plan: Plan, style: TableStyle) -> Iterator[str]:
     """Failures and warnings."""
     lines = [
-        *(style.palette.failure(f"Failed: {printable(f'{f.profile}/{f.plugin}: {f.message}')}") for f in plan.failures),
+        *(style.palette.failure(f"Failed: {printable(_failure(failure))}") for failure in plan.failures),
         *(style.palette.warning(f"Warning: {printable(warning)}") for warning in _warnings(plan)),
     ]
     if lines:
         yield from (*lines, "")
+
+
+def _failure(failure: Failure) -> str:
+    return f"{failure.profile}/{failure.plugin}: {failure_words(failure.plugin, failure.message)}"
 
 
 def _warnings(plan: Plan) -> Iterator[str]:
@@ -142,9 +149,9 @@ def target_cell(landing: PlannedLanding | Target, node: str) -> Cell:
         case "unknown":
             return Toned("unknown", Tone.WARNING)
         case "likely":
-            return f"~{node}"
+            return marked(f"~{node}") if landing.conditions else f"~{node}"
         case "lands_if":
-            return Toned(f"{node} (if)", Tone.WARNING)
+            return Toned(marked(node), Tone.WARNING)
     return Toned(f"{node} (again)", Tone.WARNING) if landing.returns_to_source else node
 
 
@@ -195,8 +202,22 @@ def _refusal_row(group: Sequence[PlannedRefusal], style: TableStyle) -> Row:
 
 
 def _refusal_counts(plan: Plan, style: TableStyle) -> Iterator[str]:
-    rows = [[f"{count.num_refusals:,}", count.code, count.summary] for count in plan.refusal_counts]
+    by_code: dict[str, list[PlannedRefusal]] = {}
+    for refusal in plan.refusals:
+        by_code.setdefault(refusal.code, []).append(refusal)
+    rows = [
+        [f"{count.num_refusals:,}", count.code, _meaning(count, by_code[count.code])] for count in plan.refusal_counts
+    ]
     yield from style.table(["PODS", "CODE", "MEANING"], rows, title="Not evicted, by reason")
+
+
+def _meaning(count: RefusalCount, refusals: Sequence[PlannedRefusal]) -> str:
+    """What blocks `refusals`, all of one code, and which pods: what is said of all of them, unless rows above say it
+    already, and the first of them."""
+    messages = {refusal.message for refusal in refusals}
+    is_told = any(map(_is_of_interest, refusals))
+    meaning = count.summary if is_told or len(messages) > 1 else messages.pop() or count.summary
+    return f"{meaning}: {refusals[0].pod.namespace}/{shown_pods(refusals)}"
 
 
 def _idle_plugins(plan: Plan, style: TableStyle) -> Iterator[str]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from descheduler.model.text.counted import counted
 from descheduler.model.text.duration import format_duration
 from descheduler.model.text.printable import printable
+from descheduler.policy.plugin_faults import failure_words
 from descheduler.report.simulation_document import (
     ClusterFigures,
     Difference,
@@ -129,7 +130,8 @@ def _number(value: float | None) -> str:
 
 def _messages(policy: SimulatedPolicy, style: TableStyle) -> Iterator[str]:
     for each in policy.failures:
-        text = f"{each.profile}/{each.plugin} in cycle {each.cycle}: {each.message}"
+        said = failure_words(each.plugin, each.message)
+        text = f"{each.profile}/{each.plugin} in cycle {each.cycle}: {said}"
         yield style.palette.failure(f"Failed: {printable(text)}")
     for warning in policy.warnings:
         yield style.palette.warning(f"Warning: {printable(warning)}")

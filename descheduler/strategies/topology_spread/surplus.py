@@ -16,6 +16,8 @@ from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
+from descheduler.model.text.printable import clipped
+from descheduler.placement.plugins.helper.node_selector_words import requirement_text
 from descheduler.strategies.topology_spread.balance import balancing_transfers
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 from descheduler.strategies.topology_spread.domains import Domains, leaving_order
@@ -24,6 +26,8 @@ from descheduler.strategies.topology_spread.label_index import LabelIndex
 __all__ = ["Listing", "RoomBelow", "Surplus", "find_surplus", "surplus_sentence"]
 
 _UNKNOWN = -1
+_MOST_OF_SELECTOR = 200
+"""Characters of a selector that a reason shows: it is repeated for every pod."""
 
 
 class Listing:
@@ -51,11 +55,20 @@ class Listing:
         self.standing = np.where(arrives, 0, 2) + gone
         """Compared before `order`."""
         self.may_leave = ~(arrives | gone)
+        owners: dict[str, int] = {}
+        self._owner_of = np.array([owners.setdefault(_owner_of(pod), len(owners)) for pod in pods], dtype=np.intp)
+        self._owners = tuple(owners)
 
     @property
     def num_selected(self) -> int:
         """How many pods are to leave for some constraint, with room elsewhere or without."""
         return int(np.count_nonzero(self.is_marked | self._lacks_room))
+
+    def owners(self, places: NDArray[np.intp]) -> str:
+        """Whose the pods at `places` are, such as `ReplicaSet web`, or `ReplicaSet web and 2 other owners`."""
+        first, *others = np.unique(self._owner_of[places]).tolist()
+        more = f" and {counted(len(others), 'other owner')}" if others else ""
+        return f"{self._owners[first]}{more}"
 
     def mark_without_room(self, places: NDArray[np.intp]) -> None:
         """Takes note of pods that are to leave for some constraint and that fit nowhere else."""
@@ -149,20 +162,32 @@ def find_surplus(
     may_leave = listing.may_leave[places[leaving]]
     leaving, sources = leaving[may_leave], sources[may_leave]
     has_room = takes[leaving] if needs_room else np.ones(len(leaving), dtype=bool)
-    texts = [_sentence(constraint, domains, domain) for domain in given.tolist()]
+    owners = listing.owners(domains.places)
+    texts = [
+        surplus_sentence(constraint, domains.values[each], int(domains.numbers[each]) - domains.smallest, owners)
+        for each in given.tolist()
+    ]
     return Surplus(places[leaving], has_room, sources, texts)
 
 
-def _sentence(constraint: SpreadConstraint, domains: Domains, domain: int) -> str:
-    """Why pods leave the domain at index `domain`, such as `zone-b has 9 more pods than the emptiest zone`."""
-    more = int(domains.numbers[domain]) - domains.smallest
-    return surplus_sentence(constraint, domains.values[domain], more)
+def surplus_sentence(constraint: SpreadConstraint, domain: str, num_more: int, owners: str = "") -> str:
+    """Why pods leave a domain, such as `zone-b has 9 more pods of ReplicaSet web than the emptiest zone`, and the
+    constraint. `owners` are left out where they are not known."""
+    key = constraint.topology_key
+    selected = " and ".join(map(requirement_text, constraint.selector.requirements)) or "all pods"
+    stated = {
+        "topologyKey": key,
+        "maxSkew": str(constraint.max_skew),
+        "labelSelector": clipped(selected, _MOST_OF_SELECTOR),
+    }
+    told = ", ".join(f"{name}: {text}" for name, text in stated.items())
+    more = f"{counted(num_more, 'more pod')}{f' of {owners}' if owners else ''}"
+    return f"{domain} has {more} than the emptiest {key.rpartition('/')[2]} ({told})"
 
 
-def surplus_sentence(constraint: SpreadConstraint, domain: str, num_more: int) -> str:
-    """Why pods leave a domain that has so many more than the emptiest one."""
-    noun = constraint.topology_key.rpartition("/")[2]
-    return f"{domain} has {counted(num_more, 'more pod')} than the emptiest {noun} (maxSkew: {constraint.max_skew})"
+def _owner_of(pod: Pod) -> str:
+    owner = pod.controller
+    return "no owner" if owner is None else f"{owner.kind} {owner.name}"
 
 
 def _taken_from_the_end(

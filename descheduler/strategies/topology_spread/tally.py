@@ -50,6 +50,11 @@ class SpreadTally:
         self._num_unconstrained = 0
         self._num_filtered = 0
         self._num_selected = 0
+        self._without_room: dict[str, Pod] = {}
+
+    def note_without_room(self, pod: Pod) -> None:
+        """Takes note of a pod that is to leave and that fits on no node in a less full domain."""
+        self._without_room.setdefault(pod.namespace, pod)
 
     def leave_out(self, num_pods: int) -> None:
         """Counts pods of namespaces where nobody states a constraint."""
@@ -88,13 +93,24 @@ class SpreadTally:
         largest = _largest([skew for skew in skews if skew.constraint.selector.matches(pod.labels)])
         if largest is None:
             return f"no topology spread constraint in namespace {pod.namespace} selects the pod {self._wanted}"
-        return largest.words if largest.excess <= 0 else f"other pods are selected: {largest.words}"
+        return largest.words if largest.excess <= 0 else f"other pods are selected{self._kept(pod)}: {largest.words}"
+
+    def _kept(self, pod: Pod) -> str:
+        kept = self._without_room.get(pod.namespace)
+        if kept is None:
+            return ""
+        return f", such as {kept.key}, which fits on no node in a less full domain (topologyBalanceNodeFit: true)"
 
     def _why_even(self, largest: _Skew | None) -> str:
         if largest is None:
             return f"no evictable pod has a topology spread constraint {self._wanted}"
         if largest.excess > 0:
             return f"no eviction would spread the pods more evenly: {largest.words}"
+        if largest.constraint.selector.nothing:
+            return (
+                f"no topology spread constraint counts a pod: that over {largest.constraint.topology_key} in namespace"
+                f" {largest.namespace} has no labelSelector, which selects none"
+            )
         return f"no topology spread constraint is violated: {largest.words}"
 
 

@@ -107,6 +107,28 @@ def test_what_the_pod_itself_answers(args: dict[str, Any], facts: dict[str, Any]
 
 
 @pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        pytest.param(
+            {"scheduler": "default-scheduler"},
+            "scheduler default-scheduler does not support Reservations (schedulerNames: koord-scheduler); to evict"
+            " such pods, set reservationProvider: placeholder or defaultJobMode: EvictDirectly",
+            id="the ways to evict without Reservations",
+        ),
+        pytest.param(
+            {"owners": (), "phase": "Failed"},
+            "the failed pod has no owner that recreates it (evictFailedBarePods: false)",
+            id="the switch for failed bare pods",
+        ),
+    ],
+)
+def test_refusals_name_the_setting_that_decides(facts: dict[str, Any], message: str) -> None:
+    pod = make_koord_pod("p", **facts)
+
+    assert make_plugin(make_cluster([pod])).filter(pod).message == message
+
+
+@pytest.mark.parametrize(
     ("phase", "uid", "expected"),
     [
         pytest.param("Running", None, Reason.ALREADY_MIGRATING, id="a running job keeps its pod"),

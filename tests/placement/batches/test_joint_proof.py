@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,11 +84,42 @@ def test_higher_priority_comes_first_in_every_order() -> None:
     assert joint.verdict is LANDS
 
 
-def test_pending_pod_of_higher_priority_that_fits_only_the_hole_left_by_the_victim_makes_a_condition() -> None:
+@pytest.mark.parametrize(
+    ("priority", "verdict", "conditions"),
+    [
+        pytest.param(9, NO, (), id="a higher priority"),
+        pytest.param(
+            0, LANDS_IF, ("pending pod default/waiting may be scheduled there first",), id="the same priority"
+        ),
+    ],
+)
+def test_pending_pod_that_fits_only_the_hole_left_by_the_victim(
+    priority: int, verdict: LandingVerdict, conditions: tuple[str, ...]
+) -> None:
     nodes = [make_node("c", cpu="2")]
-    waiting = make_pod("waiting", node="", cpu="2", priority=9, owners=["ReplicaSet/waiting"])
+    waiting = make_pod("waiting", node="", cpu="2", priority=priority, owners=["ReplicaSet/waiting"])
 
     joint = prove(nodes, [victim("p1", cpu="2"), waiting], "p1")
+
+    assert (joint.verdict, joint.conditions) == (verdict, conditions)
+
+
+@pytest.mark.parametrize("nominated", ["", "b"], ids=["pending", "nominated"])
+def test_batch_does_not_have_the_room_that_a_pending_pod_of_higher_priority_takes_at_once(nominated: str) -> None:
+    nodes = [make_node("b", cpu="2"), cordoned(cpu="4")]
+    waiting = make_pod("waiting", node="", cpu="2", priority=9, owners=["ReplicaSet/waiting"])
+    waiting = msgspec.structs.replace(waiting, nominated_node_name=nominated)
+
+    joint = prove(nodes, [victim("p1", cpu="2"), waiting], "p1")
+
+    assert joint.verdict is NO
+
+
+def test_batch_lands_if_a_pending_pod_of_higher_priority_takes_its_other_room() -> None:
+    nodes = [make_node("large", cpu="4"), make_node("small", cpu="2"), cordoned(cpu="4")]
+    waiting = make_pod("waiting", node="", cpu="2", priority=9, owners=["ReplicaSet/waiting"])
+
+    joint = prove(nodes, [victim("p1", cpu="4"), waiting], "p1")
 
     assert joint.verdict is LANDS_IF
     assert joint.conditions == ("pending pod default/waiting may be scheduled there first",)

@@ -13,7 +13,9 @@ from tests.builders import make_node, make_pod, make_snapshot
 @pytest.mark.parametrize(
     ("post_filter", "hint"),
     [
-        pytest.param({}, "it would be scheduled onto b if 1 pod of lower priority is preempted there", id="by default"),
+        pytest.param(
+            {}, "it would be scheduled onto b if pod default/low (priority 0) is preempted there", id="by default"
+        ),
         pytest.param({"disabled": [{"name": "DefaultPreemption"}]}, "", id="without DefaultPreemption"),
         pytest.param({"disabled": [{"name": "*"}]}, "", id="without any plugin at postFilter"),
     ],

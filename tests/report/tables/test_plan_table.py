@@ -39,7 +39,7 @@ def test_a_plan_is_shown_plugin_by_plugin_with_the_summary_last() -> None:
         "\n"
         "Not evicted, by reason\n"
         "PODS   CODE      MEANING\n"
-        "1      BarePod   the pod has no owner that recreates it\n"
+        "1      BarePod   the pod has no owner that recreates it: default/bare\n"
         "\n"
         "1 pod would be evicted\n"
         "By plugin:          PodLifeTime 1\n"
@@ -84,8 +84,20 @@ def test_beside_evictions_candidates_that_were_not_asked_for_show_in_wide_tables
 
     table, wide = text_of(plan), text_of(plan, "wide")
 
-    assert "bare " not in table
+    assert not re.search(r"^default +bare ", table, re.MULTILINE)
     assert re.search(r"^default +bare +a +PodLifeTime +.* no owner", wide, re.MULTILINE)
+
+
+def test_reasons_name_the_first_pod_and_say_what_is_said_of_all_their_pods() -> None:
+    failed = [make_pod(f"failed-{number}", owners=(), phase="Failed") for number in range(2)]
+
+    alike, mixed = text_of(make_test_plan(failed)), text_of(make_test_plan([*failed, make_pod("bare", owners=())]))
+
+    assert (
+        "2      BarePod   the failed pod has no owner that recreates it (evictFailedBarePods: false; to evict such"
+        " pods, add FailedBarePods to podProtections.defaultDisabled): default/failed-0 and 1 more\n"
+    ) in alike
+    assert "3      BarePod   the pod has no owner that recreates it: default/bare and 2 more\n" in mixed
 
 
 def test_pods_that_a_later_run_evicts_are_listed() -> None:

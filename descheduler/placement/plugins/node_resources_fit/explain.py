@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, PODS
 from descheduler.model.text.amounts import amount_text
 from descheduler.placement.framework.obstacle import Obstacle, Shortage
-from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.refused_node import RefusedNode, listed
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["explain_resources"]
 
 
 def explain_resources(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
-    """Such as `200m CPU short: requests 500m, 300m of 4 is free`."""
-    del refused
+    """Such as `200m CPU short: requests 500m, 300m of 4 is free`, and which pods that are being deleted hold more."""
+    ending = [pod for pod in refused.pods_here() if pod.is_terminating]
     for fact in obstacle.facts:
         if isinstance(fact, Shortage):
-            yield _sentence(fact)
+            yield _sentence(fact) + _held_by(ending, refused.cycle.cluster, fact)
+
+
+def _held_by(ending: Sequence[Pod], cluster: ShadowCluster, fact: Shortage) -> str:
+    """What terminating pods hold of what is short; it is free once they are gone."""
+    held = {pod.key: _held(pod, cluster, fact.resource) for pod in ending}
+    names = [name for name, amount in held.items() if amount]
+    if not names or fact.requested > fact.allocatable:
+        return ""
+    who = f"terminating pod {names[0]} holds" if len(names) == 1 else f"terminating pods {listed(names)} hold"
+    return f"; {who} {amount_text(fact.resource, sum(held.values()))} until gone"
+
+
+def _held(pod: Pod, cluster: ShadowCluster, resource: str) -> int:
+    if resource == PODS:
+        return 1
+    names = cluster.table.resources
+    return next((amount for row, amount in cluster.placement_class(pod).demand.amounts if names[row] == resource), 0)
 
 
 def _sentence(fact: Shortage) -> str:

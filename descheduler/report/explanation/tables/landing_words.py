@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from descheduler.report.explanation.group import LandingCount
 from descheduler.report.explanation.pod import Verdict
 from descheduler.report.plan.document import LandingCause
+from descheduler.report.tables.conditions import marked
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["landing_lines", "target_text"]
@@ -22,7 +23,7 @@ _COUNTED: dict[Verdict | None, str] = {
 
 
 def target_text(landing: Verdict | None, node: str | None) -> str:
-    """The node of a replacement: `~` marks a likely one; or what becomes of it without a node."""
+    """The node of a replacement: `~` marks a likely one, `(if)` one under a condition; or what becomes of it."""
     match landing:
         case None:
             return ""
@@ -32,6 +33,8 @@ def target_text(landing: Verdict | None, node: str | None) -> str:
             return "unknown"
         case "likely":
             return f"~{node}"
+        case "lands_if":
+            return marked(node or "")
         case _:
             return node or ""
 

@@ -22,7 +22,7 @@ def placement_table(placement: PlacementAnalysis, style: TableStyle, lead: str) 
     yield from style.heading(f"placement of {lead}: {available}")
     if causes:
         # The table of obstacles counts a node for every plugin that rejects it.
-        lead_in = "As an Event of the scheduler counts them, each node at the first plugin that rejects it"
+        lead_in = "As in the FailedScheduling Event, each node at the first plugin that rejects it"
         yield from style.paragraph(f"{lead_in}: {causes}")
     for note in placement.notes:
         yield from style.paragraph(note)

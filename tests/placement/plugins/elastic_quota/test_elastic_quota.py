@@ -269,7 +269,7 @@ def test_pods_of_one_tree_interact_and_those_of_the_default_quota_are_never_refu
     [
         pytest.param(
             {"quota": "team"},
-            "it would be scheduled onto b if 1 pod of lower priority is preempted there",
+            "it would be scheduled onto b if pod default/low (priority 1) is preempted there",
             id="of the same quota",
         ),
         pytest.param({"quota": "other"}, "", id="of another quota"),

@@ -92,8 +92,8 @@ def test_reservation_that_waits_goes_before_replacements() -> None:
 
     landing = landing_of(prover_of(*objects), "p")
 
-    assert landing.verdict is LandingVerdict.LANDS_IF
-    assert landing.conditions == ("pending Reservation r may be scheduled there first",)
+    assert landing.verdict is LandingVerdict.NO
+    assert landing.message.endswith("; pending Reservation r has a higher priority and is scheduled onto b first")
 
 
 def test_reservation_that_waits_holds_room_for_its_owner_once_it_is_bound() -> None:
