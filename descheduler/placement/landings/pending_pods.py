@@ -53,21 +53,8 @@ class _Group:
     one last.
 
     `last_cycle` is the one in which they were tried last, after so many changes of what decides what it sees; None as
-    well where nodes are taken for others.
+    well where nodes are taken for others. `doubt` says why it is unknown whether a node takes them.
     """
-
-    __slots__ = (
-        "asked",
-        "form",
-        "is_local",
-        "last_cycle",
-        "num_changes",
-        "open_nodes",
-        "pods",
-        "priority",
-        "scheduler",
-        "waiting",
-    )
 
     def __init__(self, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
         self.form = form
@@ -81,9 +68,11 @@ class _Group:
         self.open_nodes: BoolMask | None = None
         self.last_cycle: Cycle | None = None
         self.num_changes: int | None = None
+        self.doubt = ""
 
     def tried(self, evaluation: Evaluation) -> None:
         """Notes what the first of those that wait was told."""
+        self.doubt = evaluation.cause if evaluation.fits else ""
         if self.open_nodes is None:
             self.open_nodes = open_for_good(self.scheduler, evaluation)
         cycle = evaluation.cycle
@@ -135,8 +124,6 @@ class _UnitGroup(_Group):
 
     `num_tried` are those at the front of `pods` that have been tried already.
     """
-
-    __slots__ = ("classes", "forms", "key", "num_tried")
 
     def __init__(self, key: str, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
         super().__init__(form, scheduler, demand)
@@ -201,11 +188,13 @@ class PendingPods:
     @property
     def left_out(self) -> Counter[str]:
         """How many pending pods are left out, by what their scheduler checks that is not modelled."""
-        return Counter(self._doubts.values())
+        in_groups = (group.doubt for group in self._in_order for _ in group.waiting)
+        return Counter(filter(None, (*self._doubts.values(), *in_groups)))
 
     def doubt(self, pod: Pod) -> str:
         """Why a pending pod of the snapshot is left out; empty for one that is not."""
-        return self._doubts.get(id(pod), "")
+        group = self._groups.get(self._cluster.placement_class(self._forms.form_of(pod)))
+        return self._doubts.get(id(pod), "") or ("" if group is None or group.seat_of(pod) is None else group.doubt)
 
     def add(self, pod: Pod) -> None:
         """Puts `pod` at the end of the queue of its priority."""
@@ -272,8 +261,8 @@ class PendingPods:
         return ""
 
     def waiting(self) -> list[Pod]:
-        """The pods that are not placed, by priority."""
-        return [group.pods[seat] for group in self._in_order for seat in reversed(group.waiting)]
+        """The pods that no node takes, by priority."""
+        return [group.pods[seat] for group in self._in_order if not group.doubt for seat in reversed(group.waiting)]
 
     def lift(self, nodes: BoolMask, most: int | None = None) -> None:
         """Takes placed pods off `nodes`, the last ones first and no more than `most`. For what-ifs."""
