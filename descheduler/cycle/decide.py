@@ -22,6 +22,7 @@ from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.default_evictor.staying_pods import staying_pod_notes
 from descheduler.eviction.evictor_maker import make_evictor
+from descheduler.eviction.gang_notes import gang_notes
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limit_notes import limit_notes
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
@@ -142,6 +143,7 @@ def decide(
             *missed_room_notes(policy, decisions.leaving, len(snapshot.nodes)),
             *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
             *budget_notes(policy, decisions.refusals, snapshot),
+            *gang_notes(policy, decisions.leaving, snapshot.kinds),
             *staying_pod_notes(policy, decisions.leaving, decisions.refusals),
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from descheduler.model.gangs import COSCHEDULING_LABEL
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -51,6 +52,8 @@ class Doubts:
         for feature in koordinator_features(pod):
             if feature.plugin not in self._modelled:
                 return f"{feature.words} are not modelled ({feature.plugin})"
+        if COSCHEDULING_LABEL in pod.labels:
+            return "pod groups of scheduler-plugins are not modelled (Coscheduling)"
         if pod.spec.has_scheduling_group:
             return "scheduling groups are not modelled (GangScheduling)"
         return ""
