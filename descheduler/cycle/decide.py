@@ -22,7 +22,6 @@ from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.default_evictor.staying_pods import staying_pod_notes
 from descheduler.eviction.evictor_maker import make_evictor
-from descheduler.eviction.gang_notes import gang_notes
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limit_notes import limit_notes
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
@@ -31,6 +30,7 @@ from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
+from descheduler.eviction.unknown_notes import gang_notes, open_choice_notes
 from descheduler.model.node import Node
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.chosen import ChosenMove, EarlierPlan
@@ -144,6 +144,7 @@ def decide(
             *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
             *budget_notes(policy, decisions.refusals, snapshot),
             *gang_notes(policy, decisions.leaving, snapshot.kinds),
+            *open_choice_notes(decisions.leaving),
             *staying_pod_notes(policy, decisions.leaving, decisions.refusals),
         ),
     )

@@ -193,9 +193,10 @@ def _of_gang(verdict: Verdict, bundle: Bundle) -> Verdict:
 
 def _missed(landing: Landing, target_node: str) -> Verdict | None:
     """A refusal when the scheduler would not put the replacement where the candidate is meant to go."""
-    if not target_node or (not landing.cause and target_node in (landing.node, *landing.ties)):
+    is_certain = not (landing.cause or landing.open_cause)
+    if not target_node or (is_certain and target_node in (landing.node, *landing.ties)):
         return None
-    if landing.cause:
+    if not is_certain:
         return refuse(
             Reason.OTHER_LANDING,
             f"the replacement pod is not certain to be scheduled onto {target_node}: {landing.message}",

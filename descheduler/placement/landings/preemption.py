@@ -45,7 +45,9 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
         ]
         if lower and _fits_without(lower, unplaced, node, cluster):
             pods = "1 pod" if len(lower) == 1 else f"{len(lower)} pods"
-            return f"it would be scheduled onto {name} if {pods} of lower priority is preempted there"
+            doubt = unplaced.scheduler.doubt_of_preemption(unplaced.pod)
+            beside = f", which is unknown: {doubt}" if doubt else ""
+            return f"it would be scheduled onto {name} if {pods} of lower priority is preempted there{beside}"
     return ""
 
 

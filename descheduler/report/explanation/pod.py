@@ -136,6 +136,7 @@ class ExplainedLanding(Fields, frozen=True):
     nodes: tuple[str, ...]
     total: int
     margin: int | None
+    node_cause: str
     is_sampled: bool = msgspec.field(name="sampled")
     returns_to_source: bool
     conditions: tuple[str, ...]

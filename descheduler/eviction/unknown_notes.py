@@ -1,4 +1,4 @@
-"""Gangs of which a run does not know how many pods they need, in words for operators."""
+"""What a run does not know of the pods that it evicts, in words for operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from descheduler.model.text.counted import counted
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 
-__all__ = ["gang_notes"]
+__all__ = ["gang_notes", "open_choice_notes"]
 
 
 def gang_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) -> tuple[str, ...]:
@@ -26,4 +26,13 @@ def gang_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) -> 
         f"{counted(number, 'evicted pod')} {'names' if number == 1 else 'name'} a {kind.replace('.', ' (', 1)}), and no"
         " such objects were read: how many pods the gang needs is unknown"
         for kind, number in sorted(unread.items())
+    )
+
+
+def open_choice_notes(moves: Iterable[Move]) -> tuple[str, ...]:
+    """A sentence for each cause for which nobody knows which of several nodes replacements get."""
+    causes = Counter(move.landing.open_cause for move in moves if move.landing is not None and move.landing.open_cause)
+    return tuple(
+        f"{counted(number, 'replacement pod')}: which of the nodes that fit is chosen is unknown ({cause})"
+        for cause, number in sorted(causes.items())
     )
