@@ -115,13 +115,28 @@ def test_task_of_a_gang_keeps_the_pods_that_it_needs() -> None:
     ]
 
 
-def test_evicted_pod_whose_pod_group_was_not_read_is_named() -> None:
-    result = run([in_volcano("m0"), in_volcano("m1")])
+@pytest.mark.parametrize(
+    ("pods", "group"),
+    [
+        pytest.param([in_volcano("m0"), in_volcano("m1")], "scheduling.volcano.sh", id="volcano"),
+        pytest.param([in_scheduler_plugins("m0"), in_scheduler_plugins("m1")], "scheduling.x-k8s.io", id="x-k8s"),
+        pytest.param(
+            [
+                pod_object(name, node="drained", spec={"schedulingGroup": {"podGroupName": "train"}})
+                for name in ("m0", "m1")
+            ],
+            "scheduling.k8s.io",
+            id="Kubernetes",
+        ),
+    ],
+)
+def test_evicted_pods_whose_pod_group_was_not_read_are_counted(pods: Sequence[Object], group: str) -> None:
+    result = run(pods)
 
     assert [each.name for each in result.evictions] == ["m0", "m1"]
     assert (
-        "2 evicted pods name a PodGroup (scheduling.volcano.sh), and no such objects were read: how many pods the gang"
-        " needs is unknown"
+        f"2 evicted pods name a PodGroup ({group}), and no such objects were read: how many pods the gang needs is"
+        " unknown"
     ) in result.plan.warnings
 
 
