@@ -54,7 +54,7 @@ class Kind(Generic[ObjectT]):
     is_message: bool = False
     """Whether it is read in protobuf from a server that speaks it."""
     key: str = field(init=False)
-    """`name.group`, or the bare name of a core kind: there are two kinds PodGroup."""
+    """`name.group`, or the bare name of a core kind: there are three kinds PodGroup."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", kind_key(self.name, self.api_version))

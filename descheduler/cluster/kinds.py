@@ -17,7 +17,11 @@ from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elast
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
 from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
-from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
+from descheduler.cluster.decoding.koordinator.pod_groups import (
+    decode_pod_group,
+    decode_scheduler_plugins_pod_group,
+    decode_volcano_pod_group,
+)
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.cluster.decoding.workloads.workload_objects import revision_decoder, workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
@@ -333,7 +337,17 @@ _TABLE: tuple[AnyKind, ...] = (
         "PodGroup",
         f"{_VOLCANO}/v1beta1",
         "podgroups",
-        purpose="pods that Volcano schedules together or not at all",
+        purpose="how many pods of a gang of Volcano have to run",
+        decoder=unshared(decode_volcano_pod_group),
+        kept=schedulers.POD_GROUP,
+        is_optional=True,
+    ),
+    Kind(
+        "PodGroup",
+        "scheduling.x-k8s.io/v1alpha1",
+        "podgroups",
+        purpose="how many pods of a gang of scheduler-plugins have to run",
+        decoder=unshared(decode_scheduler_plugins_pod_group),
         kept=schedulers.POD_GROUP,
         is_optional=True,
     ),

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from descheduler.cluster.budget_index import BudgetIndex
+from descheduler.model.gangs import OTHER_POD_GROUPS, AllGangs
 from descheduler.model.koordinator.devices import Device
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -120,6 +121,7 @@ class Snapshot:
     limit_ranges: tuple[LimitRange, ...] = _view(_in_order, "LimitRange")
     runtime_classes: Mapping[str, RuntimeClass] = _view(_by_name, "RuntimeClass.node.k8s.io")
     pod_groups: tuple[PodGroup, ...] = _view(_in_order, "PodGroup.scheduling.sigs.k8s.io")
+    other_pod_groups: tuple[PodGroup, ...] = _view(_in_order, *OTHER_POD_GROUPS)
     node_usage: Mapping[str, NodeUsage] = _view(_by_name, "NodeMetrics.metrics.k8s.io")
     pod_usage: Mapping[tuple[str, str], PodUsage] = _view(_by_namespace_and_name, "PodMetrics.metrics.k8s.io")
     node_metrics: Mapping[str, NodeMetric] = _view(_by_name, NODE_METRIC_KIND)
@@ -181,6 +183,11 @@ class Snapshot:
     def pods_by_owner(self) -> Counter[str]:
         """Owner UID → number of pods that name it, in any namespace, phase or place."""
         return Counter(uid for pod in self.pods for uid in {owner.uid for owner in pod.owners})
+
+    @cached_property
+    def gangs(self) -> AllGangs:
+        """The gangs of all schedulers."""
+        return AllGangs(self.pods, self.pod_groups, self.other_pod_groups)
 
     def budgets_of(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
         """The well-formed budgets whose selector matches `pod`, in name order."""

@@ -30,6 +30,7 @@ from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
+from descheduler.eviction.unknown_notes import gang_notes, open_choice_notes
 from descheduler.model.node import Node
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.chosen import ChosenMove, EarlierPlan
@@ -142,6 +143,8 @@ def decide(
             *missed_room_notes(policy, decisions.leaving, len(snapshot.nodes)),
             *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
             *budget_notes(policy, decisions.refusals, snapshot),
+            *gang_notes(policy, decisions.leaving, snapshot.kinds),
+            *open_choice_notes(decisions.leaving),
             *staying_pod_notes(policy, decisions.leaving, decisions.refusals),
         ),
     )

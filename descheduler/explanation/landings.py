@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.report.explanation.pod import ExplainedLanding
 from descheduler.report.plan.landings import planned_allocations
@@ -29,14 +31,23 @@ def explained_landing(landing: Landing, *, is_chosen: bool) -> ExplainedLanding:
         nodes=landing.ties,
         total=landing.total,
         margin=landing.margin,
+        node_cause=landing.open_cause,
         is_sampled=landing.is_sampled,
         returns_to_source=landing.returns_to_source,
         conditions=landing.conditions,
         message=landing.message,
         cause=landing.cause,
         allocations=planned_allocations(landing),
-        notes=(*notes, *([_OPEN] if landing.is_open else []), *([_CHOSEN] if is_chosen else [])),
+        notes=(*notes, *_of_choice(landing), *([_CHOSEN] if is_chosen else [])),
     )
+
+
+def _of_choice(landing: Landing) -> Iterator[str]:
+    """Why any of several nodes may be chosen, if that is unknown."""
+    if landing.open_cause:
+        yield f"which of the nodes that fit is chosen is unknown: {landing.open_cause}"
+    elif landing.is_open:
+        yield _OPEN
 
 
 def landing_message(landing: Landing) -> str:
@@ -74,6 +85,7 @@ def _landed(landing: Landing, *, is_likely: bool) -> str:
     if len(landing.ties) > 1:
         others = len(landing.ties) - 1
         rank = "that may have the higher score" if landing.is_open else "of equal score"
+        rank = f"that fit{'s' if others == 1 else ''}" if landing.open_cause else rank
         parts.append(f"or on {'another node' if others == 1 else f'{others} other nodes'} {rank}")
     if landing.cold is LandingVerdict.NO:
         parts.append("but only once the pod is gone")

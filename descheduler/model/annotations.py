@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from descheduler.model.gangs import OTHER_GANG_ANNOTATIONS
 from descheduler.model.koordinator.elastic_quota import QUOTA_ANNOTATIONS
 from descheduler.model.koordinator.eviction_annotations import (
     COST_ANNOTATION,
@@ -122,6 +123,7 @@ READ_ANNOTATIONS = frozenset(
         PASSED_ARBITRATION_ANNOTATION,
         *FEATURE_ANNOTATIONS,
         *GANG_ANNOTATIONS,
+        *OTHER_GANG_ANNOTATIONS,
         REVISION_ANNOTATION,
         JOB_INDEX_ANNOTATION,
         JOB_INDEX_FAILURES_ANNOTATION,
@@ -136,7 +138,6 @@ READ_ANNOTATIONS = frozenset(
 """Keys that some rule reads."""
 
 KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
-    "scheduling.k8s.io/group-name",
     DEVICES_ALLOCATED_ANNOTATION,
     GPU_PARTITIONS_ANNOTATION,
     RESERVATION_ALLOCATED_ANNOTATION,

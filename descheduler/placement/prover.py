@@ -23,6 +23,7 @@ from descheduler.placement.landings.bookings import Booking, Considered, Decisio
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
 from descheduler.placement.landings.deciding import Decider
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
+from descheduler.placement.landings.open_choices import FreePod
 from descheduler.placement.landings.openings import Openings
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.preemption import preemption_hint
@@ -74,7 +75,10 @@ class LandingProver:
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
         unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
         unbooked = (unknown,) if books_likely else (unknown, likely)
-        self._decider = Decider(self._cluster, self._pending, lambda pod: self._candidate(pod).unplaced, unbooked)
+        placed = self._placed if configuration.leaves_choices_open else None
+        self._decider = Decider(
+            self._cluster, self._pending, lambda pod: self._candidate(pod).unplaced, unbooked, placed
+        )
         for room in rooms:
             self._pending.place_on(room.pod, room.node)
         self._pending.place_all()
@@ -237,7 +241,7 @@ class LandingProver:
             self._count(victim)
         if decision.homeless is not None:
             self._pending.add(decision.homeless)
-        self._bookings.append(Booking(candidate, changes, decision.homeless, mates, held_on))
+        self._bookings.append(Booking(candidate, changes, decision.homeless, mates, held_on, decision.landing.node))
         return decision.landing
 
     def take_back(self) -> None:
@@ -308,6 +312,16 @@ class LandingProver:
         if self._last is not None:
             self._last.changes.take_back()
             self._last = None
+
+    def _placed(self) -> Sequence[FreePod]:
+        """The booked replacements that have a node which their scheduler chose."""
+        index = self._cluster.table.index
+        found = ((each.candidate.unplaced, each.node) for each in self._bookings if each.homeless is None)
+        return [
+            FreePod(unplaced.pod, index[node], unplaced.scheduler)
+            for unplaced, node in found
+            if unplaced is not None and node is not None and not unplaced.doubt and not unplaced.held_on
+        ]
 
     def _count(self, victim: Pod) -> None:
         self._booked[id(victim)] = victim

@@ -44,7 +44,9 @@ def make_scheduler(case: Case) -> Scheduler:
     nodes = [{"apiVersion": "v1", "kind": "Node", **node} for node in case["nodes"]]
     pods = [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in case["pods"]]
     snapshot = snapshot_from_objects([*nodes, *pods, *(case.get("objects") or ()), *_NO_STORAGE])
-    return default_scheduler(ShadowCluster(snapshot, version=KubeVersion.parse(case["kubernetes"])))
+    # No recorded cluster has a DeviceClass, so that none serves an extended resource.
+    version = KubeVersion.parse(case["kubernetes"]).with_gates({"DRAExtendedResource": False})
+    return default_scheduler(ShadowCluster(snapshot, version=version))
 
 
 def our_answers(scheduler: Scheduler, case: Case) -> Iterator[Answer]:

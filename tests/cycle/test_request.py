@@ -12,6 +12,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, dumped_annotations, snapshot_request
+from descheduler.model.gangs import OTHER_POD_GROUPS
 from descheduler.placement.replacements.controllers.table import CONTROLLERS
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Needs
@@ -97,6 +98,14 @@ def test_each_kind_that_owns_pods_is_read_wherever_pods_are_replaced(request_: C
 
     assert {*owners, "ControllerRevision.apps", "Namespace"} <= request.needed | request.wanted
     assert set(CONTROLLERS) <= set(owners)
+
+
+def test_pod_groups_of_other_schedulers_are_read_as_far_as_the_run_may() -> None:
+    """A cluster without them, or a run without the right, goes on."""
+    request = asked(VERIFIED)
+
+    assert {*OTHER_POD_GROUPS} <= request.wanted
+    assert not {*OTHER_POD_GROUPS} & request.needed
 
 
 def test_jobs_are_read_for_every_report_since_evictions_can_fail_them() -> None:

@@ -262,6 +262,16 @@ def test_goal_counts_pods_beside_that_need_no_room() -> None:
     )
 
 
+def test_pods_of_a_resource_that_no_node_lists_are_unknown_and_not_pending() -> None:
+    decisions = run([pending(f"p{number}", "1", requests={"example.com/gpu": "1"}) for number in range(2)])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).sentence == (
+        "2 pods pending: 2 unknown (no node lists example.com/gpu; a DeviceClass with extendedResourceName:"
+        " example.com/gpu may serve it (DynamicResources))"
+    )
+
+
 def test_goal_counts_pods_beside_of_which_it_is_unknown_whether_they_need_room() -> None:
     foreign = [pending(name, "4", scheduler="other") for name in "qr"]
 

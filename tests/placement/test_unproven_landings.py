@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
@@ -85,11 +86,14 @@ class TestLikely:
         ],
     )
     def test_extended_resource_under_a_foreign_scheduler(self, listed: dict[str, str], verdict: LandingVerdict) -> None:
-        """Its extender may share one out that no node lists, and the kubelet does not ask for it there."""
+        """Its extender may share one out that no node lists, and the kubelet does not ask for it there; before 1.36, as
+        no DeviceClass may then."""
         nodes = [make_node("a", allocatable=listed), make_node("b")]
         victim = make_pod("victim", node="a", requests={"vendor.com/gpu-memory": "1"}, scheduler="volcano")
 
-        assert consider(make_snapshot(nodes, [victim])).verdict is verdict
+        prover = LandingProver(make_snapshot(nodes, [victim]), version=KubeVersion(1, 35))
+
+        assert prover.consider(victim).verdict is verdict
 
     def test_booked_victim_keeps_its_room_unless_the_book_is_an_estimate(self) -> None:
         gpu = {"scheduler": "volcano", "node_selector": {"kubernetes.io/hostname": "b"}}

@@ -92,7 +92,7 @@ POD_GROUP = an_object(
     },
     status=scalars("phase", "scheduled", "running", "succeeded", "failed", "occupiedBy", "scheduleStartTime"),
 )
-"""Of scheduler-plugins and of Volcano: both kinds of this name share it."""
+"""Of Koordinator, of scheduler-plugins and of Volcano: all kinds of this name share it."""
 QUEUE = an_object(
     spec={
         **scalars("weight", "parent", "reclaimable", "priority", "type"),

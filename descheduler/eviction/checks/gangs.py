@@ -1,8 +1,9 @@
-"""Gangs are not taken below the number of pods that they need to run (koordinator 1.8).
+"""Gangs are not taken below the number of pods that they need to run, whoever schedules them.
 
-koord-descheduler knows nothing of gangs. Most workloads in gangs fail as a whole when one pod of theirs is gone,
-whatever the scheduler does with its replacement; so the minimum holds for every match policy. A pod that is bound and
-still Pending, for example because its image is pulled, is a member that can be evicted, and does none of the work.
+koord-descheduler knows nothing of gangs (koordinator 1.8). Most workloads in gangs fail as a whole when one pod of
+theirs is gone, whatever the scheduler does with its replacement; so the minimum holds for every match policy. A pod
+that is bound and still Pending, for example because its image is pulled, is a member that can be evicted, and does none
+of the work.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.placement_verification.placement_verification import EVICT_GANG, REFUSE, verification_args
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.koordinator.gang_settings import GangSettings, gang_id_of
-from descheduler.model.koordinator.gangs import Gangs
+from descheduler.model.gangs import AllGangs, GangMinimum, gangs_of
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle
@@ -26,7 +26,7 @@ from descheduler.policy.types import Profile
 __all__ = ["GangCheck"]
 
 _Members = tuple[str, bool]
-"""The id of a gang, with True for its members that run, and False for those that do not."""
+"""The key of a gang, or of a task of it, with True for its members that run, and False for those that do not."""
 
 
 class GangCheck:
@@ -60,9 +60,9 @@ class GangCheck:
             return ()
         own = {pod.uid for pod in bundle.pods}
         short = list(self._short(self._leaving(bundle)))
-        gang_ids = dict.fromkeys(gang_id for settings in short for gang_id in settings.group)
-        members = (pod for gang_id in gang_ids for pod in self._gangs.members.get(gang_id, ()))
-        return sorted((pod for pod in members if pod.uid not in own and self._is_there(pod)), key=lambda pod: pod.key)
+        keys = dict.fromkeys(key for minimum in short for key in minimum.group)
+        members = {pod.uid: pod for key in keys for pod in self._gangs.members.get(key, ()) if pod.uid not in own}
+        return sorted(filter(self._is_there, members.values()), key=lambda pod: pod.key)
 
     def charge(self, bundle: Bundle) -> Undo:
         """Counts the bound members among those that go."""
@@ -74,75 +74,84 @@ class GangCheck:
 
     def _leaving(self, bundle: Bundle) -> Mapping[_Members, int]:
         """How many bound pods of each gang go; mostly there are none."""
-        members = [pod for pod in bundle.pods if gang_id_of(pod) and self._is_there(pod)]
-        return Counter(map(_members_with, members)) if members else {}
+        members = [pod for pod in bundle.pods if gangs_of(pod) and self._is_there(pod)]
+        return Counter(_members_with(members)) if members else {}
 
-    def _short(self, leaving: Mapping[_Members, int]) -> Iterator[GangSettings]:
+    def _short(self, leaving: Mapping[_Members, int]) -> Iterator[GangMinimum]:
         """The gangs that would have too few pods left."""
-        for gang_id in dict.fromkeys(gang_id for gang_id, _ in leaving):
-            settings = self._gangs.settings(gang_id)
-            if settings is not None and not self._may_shrink(settings, leaving):
-                yield settings
+        for key in dict.fromkeys(key for key, _ in leaving):
+            minimum = self._gangs.minimum(key)
+            if minimum is not None and not self._may_shrink(minimum, leaving):
+                yield minimum
 
-    def _may_shrink(self, settings: GangSettings, leaving: Mapping[_Members, int]) -> bool:
-        if self._left((settings.gang_id, True), leaving) >= settings.min_available:
+    def _may_shrink(self, minimum: GangMinimum, leaving: Mapping[_Members, int]) -> bool:
+        if self._left((minimum.key, True), leaving) >= minimum.least:
             return True
-        return not any(self._left((gang_id, runs), leaving) for gang_id in settings.group for runs in (True, False))
+        return not any(self._left((key, runs), leaving) for key in minimum.group for runs in (True, False))
 
     def _left(self, members: _Members, leaving: Mapping[_Members, int]) -> int:
         return self._bound[members] - self._evicted[members] - leaving.get(members, 0)
 
-    def _refusal(self, settings: GangSettings, leaving: Mapping[_Members, int], on_minimum: str) -> Verdict:
-        gang_id = settings.gang_id
-        running, starting = (gang_id, True), (gang_id, False)
+    def _refusal(self, minimum: GangMinimum, leaving: Mapping[_Members, int], on_minimum: str) -> Verdict:
+        running, starting = (minimum.key, True), (minimum.key, False)
         num_starting = self._bound[starting] - self._evicted[starting]
         num_leaving = leaving.get(running, 0) + leaving.get(starting, 0)
         already = f", {self._evicted[running]} of them already evicted by this run" if self._evicted[running] else ""
         pending = f", {_pods(num_starting)} scheduled but not running" if num_starting else ""
         message = (
-            f"gang {gang_id} has {_pods(self._bound[running])} running{already}{pending};"
-            f" {_needed(settings)}, and {_pods(num_leaving)} would be evicted (onGangMinimum: {on_minimum})"
+            f"{_named(minimum)} has {_pods(self._bound[running])} running{already}{pending};"
+            f" {_needed(minimum)}, and {_pods(num_leaving)} would be evicted (onGangMinimum: {on_minimum})"
         )
-        return refuse(Reason.GANG_MINIMUM, message, gang_id)
+        return refuse(Reason.GANG_MINIMUM, message, minimum.name)
 
     def _charge(self, pods: Iterable[Pod]) -> Undo:
-        charged = [pod for pod in pods if gang_id_of(pod) and self._is_there(pod)]
+        charged = [pod for pod in pods if gangs_of(pod) and self._is_there(pod)]
         if not charged:
             return NOTHING_DONE
         self._count(charged, self._charged.add, 1)
         return lambda: self._count(charged, self._charged.discard, -1)
 
-    def _count(self, pods: Iterable[Pod], note: Callable[[str], None], number: int) -> None:
+    def _count(self, pods: Sequence[Pod], note: Callable[[str], None], number: int) -> None:
         for pod in pods:
             note(pod.uid)
-            self._evicted[_members_with(pod)] += number
+        for members in _members_with(pods):
+            self._evicted[members] += number
 
     def _is_there(self, pod: Pod) -> bool:
         """Whether `pod` counts as a bound member that this run has not evicted."""
         return _is_bound(pod) and pod.uid not in self._charged and not self._background.concern(pod)
 
-    @cached_property
-    def _gangs(self) -> Gangs:
-        return Gangs(self._snapshot.pods, self._snapshot.pod_groups)
+    @property
+    def _gangs(self) -> AllGangs:
+        return self._snapshot.gangs
 
     @cached_property
     def _bound(self) -> Counter[_Members]:
         """How many pods of each gang are on a node in the snapshot, those that run and those that do not."""
-        members = (pod for pods in self._gangs.members.values() for pod in pods)
-        return Counter(_members_with(pod) for pod in members if _is_bound(pod))
+        bound = ((key, pod) for key, pods in self._gangs.members.items() for pod in pods if _is_bound(pod))
+        return Counter((key, _runs(pod)) for key, pod in bound)
 
 
 def _is_bound(pod: Pod) -> bool:
     return bool(pod.node_name) and not pod.is_terminal and not pod.is_terminating
 
 
-def _members_with(pod: Pod) -> _Members:
-    return gang_id_of(pod), pod.phase == "Running"
+def _runs(pod: Pod) -> bool:
+    return pod.phase == "Running"
 
 
-def _needed(settings: GangSettings) -> str:
-    needed = f"it needs {settings.min_available} (min-available)"
-    return needed if len(settings.group) == 1 else f"{needed}, and so do the gangs of its group"
+def _members_with(pods: Iterable[Pod]) -> Iterator[_Members]:
+    """Each pod once for each of its gangs and tasks."""
+    return ((key, _runs(pod)) for pod in pods for key in gangs_of(pod))
+
+
+def _named(minimum: GangMinimum) -> str:
+    return f"task {minimum.task} of gang {minimum.name}" if minimum.task else f"gang {minimum.name}"
+
+
+def _needed(minimum: GangMinimum) -> str:
+    needed = f"it needs {minimum.least} ({minimum.setting})"
+    return needed if len(minimum.group) == 1 else f"{needed}, and so do the gangs of its group"
 
 
 def _pods(number: int) -> str:

@@ -22,7 +22,7 @@ from descheduler.eviction.placement_verification.placement_verification import (
 )
 from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.koordinator.gang_settings import gang_id_of
+from descheduler.model.gangs import gang_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.plugins.coscheduling.obstacles import MissingMembers
@@ -202,14 +202,15 @@ def _of_gang(verdict: Verdict, bundle: Bundle) -> Verdict:
     """`verdict` on pods that leave together, which names their gang where one of them finds no node."""
     if verdict.reason is not Reason.NO_LANDING or verdict.subject:
         return verdict
-    return msgspec.structs.replace(verdict, subject=gang_id_of(bundle.pods[0]))
+    return msgspec.structs.replace(verdict, subject=gang_name_of(bundle.pods[0]))
 
 
 def _missed(landing: Landing, target_node: str) -> Verdict | None:
     """A refusal when the scheduler would not put the replacement where the candidate is meant to go."""
-    if not target_node or (not landing.cause and target_node in (landing.node, *landing.ties)):
+    is_certain = not (landing.cause or landing.open_cause)
+    if not target_node or (is_certain and target_node in (landing.node, *landing.ties)):
         return None
-    if landing.cause:
+    if not is_certain:
         return refuse(
             Reason.OTHER_LANDING,
             f"the replacement pod is not certain to be scheduled onto {target_node}: {landing.message}",

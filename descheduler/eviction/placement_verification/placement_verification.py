@@ -14,6 +14,7 @@ import msgspec
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.model.gangs import OTHER_POD_GROUPS
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
@@ -66,10 +67,10 @@ class PlacementVerificationArgs(Args, frozen=True):
     """Whether a pod is evicted only if its plugin would not select the replacement again for the same cause, on any of
     the predicted nodes, those of equal score included. LowNodeLoad and MigrationPlanner judge the gain themselves."""
     on_gang_minimum: Annotated[str, one_of(_GANG_CHOICES)] = ""
-    """What to do with a pod whose gang would have fewer pods than it needs (min-available): `refuse` (the default)
-    refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its group, at once or not at all. Each of
-    them must pass filters, limits and budgets, and the replacements must be scheduled together. This restarts the job
-    that the gang runs."""
+    """What to do with a pod whose gang would have fewer pods than it needs (min-available, or minMember of its
+    PodGroup): `refuse` (the default) refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its
+    group, at once or not at all. Each of them must pass filters, limits and budgets, and the replacements must be
+    scheduled together. This restarts the job that the gang runs."""
     scheduler_names: tuple[str, ...] = ()
     """Schedulers whose pods are checked although `schedulerConfigFile` has no profile for them; `koord-scheduler` when
     empty. koord-scheduler runs the plugins of Koordinator's manifest, any other the first profile of the file; pods
@@ -111,7 +112,7 @@ def landing_needs(*, owners: bool) -> Needs:
     found = Needs(placement.landing_kinds(), annotations=placement.landing_annotations())
     if not owners:
         return found | Needs(wanted_kinds=placement.ENDING_OWNER_KINDS)
-    return found | Needs(placement.OWNER_KINDS, wanted_kinds=placement.OWNER_KINDS_AT_HAND)
+    return found | Needs(placement.OWNER_KINDS, wanted_kinds=placement.OWNER_KINDS_AT_HAND.union(OTHER_POD_GROUPS))
 
 
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.migration_planner.args import DisruptionCost
+from descheduler.model.gangs import gangs_of
 from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION, DELETION_COST_ANNOTATION
-from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.koordinator.pod_order import annotated_cost
 from descheduler.model.pod import Pod
 from descheduler.planner.arrays import Floats, Ints
@@ -51,7 +51,7 @@ def disruption_costs(
         (weights.age, share_of_age),
         (weights.restarts, 1.0 - np.minimum(restarts, _MANY_RESTARTS) / _MANY_RESTARTS),
         (weights.replicas, np.array([1.0 / _num_replicas(pod, view) for pod in pods])),
-        (weights.gang, np.array([bool(gang_id_of(pod)) for pod in pods], dtype=np.float64)),
+        (weights.gang, np.array([bool(gangs_of(pod)) for pod in pods], dtype=np.float64)),
         (weights.job, share_of_age * of_job),
     )
     total = sum((weight * scale for weight, scale in scales), np.ones(len(pods)))

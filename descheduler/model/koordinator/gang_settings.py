@@ -72,7 +72,10 @@ _POLICIES = {policy.value: policy for policy in MatchPolicy}
 
 
 class PodGroup(msgspec.Struct, frozen=True):
-    """A PodGroup of `scheduling.sigs.k8s.io/v1alpha1`. `annotations` holds only the keys that some rule reads."""
+    """A PodGroup, by default of Koordinator. `annotations` holds only the keys that some rule reads.
+
+    `min_task_member` says how many pods of each task have to run; only Volcano's has it.
+    """
 
     namespace: str
     name: str
@@ -80,6 +83,8 @@ class PodGroup(msgspec.Struct, frozen=True):
     schedule_timeout_seconds: int | None = None
     annotations: Mapping[str, str] = msgspec.field(default_factory=dict)
     created_at: datetime | None = None
+    api_group: str = "scheduling.sigs.k8s.io"
+    min_task_member: Mapping[str, int] = msgspec.field(default_factory=dict)
 
     @property
     def gang_id(self) -> str:

@@ -93,13 +93,18 @@ class OrderSearch(_Search):
         self, replacements: Sequence[UnplacedReplacement]
     ) -> list[tuple[UnplacedReplacement, Evaluation, tuple[int, ...]]]:
         """The replacements that may be placed next, with their best nodes."""
-        for level in sorted({unplaced.priority for unplaced in replacements}, reverse=True):
+        levels = sorted({unplaced.priority for unplaced in replacements}, reverse=True)
+        if any(unplaced.scheduler.profile.unknown_sorters for unplaced in replacements) and (
+            len(levels) > 1 or self._pending.placed or self._pending.waiting()
+        ):
+            raise OutOfBudgetError  # nobody knows who goes first
+        for level in levels:
             self._pending.place_after(None, level)
             options = []
             same_level = [each for each in replacements if each.priority == level]
             for unplaced, evaluation in self._evaluated(same_level, replacements):
                 choice = evaluation.choose()
-                if choice is not None and choice.is_sampled:
+                if choice is not None and choice.is_sampled and not choice.cause:
                     raise OutOfBudgetError
                 if choice is not None:
                     options.append((unplaced, evaluation, choice.ties))

@@ -12,10 +12,12 @@ from descheduler.placement.batches.settled_batch import Finding, SettledBatch
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict, worst
 from descheduler.placement.landings.pending_pods import PendingPods
-from descheduler.placement.landings.verdicts import of_live_size, of_template_size, verdict_of
+from descheduler.placement.landings.verdicts import as_likely, of_live_size, of_template_size, verdict_of
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["JointProof"]
+
+_FEWEST = 2
 
 
 class JointProof:
@@ -78,6 +80,7 @@ class JointProof:
         replacements = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
         finding = self._with_other_sizes(replacements, self._settled(replacements))
         landings = tuple(_landing(candidate, finding, cold) for candidate in candidates)
+        landings = landings if finding.is_proven else _with_open_choices(landings)
         return JointVerdict(
             verdict=worst(landing.verdict for landing in landings),
             landings=landings,
@@ -113,6 +116,7 @@ class JointProof:
             return finding
         others = [unplaced.alternative or unplaced for unplaced in replacements]
         other = self._settled(others)
+        finding = finding._replace(is_proven=finding.is_proven and other.is_proven)
         landings = dict(finding.landings)
         for unplaced, instead in zip(replacements, others, strict=True):
             landing = other.landings[instead]
@@ -146,6 +150,15 @@ def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacem
         return candidate.landing
     landing = finding.landings[unplaced]
     return msgspec.structs.replace(landing, cold=cold.get(unplaced, landing.settled))
+
+
+def _with_open_choices(landings: tuple[Landing, ...]) -> tuple[Landing, ...]:
+    """What several landings come to of which one has a choice that nobody knows: they are likely at best."""
+    cause = next((landing.open_cause for landing in landings if landing.open_cause), "")
+    num_placed = sum(landing.node is not None for landing in landings)
+    if not cause or num_placed < _FEWEST:
+        return landings
+    return tuple(as_likely(landing, cause) if landing.node else landing for landing in landings)
 
 
 def _either(landing: Landing, other: Landing) -> Landing:

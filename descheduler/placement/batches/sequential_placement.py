@@ -133,7 +133,7 @@ def random_pick(generator: Random) -> Picker:
     """
 
     def pick(evaluation: Evaluation, choice: Choice) -> int:
-        if not choice.is_sampled:
+        if choice.cause or not choice.is_sampled:
             return generator.choice(choice.ties)
         table = evaluation.scores()
         start = generator.randrange(len(table.nodes))

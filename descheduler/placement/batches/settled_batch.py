@@ -37,11 +37,15 @@ _EXHAUSTED = "no assignment of all replacement pods to nodes exists (all orders 
 
 
 class Finding(NamedTuple):
-    """The landings of a batch by the settled clock, and what is known of it as a whole."""
+    """The landings of a batch by the settled clock, and what is known of it as a whole.
+
+    It `is_proven` where every order was looked at, or need not be.
+    """
 
     landings: dict[UnplacedReplacement, Landing]
     certificate: str = ""
     num_orders: int = 1
+    is_proven: bool = False
 
 
 class _Way(NamedTuple):
@@ -71,6 +75,7 @@ class SettledBatch:
         self._singles = singles
         self._num_orders = 0
         self._is_exhausted = False
+        self._is_proven = True
 
     def finding(self) -> Finding:
         """The landings of all replacements; JointProof says what the verdicts mean."""
@@ -82,7 +87,7 @@ class SettledBatch:
                     self._cluster.add(unplaced.victim, index.get(unplaced.victim.node_name, NO_NODE))
                 self._singles = single_landings(self._replacements)
             landings, proof = self._of_decided()
-        return Finding({**landings, **refused}, proof, self._num_orders)
+        return Finding({**landings, **refused}, proof, self._num_orders, self._is_proven and not refused and not proof)
 
     def _of_decided(self) -> tuple[dict[UnplacedReplacement, Landing], str]:
         with self._cluster.what_if():
@@ -108,6 +113,7 @@ class SettledBatch:
                     return OrderSearch(self._cluster, self._pending).stuck(self._replacements)
             except OutOfBudgetError:
                 pass
+        self._is_proven = False
         failed = [run.failed for run in self._runs(with_pending=True)]
         return tuple(dict.fromkeys(unplaced for replacements in failed for unplaced in replacements))
 

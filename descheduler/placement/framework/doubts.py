@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from descheduler.model.gangs import COSCHEDULING_LABEL
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.configuration import Extender, SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.koordinator.features import koordinator_features
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
@@ -23,7 +24,8 @@ class Doubts:
         plugins: Mapping[str, SchedulingPlugin],
     ) -> None:
         self._unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
-        self._extenders = [extender for extender in configuration.extenders if extender.filters]
+        self._choosers, self._preempters = profile.unknown_choosers, profile.unknown_preempters
+        self._extenders = configuration.extenders
         doubts = ((name, plugins[name].doubt(profile)) for name in sorted(profile.running) if name in plugins)
         self._of_all = next((f"{doubt} ({name})" for name, doubt in doubts if doubt), "")
         self._known: dict[tuple[int, int, int], tuple[Pod, str]] = {}
@@ -38,19 +40,42 @@ class Doubts:
             known = self._known[key] = pod, self._found(pod)
         return known[1]
 
+    def about_choice(self, pod: Pod) -> str:
+        """Why nobody knows which of several nodes that fit `pod` is chosen, or an empty string."""
+        if self._choosers:
+            return _not_modelled(self._choosers)
+        return self._uncalled(pod, lambda extender: extender.prioritizes)
+
+    def about_preemption(self, pod: Pod) -> str:
+        """Why nobody knows for sure which pods are evicted for `pod` where it fits nowhere, or an empty string."""
+        if self._preempters:
+            return _not_modelled(self._preempters)
+        return self._uncalled(pod, lambda extender: extender.preempts or extender.filters)
+
+    def _uncalled(self, pod: Pod, is_asked: Callable[[Extender], bool]) -> str:
+        """The first extender that is asked about `pod`, as no prediction calls it."""
+        for extender in self._extenders:
+            if is_asked(extender) and extender.is_interested(pod.spec.requests):
+                return f"scheduler extender {extender.url_prefix} is not called"
+        return ""
+
     def _found(self, pod: Pod) -> str:
-        unknown = self._unknown
-        if unknown:
-            names = f"plugin {unknown[0]} is" if len(unknown) == 1 else f"plugins {', '.join(unknown)} are"
-            return f"scheduler {names} not modelled"
+        if self._unknown:
+            return _not_modelled(self._unknown)
         if self._of_all:
             return self._of_all
-        for extender in self._extenders:
-            if extender.is_interested(pod.spec.requests):
-                return f"scheduler extender {extender.url_prefix} is not called"
+        if uncalled := self._uncalled(pod, lambda extender: extender.filters):
+            return uncalled
         for feature in koordinator_features(pod):
             if feature.plugin not in self._modelled:
                 return f"{feature.words} are not modelled ({feature.plugin})"
+        if COSCHEDULING_LABEL in pod.labels:
+            return "pod groups of scheduler-plugins are not modelled (Coscheduling)"
         if pod.spec.has_scheduling_group:
             return "scheduling groups are not modelled (GangScheduling)"
         return ""
+
+
+def _not_modelled(plugins: Sequence[str]) -> str:
+    names = f"plugin {plugins[0]} is" if len(plugins) == 1 else f"plugins {', '.join(plugins)} are"
+    return f"scheduler {names} not modelled"

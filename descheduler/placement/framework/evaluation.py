@@ -44,6 +44,7 @@ class Choice(msgspec.Struct, frozen=True):
     `margin` is the lead over the best node that is not among them, None without any. `is_sampled` says that the
     scheduler would stop before it has found every feasible node, so that it may miss the ties altogether. With
     `is_open` some scores are not known, and the ties are all nodes that may be the best, those of known scores first.
+    `cause` says why nothing is known of the choice, so that the ties are all nodes that pass; empty otherwise.
     """
 
     node: int
@@ -52,6 +53,7 @@ class Choice(msgspec.Struct, frozen=True):
     margin: int | None
     is_sampled: bool
     is_open: bool = False
+    cause: str = ""
 
 
 class SchedulerModel(Protocol):
@@ -70,6 +72,12 @@ class SchedulerModel(Protocol):
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
+
+    def doubt_of_choice(self, pod: Pod) -> str:
+        """Why nobody knows which of several nodes that fit `pod` it chooses, or an empty string."""
+
+    def doubt_of_preemption(self, pod: Pod) -> str:
+        """Why nobody knows which pods it evicts for `pod` where it fits nowhere, or an empty string."""
 
     def unit_of(self, pod: Pod) -> str:
         """What pods share that it places together, as the cluster is now; empty for a pod that it places alone."""

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
 from descheduler.placement.framework.taint_eviction import eviction_by_taint
-from descheduler.placement.shadow.shadow_cluster import Ledger, Placed
+from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
 __all__ = ["Attempt", "Picker", "Placement", "first_of_ties", "place", "put_on_node"]
 
@@ -67,10 +67,18 @@ def put_on_node(
 ) -> Placement:
     """Puts the evaluated pod on `node`, out of `choice` or else without any, with what it takes out of `ledgers`."""
     cycle = evaluation.cycle
-    found = scheduler.conditions(cycle, node)
-    stay = eviction_by_taint(cycle.pod.spec.tolerations, cycle.cluster.table.nodes[node])
+    told = _conditions(scheduler, cycle, choice.ties if choice is not None and choice.cause else (node,))
     placed = scheduler.place(evaluation, node, *ledgers)
     # Reserving may have found some more, so the notes come last.
-    told = [sentence for sentence in (*found, stay, *cycle.notes) if sentence]
+    told += [*cycle.notes]
     conditions = tuple(dict.fromkeys(told)) if told else ()
     return Placement(placed, choice or Choice(node, 0, (node,), None, is_sampled=False), conditions, evaluation.cause)
+
+
+def _conditions(scheduler: SchedulerModel, cycle: Cycle, nodes: Sequence[int]) -> list[str]:
+    """On what it hangs that the pod of `cycle` starts and stays on whichever of `nodes` is chosen."""
+    told: list[str] = []
+    for node in nodes:
+        stay = eviction_by_taint(cycle.pod.spec.tolerations, cycle.cluster.table.nodes[node])
+        told += [sentence for sentence in (*scheduler.conditions(cycle, node), stay) if sentence]
+    return told

@@ -120,6 +120,14 @@ class Scheduler:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
         return self._doubts.about(pod)
 
+    def doubt_of_choice(self, pod: Pod) -> str:
+        """Why nobody knows which of several nodes that fit `pod` is chosen, or an empty string."""
+        return self._doubts.about_choice(pod)
+
+    def doubt_of_preemption(self, pod: Pod) -> str:
+        """Why nobody knows which pods are evicted for `pod` where it fits nowhere, or an empty string."""
+        return self._doubts.about_preemption(pod)
+
     def unit_of(self, pod: Pod) -> str:
         """What pods share that are placed together, as the cluster is now; empty for a pod that is placed alone."""
         for plugin in self._uniters:
@@ -249,7 +257,9 @@ class Scheduler:
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
-        return self._scoring.choose(evaluation)
+        choice = self._scoring.choose(evaluation)
+        cause = "" if choice is None else self._doubts.about_choice(evaluation.cycle.pod.pod)
+        return self._scoring.opened(choice, evaluation, cause) if choice is not None and cause else choice
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -93,6 +94,14 @@ class Scoring:
             margin=total - int(totals[totals.argmax()]) if len(ties) < num_nodes else None,
             is_sampled=is_sampled,
         )
+
+    def opened(self, choice: Choice, evaluation: Evaluation, cause: str) -> Choice:
+        """`choice` where for `cause` any node that passes may be taken: all of them, the highest totals first."""
+        if evaluation.num_nodes == 1:
+            return choice
+        table = self.scores(evaluation)
+        ties = tuple(table.nodes[np.argsort(-table.totals, kind="stable")].tolist())
+        return msgspec.structs.replace(choice, node=ties[0], ties=ties, margin=None, is_open=True, cause=cause)
 
     def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
         """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""

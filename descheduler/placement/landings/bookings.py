@@ -23,13 +23,17 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
 
 class Booking(msgspec.Struct, frozen=True, gc=False):
-    """A victim that is booked with its mates, what that changed, and the pod that is left without a node by it."""
+    """A victim that is booked with its mates, what that changed, and the pod that is left without a node by it.
+
+    `node` is where its replacement is predicted, None where it is nowhere.
+    """
 
     candidate: Candidate
     changes: WhatIf
     homeless: Pod | None
     mates: Sequence[Pod]
     held_on: str
+    node: str | None = None
 
 
 class Considered(msgspec.Struct, frozen=True, gc=False):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from msgspec.structs import replace
+
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
@@ -13,13 +15,17 @@ from descheduler.placement.landings.candidates import Candidate, UnplacedReplace
 from descheduler.placement.landings.competitors import CompetitorFinder, competitor_condition, forestalled
 from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
-from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.landings.open_choices import Choices, FreePod, choices_beside, is_kept_out_by
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.verdicts import (
+    as_likely,
+    as_unknown,
     landed,
     not_landed,
     of_live_size,
     of_template_size,
+    on_any,
     verdict_of,
 )
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -27,12 +33,15 @@ from descheduler.placement.shadow.undo_log import WhatIf
 
 __all__ = ["Decider"]
 
+_LEAST_PRIORITY = -(2**31)
+
 
 class Decider:
     """Decides about one victim after the other, over a cluster in which everything before it has settled.
 
     Victims whose landing is one of `unbooked` stay in the cluster. `unplaced_of` gives the replacement of a pod that is
-    to leave later, None where it has left or where nothing looks for a node.
+    to leave later, None where it has left or where nothing looks for a node. `placed` gives the replacements that are
+    there; None where the node of each is known.
     """
 
     def __init__(
@@ -41,6 +50,7 @@ class Decider:
         pending: PendingPods,
         unplaced_of: Callable[[Pod], UnplacedReplacement | None],
         unbooked: Collection[LandingVerdict],
+        placed: Callable[[], Sequence[FreePod]] | None = None,
     ) -> None:
         self._cluster = cluster
         self._pending = pending
@@ -48,6 +58,7 @@ class Decider:
         self._early_rooms = cluster.ledger(EarlyRooms)
         self._unplaced_of = unplaced_of
         self._unbooked = unbooked
+        self._placed = placed
 
     def decide(self, candidate: Candidate) -> Decision:
         """The landing of one victim. The cluster is left as it is once that has happened.
@@ -57,10 +68,31 @@ class Decider:
         """
         with self._cluster.what_if() as trial:
             self._early_rooms.give_up(candidate.victim)
-            decision = self._settle(candidate, trial)
+            decision = self._beside_others(candidate, self._settle(candidate, trial))
             if decision.landing.settled not in self._unbooked:
                 trial.keep()
             return decision
+
+    def _beside_others(self, candidate: Candidate, decision: Decision) -> Decision:
+        """`decision`, which is likely at best where it depends on nodes that nobody knows of other pods."""
+        landing, unplaced = decision.landing, candidate.unplaced
+        if self._placed is None or unplaced is None or landing.cause or unplaced.held_on:
+            return decision
+        others = [*self._placed(), *_free_pods(self._pending)]
+        if not others:
+            return decision
+        if landing.node is None:
+            cause = is_kept_out_by(others, unplaced, self._cluster)
+            return Decision(as_unknown(landing, cause)) if cause else decision
+        choices = choices_beside(others, unplaced, landing.node, self._cluster)
+        return decision if choices is None else replace(decision, landing=self._open(landing, choices))
+
+    def _open(self, landing: Landing, choices: Choices) -> Landing:
+        """`landing` where nobody knows which of several nodes it is on, nor whether it is on one unless that is
+        certain."""
+        names = [self._cluster.table.names[node] for node in choices.nodes]
+        landing = on_any(landing, names, choices.cause)
+        return landing if choices.is_certain else as_likely(landing, choices.cause)
 
     def _settle(self, candidate: Candidate, trial: WhatIf) -> Decision:
         unplaced = candidate.unplaced
@@ -79,7 +111,7 @@ class Decider:
         cold = self._cold(unplaced) if looks_first else None
         self._cluster.remove(unplaced.victim)
         num_placed = len(self._pending.placed)
-        self._pending.place_after(unplaced.victim, unplaced.priority)
+        self._pending.place_after(unplaced.victim, _first_priority(unplaced))
         other = None if unplaced.alternative is None else unplaced.alternative.evaluate()
         attempt = unplaced.place()
         placement = attempt.placement
@@ -170,3 +202,13 @@ def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bo
     source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
     takes_it = source is not None and bool(evaluation.feasible[source])
     return evaluation.num_nodes > takes_it
+
+
+def _first_priority(unplaced: UnplacedReplacement) -> int:
+    """From which priority on pending pods may be scheduled before it."""
+    return _LEAST_PRIORITY if unplaced.scheduler.profile.unknown_sorters else unplaced.priority
+
+
+def _free_pods(pending: PendingPods) -> list[FreePod]:
+    """The pending pods that got a node which their scheduler chose."""
+    return [FreePod(each.form, each.node, each.group.scheduler) for each in pending.placed if each.group is not None]

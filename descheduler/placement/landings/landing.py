@@ -49,15 +49,15 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     `node` is the predicted node, None without one; any of `ties` is as likely. `total` is its score, `margin` the lead
     over the best node that is no tie (None without any other). With `is_sampled` the scheduler stops before it has
     seen every node, so that the node is a guess and only feasibility is certain; with `is_open` some scores are not
-    known, and `ties` are all nodes that may be the best. `conditions` are sentences that come
-    with `LANDS_IF` and `LIKELY`; `message` is one sentence for `LIKELY`, `UNKNOWN` and `NO`, `obstacles` maps each
-    reason to how many nodes it stands against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same
-    words for every pod that it concerns, so that they are counted. `allocations` are what plugins take by name on
-    `node` for the replacement, such as devices, and `patch` the annotations by which they note that. `refusal` is what
-    keeps it from all nodes before one is looked at, such as a quota; None for any other no. `only_return` says why no
-    other node takes it where only that of the victim does, and is empty otherwise.
-    `preemption` says of a no where the scheduler would preempt pods of lower priority for it, and which; it is empty
-    where it would not, or where that was not asked.
+    known, and `ties` are all nodes that may be the best; `open_cause` says why nothing is known of the choice, so that
+    they are all that pass. `conditions` are sentences that come with `LANDS_IF` and `LIKELY`; `message` is one sentence
+    for `LIKELY`, `UNKNOWN` and `NO`, and for an open choice; `obstacles` maps each reason to how many nodes it stands
+    against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same words for every pod that it
+    concerns, so that they are counted. `allocations` are what plugins take by name on `node` for the replacement, such
+    as devices, and `patch` the annotations by which they note that. `refusal` is what keeps it from all nodes before
+    one is looked at, such as a quota; None for any other no. `only_return` says why no other node takes it where only
+    that of the victim does, and is empty otherwise. `preemption` says of a no where the scheduler would preempt pods of
+    lower priority for it, and which; it is empty where it would not, or where that was not asked.
     """
 
     victim: Pod
@@ -71,6 +71,7 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     margin: int | None = None
     is_sampled: bool = False
     is_open: bool = False
+    open_cause: str = ""
     conditions: tuple[str, ...] = ()
     message: str = ""
     obstacles: Mapping[str, int] = msgspec.field(default_factory=dict)

@@ -50,21 +50,8 @@ class Group:
     one last.
 
     `last_cycle` is the one in which they were tried last, after so many changes of what decides what it sees; None as
-    well where nodes are taken for others.
+    well where nodes are taken for others. `doubt` says why it is unknown whether a node takes them.
     """
-
-    __slots__ = (
-        "asked",
-        "form",
-        "is_local",
-        "last_cycle",
-        "num_changes",
-        "open_nodes",
-        "pods",
-        "priority",
-        "scheduler",
-        "waiting",
-    )
 
     def __init__(self, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
         self.form = form
@@ -78,9 +65,11 @@ class Group:
         self.open_nodes: BoolMask | None = None
         self.last_cycle: Cycle | None = None
         self.num_changes: int | None = None
+        self.doubt = ""
 
     def tried(self, evaluation: Evaluation) -> None:
         """Notes what the first of those that wait was told."""
+        self.doubt = evaluation.cause if evaluation.fits else ""
         if self.open_nodes is None:
             self.open_nodes = open_for_good(self.scheduler, evaluation)
         cycle = evaluation.cycle
@@ -132,8 +121,6 @@ class UnitGroup(Group):
 
     `num_tried` are those at the front of `pods` that have been tried already.
     """
-
-    __slots__ = ("classes", "forms", "key", "num_tried")
 
     def __init__(self, key: str, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
         super().__init__(form, scheduler, demand)

@@ -61,11 +61,13 @@ class PendingPods:
     @property
     def left_out(self) -> Counter[str]:
         """How many pending pods are left out, by what their scheduler checks that is not modelled."""
-        return Counter(self._doubts.values())
+        in_groups = (group.doubt for group in self._in_order for _ in group.waiting)
+        return Counter(filter(None, (*self._doubts.values(), *in_groups)))
 
     def doubt(self, pod: Pod) -> str:
         """Why a pending pod of the snapshot is left out; empty for one that is not."""
-        return self._doubts.get(id(pod), "")
+        group = self._groups.get(self._cluster.placement_class(self._forms.form_of(pod)))
+        return self._doubts.get(id(pod), "") or ("" if group is None or group.seat_of(pod) is None else group.doubt)
 
     def add(self, pod: Pod) -> None:
         """Puts `pod` at the end of the queue of its priority."""
@@ -132,8 +134,8 @@ class PendingPods:
         return ""
 
     def waiting(self) -> list[Pod]:
-        """The pods that are not placed, by priority."""
-        return [group.pods[seat] for group in self._in_order for seat in reversed(group.waiting)]
+        """The pods that no node takes, by priority."""
+        return [group.pods[seat] for group in self._in_order if not group.doubt for seat in reversed(group.waiting)]
 
     def lift(self, those: Iterable[Competitor]) -> None:
         """Takes `those` off their nodes, in this order. For what-ifs."""

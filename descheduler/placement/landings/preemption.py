@@ -48,7 +48,9 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
         ]
         preempted = _preempted(lower, unplaced, node, cluster) if lower else []
         if preempted:
-            return f"it would be scheduled onto {name} if {_named(preempted)} preempted there"
+            doubt = unplaced.scheduler.doubt_of_preemption(unplaced.pod)
+            beside = f", which is unknown: {doubt}" if doubt else ""
+            return f"it would be scheduled onto {name} if {_named(preempted)} preempted there{beside}"
     return ""
 
 

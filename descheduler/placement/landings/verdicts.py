@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Placement
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.landings.candidates import UnplacedReplacement
-from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
 from descheduler.placement.replacements.other_size import is_sized_by_autoscaler
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["landed", "not_landed", "not_looked_for", "of_live_size", "of_template_size", "verdict_of"]
+__all__ = [
+    "as_likely",
+    "as_unknown",
+    "landed",
+    "not_landed",
+    "not_looked_for",
+    "of_live_size",
+    "of_template_size",
+    "on_any",
+    "verdict_of",
+]
 
 _UNSCORED = (
     "several nodes pass all filters, but a preferred term of the replacement pod cannot be read, so it is never"
@@ -71,13 +85,47 @@ def landed(
         margin=choice.margin,
         is_sampled=choice.is_sampled,
         is_open=choice.is_open,
+        open_cause=choice.cause,
         conditions=conditions,
-        message=f"likely scheduled onto {node}; {cause}" if cause else "",
+        message=_likely(node, cause) if cause else _open(choice.cause),
         cause=cause,
         allocations=allocations_of(placement.placed),
         patch=placement.placed.patch,
         only_return="" if evaluation is None else _only_return(node, unplaced, evaluation),
     )
+
+
+def as_likely(landing: Landing, cause: str) -> Landing:
+    """`landing` where it depends for `cause` on which nodes other pods get; the gravest of both."""
+    verdict, cold = (worst((each, LandingVerdict.LIKELY)) for each in (landing.verdict, landing.cold))
+    message = _likely(landing.node or "", f"{cause}, and other pods may get its last node")
+    if landing.verdict not in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF):
+        return landing
+    return replace(landing, verdict=verdict, settled=verdict, cold=cold, message=message, cause=cause)
+
+
+def on_any(landing: Landing, nodes: Iterable[str], cause: str) -> Landing:
+    """`landing` where for `cause` any of `nodes` may be chosen beside those that are known."""
+    ties = tuple(dict.fromkeys((*landing.ties, *nodes)))
+    if len(ties) == 1:
+        return landing
+    message = landing.message or _open(cause)
+    return replace(landing, ties=ties, margin=None, is_open=True, open_cause=cause, message=message)
+
+
+def as_unknown(landing: Landing, cause: str) -> Landing:
+    """`landing` on no node, where it depends for `cause` on which nodes other pods get."""
+    unknown = LandingVerdict.UNKNOWN
+    message = f"{cause}, and other pods may leave it a node; by the prediction {landing.message}"
+    return replace(landing, verdict=unknown, settled=unknown, cold=unknown, message=message, cause=cause)
+
+
+def _likely(node: str, why: str) -> str:
+    return f"likely scheduled onto {node}; {why}"
+
+
+def _open(cause: str) -> str:
+    return f"which of the nodes is chosen is unknown: {cause}" if cause else ""
 
 
 def not_landed(

@@ -27,11 +27,12 @@ Verdict = Literal["lands", "lands_if", "likely", "unknown", "no"]
 
 
 class GangFacts(Fields, frozen=True):
-    """The gang of a pod (Koordinator's Coscheduling), by its `name` `namespace/name`.
+    """The gang of a pod (Koordinator, Volcano or scheduler-plugins), by its `name` `namespace/name`.
 
     At least `min_available` of its pods are bound together, with those of the other gangs of `group`; null where there
     is no PodGroup and no pod with a valid number. `pending` pods wait for a node or start on one, and `missing` ones
-    do not exist. `waiting_time_seconds` is how long pods wait for each other.
+    do not exist. `waiting_time_seconds` is how long pods wait for each other; it, `mode` and `match_policy` are known
+    of gangs of Koordinator only.
     """
 
     name: str
@@ -135,6 +136,7 @@ class ExplainedLanding(Fields, frozen=True):
     nodes: tuple[str, ...]
     total: int
     margin: int | None
+    node_cause: str
     is_sampled: bool = msgspec.field(name="sampled")
     returns_to_source: bool
     conditions: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The part of an `Explanation` about a gang: a PodGroup of Koordinator, or pods that name a gang."""
+"""The part of an `Explanation` about a gang: a PodGroup, or pods that name a gang."""
 
 from __future__ import annotations
 

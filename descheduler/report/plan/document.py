@@ -87,12 +87,13 @@ class PlannedLanding(Fields, frozen=True):
 
     `verdict` is `lands` (it can be scheduled), `lands_if` (only under `conditions`), `likely` (every modelled filter
     passes on `to`, and some check of the scheduler is not modelled), `unknown` or `no`; `message` says why for the last
-    three. `cause` names, for likely and unknown, what was not checked, in the words of `LandingTotals.causes`; it is
-    empty otherwise. `cold` is the verdict while the evicted pod is terminating, `settled` once it is deleted. `nodes`
-    are those that the scheduler ranks first together with `to`, or may rank first where some scores are not modelled;
-    `margin` is their lead over the next one, null without
-    any. `returns_to_source` is set when it would be scheduled onto the same node again. `allocations` are what it gets
-    on `to`.
+    three, and repeats `node_cause`. `cause` names, for likely and unknown, what was not checked, in the words of
+    `LandingTotals.causes`; it is empty otherwise. `cold` is the verdict while the evicted pod is terminating, `settled`
+    once it is deleted. `nodes` are those that the scheduler ranks first together with `to`, or may rank first where
+    some scores are not modelled; `margin` is their lead over the next one, null without any. `node_cause` says why
+    nothing is known of the scheduler's choice, so that `nodes` are all that pass; it is empty otherwise.
+    `returns_to_source` is set when it would be scheduled onto the same node again. `allocations` are what it gets on
+    `to`.
 
     `returns` says what the owner does: it creates the pod `at once` (while the evicted one is terminating), `when
     gone`, `later` (after a back-off, or once something else has happened), `on its own node` (a DaemonSet), or it is
@@ -106,6 +107,7 @@ class PlannedLanding(Fields, frozen=True):
     settled: LandingWord
     nodes: tuple[str, ...]
     margin: int | None
+    node_cause: str
     returns_to_source: bool
     conditions: tuple[str, ...]
     message: str

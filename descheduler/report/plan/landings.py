@@ -11,7 +11,14 @@ from descheduler.report.plan.document import LandingCause, LandingTotals, Planne
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import JointVerdict, Landing
 
-__all__ = ["landing_causes", "landing_totals", "loss_notes", "planned_allocations", "planned_landing", "target_of"]
+__all__ = [
+    "landing_causes",
+    "landing_totals",
+    "loss_notes",
+    "planned_allocations",
+    "planned_landing",
+    "target_of",
+]
 
 _MOST_LOSSES = 5
 _UNPROVEN: tuple[Literal["likely", "unknown"], ...] = ("likely", "unknown")
@@ -26,6 +33,7 @@ def planned_landing(landing: Landing) -> PlannedLanding:
         settled=landing.settled.value,
         nodes=landing.ties,
         margin=landing.margin,
+        node_cause=landing.open_cause,
         returns_to_source=landing.returns_to_source,
         conditions=landing.conditions,
         message=landing.message,

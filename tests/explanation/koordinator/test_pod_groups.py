@@ -123,3 +123,33 @@ def test_gang_that_does_not_exist_is_named() -> None:
         explained("podgroup", "shop/train", *NODES, gang_of(1))
 
     assert str(unknown.value) == "no PodGroup or gang 'shop/train' in objects; there is 'default/train'"
+
+
+def test_gang_of_volcano_names_its_tasks() -> None:
+    def worker(name: str, task: str) -> Object:
+        annotations = {"scheduling.k8s.io/group-name": "train", "volcano.sh/task-spec": task}
+        return pod_object(name, node="a", cpu="1", scheduler="volcano", annotations=annotations)
+
+    group = {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "train", "namespace": "default"},
+        "spec": {"minMember": 4, "minTaskMember": {"ps": 1, "worker": 3}},
+    }
+    pods = [worker("m0", "ps"), worker("m1", "worker"), worker("m2", "worker")]
+
+    assert table("podgroup", "train", *NODES, group, *pods) == (
+        "Gang default/train (PodGroup)\n"
+        "MIN   RUNNING   PENDING   MISSING   MODE   MATCH POLICY   WAITING TIME\n"
+        "4     3         0         1         -      -              -\n"
+        "\n"
+        "NAMESPACE   POD   NODE   PHASE\n"
+        "default     m0    a      Running\n"
+        "default     m1    a      Running\n"
+        "default     m2    a      Running\n"
+        "\n"
+        "task ps: 1 running, it needs 1 (minTaskMember)\n"
+        "task worker: 2 running, it needs 3 (minTaskMember)\n"
+        "1 pod does not exist yet of the 4 that it needs (minMember)\n"
+        "no pod of it can be evicted alone: it needs all that run (GangMinimum)\n"
+    )

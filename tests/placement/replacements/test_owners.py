@@ -20,6 +20,19 @@ from tests.placement.workloads import workload_object
             "StatefulSet (apps.kruise.io)",
             id="StatefulSet of another group",
         ),
+        pytest.param(
+            owner("DaemonSet/agent", group="apps.kruise.io/v1alpha1"),
+            "DaemonSet (apps.kruise.io)",
+            id="DaemonSet of Kruise",
+        ),
+        pytest.param(
+            owner("BroadcastJob/pull", group="apps.kruise.io/v1alpha1"),
+            "BroadcastJob (apps.kruise.io)",
+            id="BroadcastJob of Kruise",
+        ),
+        pytest.param(
+            owner("Job/train", group="batch.volcano.sh/v1alpha1"), "Job (batch.volcano.sh)", id="Job of Volcano"
+        ),
     ],
 )
 def test_owner_of_an_unknown_kind_leaves_a_doubt(reference: Object, kind: str) -> None:

@@ -29,6 +29,7 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
                 settled="lands",
                 nodes=("a", "b"),
                 margin=None,
+                node_cause="",
                 returns_to_source=False,
                 conditions=(),
                 message="",

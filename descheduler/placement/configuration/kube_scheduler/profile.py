@@ -35,6 +35,9 @@ __all__ = ["SchedulerProfile", "SchedulerProfileSection", "read_scheduler_profil
 
 _DECIDING = frozenset({"multi_point", "pre_enqueue", "pre_filter", "filter", "reserve", "permit", "pre_bind", "bind"})
 """Where a plugin can keep a pod from a node, or from being bound."""
+_CHOOSING = frozenset({"multi_point", "queue_sort", "pre_score", "score"})
+"""Where a plugin can change which of the nodes that fit is chosen: by scores, or by the order of pods."""
+_PREEMPTING = frozenset({"multi_point", "post_filter"})
 _WITHOUT_EFFECT = frozenset({"post_bind"})
 
 
@@ -78,6 +81,12 @@ class SchedulerProfile(msgspec.Struct, frozen=True, kw_only=True):
     """Plugins that are not kube-scheduler's own; what they make of a pod is unknown."""
     unknown_scorers: tuple[str, ...] = ()
     """Those of `unknown_plugins` that cannot refuse a node, only change which one is chosen or which pod goes first."""
+    unknown_choosers: tuple[str, ...] = ()
+    """Those of `unknown_plugins` that change which node is chosen, or which pod goes first."""
+    unknown_sorters: tuple[str, ...] = ()
+    """Those that may say which pod goes first."""
+    unknown_preempters: tuple[str, ...] = ()
+    """Those that may evict others for a pod that fits nowhere."""
     unprepared_filters: tuple[str, ...] = ()
     """Plugins without the PreFilter that their Filter or Reserve reads from: kube-scheduler fails every pod."""
     unprepared_scorers: tuple[str, ...] = ()
@@ -156,6 +165,9 @@ class _ProfileReader:
             disabled=tuple(plugin.name for plugin in self._defaults if plugin.name not in self._running),
             unknown_plugins=tuple(unknown),
             unknown_scorers=tuple(name for name, points in unknown.items() if not points & _DECIDING),
+            unknown_choosers=_at(unknown, _CHOOSING),
+            unknown_sorters=_at(unknown, frozenset({"multi_point", "queue_sort"})),
+            unknown_preempters=_at(unknown, _PREEMPTING),
             unprepared_filters=tuple(
                 dict.fromkeys(
                     name
@@ -280,3 +292,8 @@ class _ProfileReader:
         elif row is None and name not in self._enabled:
             hint = did_you_mean(name, [known for known, row in self._plugins.items() if row.args is not None])
             self._checks.warn(place, f"unknown plugin {shown(name)}, its arguments are ignored{hint}")
+
+
+def _at(plugins: Mapping[str, set[str]], points: frozenset[str]) -> tuple[str, ...]:
+    """The plugins that are enabled at one of `points`."""
+    return tuple(name for name, enabled_at in plugins.items() if enabled_at & points)

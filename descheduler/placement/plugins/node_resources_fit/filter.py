@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.resource_names import is_extended_resource
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
+from descheduler.placement.plugins.helper.device_resources import is_served_by_devices, serves_devices
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW, SomeNodes
@@ -46,6 +48,7 @@ class NodeResourcesFit:
         args = profile.args.of(NodeResourcesFitArgs)
         self._ignored = args.ignored_resources
         self._ignored_groups = args.ignored_resource_groups
+        self._leaves_devices = serves_devices(cluster, profile)
         self._checked: dict[PlacementClass, tuple[tuple[int, int], ...]] = {}
         self._compared: dict[tuple[tuple[int, int], ...], _Compared] = {}
         self._kept = KeptColumns(cluster.table)
@@ -103,10 +106,10 @@ class NodeResourcesFit:
         return known
 
     def _is_ignored(self, name: str) -> bool:
-        # Only extended resources can be ignored; `kubernetes.io/` marks those that Kubernetes itself defines.
-        if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
-            return False
-        return name in self._ignored or name.partition("/")[0] in self._ignored_groups
+        # Only extended resources can be ignored.
+        if is_extended_resource(name) and (name in self._ignored or name.partition("/")[0] in self._ignored_groups):
+            return True
+        return self._leaves_devices and is_served_by_devices(self._table, name)
 
 
 def _columns(asked: tuple[tuple[int, int], ...]) -> _Compared:

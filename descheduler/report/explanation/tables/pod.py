@@ -80,7 +80,8 @@ def _gang(gang: GangFacts) -> str:
     others = [each or _NO_NAME for each in dict.fromkeys(gang.group) if each != gang.name]
     more = [f"{len(others) - _MOST_GANGS:,} more"] if len(others) > _MOST_GANGS else []
     group = f", scheduled together with {', '.join([*others[:_MOST_GANGS], *more])}" if others else ""
-    settings = f"min-available: {gang.min_available}, mode: {gang.mode}, match-policy: {gang.match_policy}"
+    mode = f", mode: {gang.mode}, match-policy: {gang.match_policy}" if gang.mode else ""
+    settings = f"min-available: {gang.min_available}{mode}"
     return f"{gang.name} ({settings}): {pods}, {gang.num_missing} missing{group}"
 
 

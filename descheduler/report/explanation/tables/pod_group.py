@@ -21,7 +21,7 @@ def pod_group_table(explanation: PodGroupExplanation, style: TableStyle) -> Iter
     facts = explanation.facts
     yield from style.heading(printable(f"Gang {facts.name}{_SOURCES[explanation.source]}"))
     header = ["MIN", "RUNNING", "PENDING", "MISSING"]
-    settings = [facts.mode, facts.match_policy, f"{facts.waiting_time_seconds:g}s"]
+    settings = [facts.mode, facts.match_policy, f"{facts.waiting_time_seconds:g}s" if facts.mode else ""]
     rows = [[*_figures(facts), *settings]]
     yield from style.table([*header, "MODE", "MATCH POLICY", "WAITING TIME"], rows)
     rows = [[each.name or "'' (an empty name)", *_figures(each)] for each in explanation.others]

@@ -67,6 +67,7 @@ LANDING = ExplainedLanding(
     nodes=("b",),
     total=390,
     margin=10,
+    node_cause="",
     is_sampled=False,
     returns_to_source=False,
     conditions=(),

@@ -1,0 +1,143 @@
+"""Gangs of all schedulers: pods whose work needs a number of them to run, whoever places them.
+
+Koordinator's are known by its labels and annotations, Volcano's by the annotation of its webhooks and controllers
+(volcano 1.14, `scheduling.k8s.io/group-name`), and those of scheduler-plugins by the label of its Coscheduling
+(scheduler-plugins 0.34, `scheduling.x-k8s.io/pod-group`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from descheduler.model.koordinator.gang_settings import GangSettings, PodGroup, gang_id_of
+from descheduler.model.koordinator.gangs import Gangs
+from descheduler.model.pod import Pod
+
+__all__ = [
+    "COSCHEDULING_LABEL",
+    "OTHER_GANG_ANNOTATIONS",
+    "OTHER_POD_GROUPS",
+    "AllGangs",
+    "GangMinimum",
+    "gang_name_of",
+    "gangs_of",
+    "name_of_gang",
+    "pod_group_kind_of",
+]
+
+_VOLCANO, _SCHEDULER_PLUGINS = "scheduling.volcano.sh", "scheduling.x-k8s.io"
+_PREFIXES = (f"{_VOLCANO}:", f"{_SCHEDULER_PLUGINS}:")
+"""What keys of gangs begin with that are not Koordinator's; no namespace has a dot or a colon."""
+OTHER_POD_GROUPS = (f"PodGroup.{_VOLCANO}", f"PodGroup.{_SCHEDULER_PLUGINS}")
+"""The kinds PodGroup beside Koordinator's, by their keys in the table of kinds."""
+COSCHEDULING_LABEL = f"{_SCHEDULER_PLUGINS}/pod-group"
+"""Names the PodGroup of scheduler-plugins that the pod is a member of."""
+_GROUP_NAME = "scheduling.k8s.io/group-name"
+_TASK = "volcano.sh/task-spec"
+OTHER_GANG_ANNOTATIONS = (_GROUP_NAME, _TASK)
+"""Keys of annotations of pods that say anything of a gang which is not Koordinator's."""
+
+
+class GangMinimum(msgspec.Struct, frozen=True):
+    """How many pods of a gang, or of one task of it, have to run.
+
+    `key` is one of `gangs_of`, `name` the `namespace/name` for people. `group` are the keys of all gangs that are
+    useless without each other. `task` is empty for the gang as a whole; `setting` is the field that states the number.
+    """
+
+    key: str
+    name: str
+    least: int
+    group: tuple[str, ...]
+    task: str = ""
+    setting: str = "minMember"
+
+
+def gangs_of(pod: Pod) -> tuple[str, ...]:
+    """The keys of what `pod` says it belongs to: gangs, and its task of a gang of Volcano. Mostly there are none."""
+    gang_id = gang_id_of(pod)
+    group, label = pod.annotations.get(_GROUP_NAME), pod.labels.get(COSCHEDULING_LABEL)
+    found = [gang_id] if gang_id else []
+    if group:
+        key = _key(_VOLCANO, pod.namespace, group)
+        task = pod.annotations.get(_TASK) or pod.labels.get(_TASK)
+        found += [key, _task_key(key, task)] if task else [key]
+    if label:
+        found.append(_key(_SCHEDULER_PLUGINS, pod.namespace, label))
+    return tuple(found)
+
+
+def gang_name_of(pod: Pod) -> str:
+    """The `namespace/name` of the first gang that `pod` says it belongs to; empty without any."""
+    return next(map(name_of_gang, gangs_of(pod)), "")
+
+
+def name_of_gang(key: str) -> str:
+    """The `namespace/name` in the key of a gang."""
+    return key.partition(":")[2] if key.startswith(_PREFIXES) else key
+
+
+def pod_group_kind_of(pod: Pod) -> str:
+    """The kind of PodGroup, one of `OTHER_POD_GROUPS`, that `pod` names; empty without any."""
+    keys = (key for key in gangs_of(pod) if key.startswith(_PREFIXES))
+    return next((f"PodGroup.{key.partition(':')[0]}" for key in keys), "")
+
+
+class AllGangs:
+    """The gangs of `pods`, as these, Koordinator's `pod_groups` and the `others` describe them."""
+
+    def __init__(self, pods: Iterable[Pod], pod_groups: Iterable[PodGroup], others: Iterable[PodGroup]) -> None:
+        pods = list(pods)
+        self.koordinator = Gangs(pods, pod_groups)
+        self._members: dict[str, list[Pod]] = defaultdict(list)
+        for pod in pods:
+            for key in gangs_of(pod):
+                self._members[key].append(pod)
+        self._stated = {each.key: each for group in others for each in _minimums(group)}
+
+    @property
+    def members(self) -> Mapping[str, list[Pod]]:
+        """Key of a gang, or of a task of it → its pods, of any phase."""
+        return self._members
+
+    def minimum(self, key: str) -> GangMinimum | None:
+        """What a gang, or a task of it, needs; None where nobody states that."""
+        settings = self.koordinator.settings(key)
+        return self._stated.get(key) if settings is None else _of_koordinator(settings)
+
+    def tasks(self, key: str) -> Iterator[GangMinimum]:
+        """What the tasks of a gang need, by name."""
+        return (each for each in self._stated.values() if each.task and each.key == _task_key(key, each.task))
+
+    def keys_by_name(self) -> Mapping[str, str]:
+        """`namespace/name` → the key of the gang that is called so, of Koordinator before others."""
+        keys = (*self._members, *(key for key, each in self._stated.items() if not each.task))
+        others = {name_of_gang(key): key for key in keys if key.startswith(_PREFIXES) and "#" not in key}
+        return others | {key: key for key in keys if not key.startswith(_PREFIXES)}
+
+
+def _minimums(group: PodGroup) -> Iterator[GangMinimum]:
+    """What the gang needs, and its tasks: those only where their sum is no more than the whole (volcano 1.14,
+    `pkg/scheduler/api/job_info.go`, CheckTaskReady)."""
+    key = _key(group.api_group, group.namespace, group.name)
+    yield GangMinimum(key, group.gang_id, group.min_member, (key,))
+    if sum(group.min_task_member.values()) <= group.min_member:
+        for task, least in sorted(group.min_task_member.items()):
+            yield GangMinimum(_task_key(key, task), group.gang_id, least, (key,), task, "minTaskMember")
+
+
+def _of_koordinator(settings: GangSettings) -> GangMinimum:
+    return GangMinimum(
+        settings.gang_id, settings.gang_id, settings.min_available, settings.group, setting="min-available"
+    )
+
+
+def _key(api_group: str, namespace: str, name: str) -> str:
+    return f"{api_group}:{namespace}/{name}"
+
+
+def _task_key(key: str, task: str) -> str:
+    return f"{key}#{task}"
