@@ -47,7 +47,9 @@ def ending(plugin: str, args: Object, seed: int, kind: PolicyKind, **verificatio
 def test_every_strategy_converges(plugin: str) -> None:
     """Each of them under both kinds of policies that know it, also where returns and conditions are allowed."""
     args = (UPSTREAM | KOORDINATOR)[plugin]
-    kinds: list[PolicyKind] = ["DeschedulerConfiguration", *(["DeschedulerPolicy"] if plugin in UPSTREAM else [])]
+    kinds: list[PolicyKind] = ["DeschedulerConfiguration"]
+    if plugin in UPSTREAM:
+        kinds.append("DeschedulerPolicy")
 
     endings = {(seed, kind): ending(plugin, args, seed, kind) for seed in SEEDS for kind in kinds}
 
