@@ -100,9 +100,19 @@ def test_spaces_and_a_trailing_comma_mean_nothing(plan: Any, text: str) -> None:
     assert sentence(plan(text.replace("1Gi", "9999Gi"))).startswith("1 pod pending → 1, 0 evictions")
 
 
-@pytest.mark.parametrize("text", ["nvidia.com/gpu=8", "example.com/foo=1", "hugepages-2Mi=2Mi"])
-def test_no_room_is_made_for_a_resource_that_no_node_has(plan: Any, text: str) -> None:
-    assert sentence(plan(text)) == "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer"
+def test_no_room_is_made_for_a_resource_that_no_node_has(plan: Any) -> None:
+    assert sentence(plan("hugepages-2Mi=2Mi")) == (
+        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer"
+    )
+
+
+@pytest.mark.parametrize("resource", ["nvidia.com/gpu", "example.com/foo"])
+def test_extended_resource_that_no_node_lists_is_unknown(plan: Any, resource: str) -> None:
+    """A DeviceClass may serve it."""
+    assert sentence(plan(f"{resource}=8")) == (
+        f"1 pod pending: 1 unknown (no node lists {resource}; a DeviceClass with extendedResourceName: {resource} may"
+        " serve it (DynamicResources))"
+    )
 
 
 def test_a_manifest_that_requests_what_is_not_a_resource_is_refused(descheduler: Descheduler, tmp_path: Path) -> None:
