@@ -23,13 +23,11 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
 
 class Booking(msgspec.Struct, frozen=True, gc=False):
-    """A victim that is booked with its mates, what that changed, and the pod that is left without a node by it."""
+    """A victim that is booked, what that changed, and the pod that is left without a node by it."""
 
     candidate: Candidate
     changes: WhatIf
     homeless: Pod | None
-    mates: Sequence[Pod]
-    held_on: str
 
 
 class Considered(msgspec.Struct, frozen=True, gc=False):
