@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.asking import Asked, ask_until_safe, in_waves
 from descheduler.cycle.decisions import decisions_of
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.cycle.profiles import request_chosen, run_profiles
+from descheduler.cycle.profiles import ProfilesRun, request_chosen, run_profiles
 from descheduler.cycle.recent_moves import moves_in
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.budget_notes import budget_notes
@@ -27,6 +28,7 @@ from descheduler.eviction.limit_notes import limit_notes
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
 from descheduler.eviction.migration_controller.surging_pods import surge_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.placement_verification.in_any_order import HeldBack
 from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
@@ -85,20 +87,10 @@ def decide(
     that search, and may end that; with `earlier` they ask for their moves of that plan in place of a search. Raises
     PolicyError when a PriorityClass that the policy names does not exist.
     """
-    priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
-    policy = resolve_priority_thresholds(policy, priorities)
-    view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves)
-    handle = Handle(policy, view, NodeFit(view, spares_namesakes=policy.compatibility == "upstream"), now)
-    recent_moves, move_notes = moves_in(memory, policy)
-    evictor = make_evictor(
-        handle,
-        answers=answers,
-        evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
-        scope=scope,
-        checks=checks,
-        recent_moves=recent_moves,
-        evicted_before=evicted_before,
+    policy = resolve_priority_thresholds(
+        policy, {name: priority.value for name, priority in snapshot.priority_classes.items()}
     )
+    recent_moves, move_notes = moves_in(memory, policy)
     notes = (
         *migration_notes(policy),
         *limit_notes(policy, snapshot),
@@ -106,31 +98,53 @@ def decide(
         *verification_notes(policy),
         *scope.note_on(snapshot),
     )
-    if processed_nodes is None:
-        processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
-        if len(processed_nodes) < _LEAST_NODES:
-            skipped = _too_few(policy, len(processed_nodes))
-            decisions = decisions_of(evictor, policy, snapshot, now)
-            return replace(decisions, skipped=skipped, memory=memory, notes=notes)
-    with settled_gc(), contained(), collected_faults() as faults:
-        if chosen is None:
-            run = run_profiles(
+
+    def ask(held_back: HeldBack, watching: PluginObserver) -> Asked:
+        view = ClusterView(
+            snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves
+        )
+        handle = Handle(policy, view, NodeFit(view, spares_namesakes=policy.compatibility == "upstream"), now)
+        evictor = make_evictor(
+            handle,
+            answers=answers,
+            evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+            scope=scope,
+            checks=checks,
+            recent_moves=recent_moves,
+            evicted_before=evicted_before,
+            held_back=held_back,
+        )
+        nodes = view.ready_nodes(policy.node_selector or EVERYTHING) if processed_nodes is None else processed_nodes
+        if processed_nodes is None and len(nodes) < _LEAST_NODES:
+            return Asked(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes)))
+        if chosen is not None:
+            return Asked(evictor, request_chosen(policy, registry, handle, evictor, chosen))
+        return Asked(
+            evictor,
+            run_profiles(
                 policy,
                 registry,
                 handle,
                 evictor,
-                processed_nodes,
-                observer=observer,
+                nodes,
+                observer=watching,
                 memory=memory,
                 search=search,
                 earlier=earlier,
-            )
-        else:
-            run = request_chosen(policy, registry, handle, evictor, chosen)
-        evictor.landings.assess(most_assessed)
-        together = judge_together(evictor.landings, most_proved)
+            ),
+        )
+
+    with settled_gc(), contained(), collected_faults() as faults:
+        asked = ask_until_safe(ask, policy, snapshot, [move.pod for move in prior_moves], observer)
+        if asked.skipped:
+            decisions = decisions_of(asked.evictor, policy, snapshot, now)
+            return replace(decisions, skipped=asked.skipped, memory=memory, notes=notes)
+        landings = asked.evictor.landings
+        landings.assess(most_assessed)
+        together = judge_together(landings, most_proved, asked.waves)
+    run = asked.run
     run.note_faults(policy.profiles[0].name if policy.profiles else "", faults)
-    decisions = decisions_of(evictor, policy, snapshot, now)
+    decisions = in_waves(decisions_of(asked.evictor, policy, snapshot, now), asked.waves)
     return replace(
         decisions,
         together=together,

@@ -10,6 +10,7 @@ from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext, MakeCheck
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
+from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, HeldBack
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
 from descheduler.plan.prior_moves import PriorMove
@@ -27,15 +28,16 @@ def make_evictor(
     checks: Sequence[MakeCheck] = REQUEST_CHECKS,
     recent_moves: RecentMoves = NO_MOVES,
     evicted_before: Sequence[PriorMove] = (),
+    held_back: HeldBack = NOTHING_HELD_BACK,
 ) -> Evictor:
     """The evictor of one run of the handle's policy, which asks `checks` in this order.
 
     `answers` are refusals of the eviction API that are known beforehand, `recent_moves` the moves of earlier runs,
-    `evicted_before` what this run has evicted before its snapshot was taken.
+    `evicted_before` what this run has evicted before its snapshot was taken. What is `held_back` is refused.
     Raises PolicyError for a scheduler's configuration that makes no sense in the version of the cluster.
     """
     view, snapshot = handle.view, handle.view.snapshot
     landings = LandingBook(snapshot, scheduling_by_profile(handle.policy, snapshot.kube_version), handle.now)
     background = BackgroundEvictions(snapshot, answers, is_enabled=evictions_in_background)
-    context = CheckContext(handle, scope, background, landings, recent_moves, evicted_before)
+    context = CheckContext(handle, scope, background, landings, recent_moves, evicted_before, held_back)
     return Evictor(view, [make(context) for make in checks], background=background, landings=landings)

@@ -91,6 +91,10 @@ class Reason(Enum):
     NO_LANDING = "NoLanding", "the replacement pod cannot be scheduled onto any node"
     ELASTIC_QUOTA = "ElasticQuota", "the elastic quota of the replacement pod has no room for it"
     CONDITIONAL_LANDING = "ConditionalLanding", "the replacement pod can be scheduled only under a condition"
+    ORDER_DEPENDENT = (
+        "OrderDependentLanding",
+        "with the other replacement pods of the run, their order decides whether all of them can be scheduled",
+    )
     UNKNOWN_LANDING = "UnknownLanding", "it is unknown whether the replacement pod can be scheduled"
     RETURNS_TO_SOURCE = "ReturnsToSource", "the replacement pod would be scheduled onto the same node again"
     SELECTED_AGAIN = (

@@ -33,6 +33,7 @@ from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesF
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+from descheduler.placement.shadow.undo_log import Changes
 
 __all__ = ["LandingProver"]
 
@@ -241,7 +242,7 @@ class LandingProver:
             self._count(victim)
         if decision.homeless is not None:
             self._pending.add(decision.homeless)
-        self._bookings.append(Booking(candidate, changes, decision.homeless, mates, held_on, decision.landing.node))
+        self._bookings.append(Booking(candidate, changes, decision.homeless, decision.landing.node))
         return decision.landing
 
     def take_back(self) -> None:
@@ -289,15 +290,8 @@ class LandingProver:
 
         The book is neither asked nor changed.
         """
-        booked = list(self._bookings)
-        for _ in booked:
-            self.take_back()
-        try:
+        with self.as_of(0):
             return self.prove_further(victims)
-        finally:
-            for each in booked:
-                candidate = each.candidate
-                self.book(candidate.victim, mates=each.mates, held_on=each.held_on, rooms=candidate.rooms)
 
     def prove_further(self, victims: Sequence[Pod], *, are_mates: bool = False) -> JointVerdict:
         """The same on top of everything booked, where none of `victims` is booked. Leaves no trace.
@@ -306,6 +300,36 @@ class LandingProver:
         """
         proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone, are_mates=are_mates)
         return proof.verdict(list(dict.fromkeys(victims)))
+
+    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod]) -> tuple[Pod, ...]:
+        """Those of `asked`, who are among `victims`, of whom it is not proven that their replacements land in every
+        order when all victims are evicted at once, on top of everything booked. See JointProof. Leaves no trace."""
+        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone)
+        return proof.unproven(list(dict.fromkeys(victims)), asked)
+
+    @contextmanager
+    def as_of(self, number: int) -> Iterator[None]:
+        """A context in which only the first `number` bookings are there."""
+        self._leave()
+        later = []
+        while len(self._bookings) > number:
+            later.append((self._bookings[-1], self._bookings[-1].changes.changes))
+            self.take_back()
+        try:
+            yield
+        finally:
+            self._leave()
+            for booking, changes in reversed(later):
+                self._repeat(booking, changes)
+
+    def _repeat(self, booking: Booking, changes: Changes) -> None:
+        """Books again what was taken back, from the same state as the first time."""
+        self._cluster.repeat(changes)
+        if booking.candidate.is_moved:
+            self._count(booking.candidate.victim)
+        if booking.homeless is not None:
+            self._pending.add(booking.homeless)
+        self._bookings.append(booking)
 
     def _leave(self) -> None:
         """Takes back what was last asked about, as it was not booked."""

@@ -19,8 +19,10 @@ from descheduler.eviction.checks.too_large import TooLargeCheck
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.gate import MigrationGate
 from descheduler.eviction.migration_controller.surging_pods import SurgingPods
+from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, HeldBack
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.landing_check import LandingCheck
+from descheduler.eviction.placement_verification.order_check import OrderCheck
 from descheduler.eviction.request_check import RequestCheck
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.recent_moves import NO_MOVES, RecentMoves
@@ -39,6 +41,8 @@ class CheckContext(msgspec.Struct, frozen=True):
     """What earlier runs have moved."""
     evicted_before: Sequence[PriorMove] = ()
     """What this run has evicted before its snapshot was taken, for jobs of users: only limits have to know of it."""
+    held_back: HeldBack = NOTHING_HELD_BACK
+    """What stays because of the order of the replacements."""
 
 
 MakeCheck = Callable[[CheckContext], RequestCheck]
@@ -68,6 +72,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
         SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot),
     ),
     lambda run: GangCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
+    lambda run: OrderCheck(run.handle.policy.profiles, run.held_back),
     lambda run: LandingCheck(run.handle.policy.profiles, run.landings, run.background),
     lambda run: ReturnCheck(
         run.handle.policy.profiles, run.handle.view.snapshot, run.recent_moves, run.landings, run.handle.now

@@ -51,7 +51,7 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
 
 
 class _Leaving(msgspec.Struct, frozen=True, gc=False):
-    """A pod whose eviction is booked with its mates, granted under `settings`.
+    """A pod whose eviction is booked with its mates, granted under `settings`, or by a profile that verifies nothing.
 
     Room may be held for its replacement on the node `held_on`, and `rooms` for other pods where it leaves.
     """
@@ -61,6 +61,7 @@ class _Leaving(msgspec.Struct, frozen=True, gc=False):
     mates: tuple[Pod, ...]
     held_on: str
     rooms: tuple[HeldRoom, ...]
+    is_verified: bool
 
     def booked_with(self, prover: LandingProver) -> Landing:
         """Where its replacement lands, booked."""
@@ -113,6 +114,26 @@ class LandingBook:
     def provers(self) -> Sequence[tuple[SchedulingSettings, LandingProver]]:
         """What has followed all bookings, by scheduler, in the order in which they were first asked."""
         return self._provers
+
+    def has_to_land(self) -> Sequence[Pod]:
+        """The pods whose eviction was granted because their replacements land, in order.
+
+        What a profile allows beside that, such as a landing that is unknown, or that a pending pod may prevent, is not
+        among them.
+        """
+        return [each.pod for each in self._leaving if each.is_verified and _lands(self._landings.get(each.pod.uid))]
+
+    def unproven(self, pods: Sequence[Pod], asked: Sequence[Pod], after: int = 0) -> frozenset[Pod]:
+        """Those of `asked`, who are among `pods`, of whom it is not proven that their replacements land in every order
+        when all of `pods` are evicted at once, once the first `after` of those who are booked have settled."""
+        found = set[Pod]()
+        granted = {each.pod: each.settings for each in self._leaving}
+        for known, prover in self._provers:
+            own = [pod for pod in asked if _are_alike(granted[pod], known)]
+            if own:
+                with prover.as_of(after):
+                    found.update(prover.unproven(pods, own))
+        return frozenset(found)
 
     def landing_of(self, pod: Pod) -> Landing | None:
         """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""
@@ -206,7 +227,7 @@ class LandingBook:
             self._prover(settings)
         self._considered = None
         granted = settings or self._unverified
-        leaving = _Leaving(pod, granted, tuple(mates), held_on, tuple(rooms))
+        leaving = _Leaving(pod, granted, tuple(mates), held_on, tuple(rooms), settings is not None)
         self._leaving.append(leaving)
         for known, prover in self._provers:
             landing = leaving.booked_with(prover)
@@ -270,6 +291,14 @@ class LandingBook:
             books_likely=books_likely,
             now=self._now,
         )
+
+
+def _lands(landing: Landing | None) -> bool:
+    """Whether it does, as far as its owner creates the pod."""
+    if landing is None:
+        return False
+    of_owner = landing.replacement.answer.conditions
+    return landing.verdict.value == "lands" or (landing.verdict.value == "lands_if" and landing.conditions == of_owner)
 
 
 def _are_alike(settings: SchedulingSettings, others: SchedulingSettings) -> bool:

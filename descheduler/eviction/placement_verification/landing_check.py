@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.placement_verification.in_any_order import IN_SOME_ORDERS
 from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
 from descheduler.eviction.placement_verification.placement_verification import (
     REFUSE,
@@ -124,7 +125,8 @@ class LandingCheck(PodByPod):
             rules.refusal(landing, candidate, bundle.plugin)
             for landing, candidate in zip(joint.landings, new, strict=True)
         )
-        return next((answer for answer in answers if answer is not None), ACCEPTED)
+        refusal = next((answer for answer in answers if answer is not None), None)
+        return refusal or (ACCEPTED if joint.is_proven or joint.verdict.value != "lands" else IN_SOME_ORDERS)
 
     def _loss(self, landing: Landing, candidate: Candidate, bundle: Bundle) -> Verdict | None:
         """A refusal where the plugin would select the replacement again; of mates others have selected nothing."""

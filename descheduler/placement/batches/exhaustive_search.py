@@ -15,12 +15,12 @@ from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Assignment", "AssignmentSearch", "OrderSearch", "OutOfBudgetError"]
+__all__ = ["MOST_EVALUATIONS", "Assignment", "AssignmentSearch", "OrderSearch", "OutOfBudgetError"]
 
 Assignment = tuple[tuple[UnplacedReplacement, int], ...]
 """Members and the nodes they go to, in an order in which one after the other is taken."""
 
-_MOST_EVALUATIONS = 4_000
+MOST_EVALUATIONS = 4_000
 _MOST_NODES_SEEN = 2_000_000
 
 
@@ -31,9 +31,9 @@ class OutOfBudgetError(Exception):
 class _Search:
     """What both explorations share: the cluster, which they leave as it is, and the budget."""
 
-    def __init__(self, cluster: ShadowCluster) -> None:
+    def __init__(self, cluster: ShadowCluster, most_evaluations: int = MOST_EVALUATIONS) -> None:
         self._cluster = cluster
-        self._num_left = min(_MOST_EVALUATIONS, _MOST_NODES_SEEN // max(1, len(cluster.table)))
+        self._num_left = min(most_evaluations, _MOST_NODES_SEEN // max(1, len(cluster.table)))
         self._seen: set[object] = set()
 
     def _is_new(self, placed: Assignment) -> bool:
@@ -61,8 +61,8 @@ class _Search:
 class OrderSearch(_Search):
     """Looks for an order, with tie-breaks, in which the scheduler leaves replacements without a node."""
 
-    def __init__(self, cluster: ShadowCluster, pending: PendingPods) -> None:
-        super().__init__(cluster)
+    def __init__(self, cluster: ShadowCluster, pending: PendingPods, most_evaluations: int = MOST_EVALUATIONS) -> None:
+        super().__init__(cluster, most_evaluations)
         self._pending = pending
 
     def stuck(

@@ -28,11 +28,11 @@ class JointProof:
     as soon as others have made room for them. Before replacements of a priority, pending pods of at least that
     priority are placed.
 
-    * `LANDS`: every run that was made lands all. Where each placement bears on the others on its own node alone
-      and each replacement has as many nodes as there are replacements, one was made and stands for all. Of up to eight
-      replacements all were made, in every order within equal priority and with every breaking of ties, unless they
-      are too many; else those in the order of the evictions, in the reverse one, the hardest first, and three shuffled
-      ones with random breaking of ties (of more than a hundred replacements the first three).
+    * `LANDS`: every run that was made lands all. Where it is proven that each replacement has a node left whatever the
+      others do (see `every_order`), one was made and stands for all. Of up to eight replacements all were made, in
+      every order within equal priority and with every breaking of ties, unless they are too many; else those in the
+      order of the evictions, in the reverse one, the hardest first, and three shuffled ones with random breaking of
+      ties (of more than a hundred replacements the first three).
     * `LANDS_IF`: some sequential run lands all, or some other sequence of placements, each on a node that takes the pod
       at that moment, whatever the scheduler prefers; or a landing hangs on a condition of its own.
     * `NO`: no such sequence was found. Of up to twelve replacements there is none, unless there are too many ways to
@@ -62,6 +62,29 @@ class JointProof:
         with self._cluster.what_if():
             return self._verdict(self._candidates_of(victims))
 
+    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod]) -> tuple[Pod, ...]:
+        """Those of `asked`, who are among `victims`, whose replacements may be left without a node in some order.
+
+        Of most of them that is not proven, of few of them such an order is known. What is likely at best, or lands
+        nowhere, is not among them. The cluster is left as it is.
+        """
+        with self._cluster.what_if():
+            candidates = self._candidates_of(victims)
+            replacements = self._evicted(candidates)
+            of_interest = frozenset(asked)
+            found = SettledBatch(replacements, self._cluster, self._pending).unproven(of_interest)
+            if any(unplaced.alternative for unplaced in replacements):
+                others = [unplaced.alternative or unplaced for unplaced in replacements]
+                found += SettledBatch(others, self._cluster, self._pending).unproven(of_interest)
+        return tuple(dict.fromkeys(unplaced.victim for unplaced in found))
+
+    def _evicted(self, candidates: Sequence[Candidate]) -> list[UnplacedReplacement]:
+        """The replacements of `candidates`, which leave the cluster."""
+        for candidate in candidates:
+            if candidate.leaves:
+                self._cluster.remove(candidate.victim)
+        return [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
+
     def _candidates_of(self, victims: Sequence[Pod]) -> list[Candidate]:
         gone = {uid: list(pods) for uid, pods in self._gone.items()}
         candidates = []
@@ -74,10 +97,7 @@ class JointProof:
 
     def _verdict(self, candidates: Sequence[Candidate]) -> JointVerdict:
         cold = self._cold(candidates)
-        for candidate in candidates:
-            if candidate.leaves:
-                self._cluster.remove(candidate.victim)
-        replacements = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
+        replacements = self._evicted(candidates)
         finding = self._with_other_sizes(replacements, self._settled(replacements))
         landings = tuple(_landing(candidate, finding, cold) for candidate in candidates)
         landings = landings if finding.is_proven else _with_open_choices(landings)
@@ -89,6 +109,7 @@ class JointProof:
             conditions=tuple(dict.fromkeys(sentence for landing in landings for sentence in landing.conditions)),
             certificate=finding.certificate,
             num_orders=finding.num_orders,
+            is_proven=finding.is_proven,
         )
 
     def _cold(self, candidates: Sequence[Candidate]) -> dict[UnplacedReplacement, LandingVerdict]:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
 import msgspec
 
+from descheduler.model.pod import Pod
 from descheduler.placement.batches.certificates import certificate
-from descheduler.placement.batches.exhaustive_search import Assignment, AssignmentSearch, OrderSearch, OutOfBudgetError
+from descheduler.placement.batches.every_order import Crowd, uncertain_crowds
+from descheduler.placement.batches.exhaustive_search import (
+    MOST_EVALUATIONS,
+    Assignment,
+    AssignmentSearch,
+    OrderSearch,
+    OutOfBudgetError,
+)
 from descheduler.placement.batches.relocation import Relocation
 from descheduler.placement.batches.sequential_placement import SequentialPlacer, SequentialRun, random_pick
-from descheduler.placement.batches.single_landings import has_spare_nodes_for_all, single_landings
+from descheduler.placement.batches.single_landings import single_landings
+from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.feasibility import Picker, first_of_ties
+from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.competitors import competitor_condition, goes_first
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
@@ -29,6 +39,8 @@ _MOST_SHUFFLED = 100
 """Members of a batch up to which it is shuffled as well."""
 _MOST_EXPLORED = 8
 _MOST_SEARCHED = 12
+_MOST_LOOKED_AT = 500
+"""Evaluations for one of many batches that are compared."""
 
 _UNLUCKY = "in some orders or tie-breaks of the replacement pods, no node is left for it"
 _OTHER_ORDER = "it can be scheduled only if the replacement pods are created in another order than the evictions"
@@ -89,6 +101,47 @@ class SettledBatch:
             landings, proof = self._of_decided()
         return Finding({**landings, **refused}, proof, self._num_orders, self._is_proven and not refused and not proof)
 
+    def unproven(self, asked: Container[Pod]) -> tuple[UnplacedReplacement, ...]:
+        """Those of the victims `asked` of which it is not proven that they land in every order.
+
+        Of a small batch those that find no node in the first such order that is found.
+        """
+        uncertain = self._uncertain(self._undecided)
+        found = tuple(unplaced for unplaced in uncertain if unplaced.victim in asked)
+        if not found or self._undecided or any(unplaced.victim not in asked for unplaced in self._replacements):
+            return found
+        stuck = self._stuck(_MOST_LOOKED_AT)
+        return found if stuck is None else stuck
+
+    def _uncertain(self, others: Sequence[UnplacedReplacement] = ()) -> tuple[UnplacedReplacement, ...]:
+        """The replacements for which there is no proof beside all of them and `others`, which may go anywhere."""
+        first = {unplaced.placement_class: unplaced for unplaced in (*others, *self._replacements)}
+        crowds = {
+            each: Crowd(each, 0, unplaced.scheduler, self._singles[each].open) for each, unplaced in first.items()
+        }
+        for unplaced in self._replacements:
+            crowds[unplaced.placement_class].single = self._singles[unplaced.placement_class]
+            crowds[unplaced.placement_class].may = self._singles[unplaced.placement_class].may
+        for unplaced in (*others, *self._replacements):
+            crowds[unplaced.placement_class].number += 1
+        uncertain = set(uncertain_crowds([*crowds.values(), *self._competing()], self._cluster))
+        return tuple(each for each in self._replacements if crowds[each.placement_class] in uncertain)
+
+    def _competing(self) -> list[Crowd]:
+        """The pending pods that get a node once the victims are gone."""
+        with self._cluster.what_if():
+            num_placed = len(self._pending.placed)
+            self._pending.place_all()
+            placed = self._pending.placed[num_placed:]
+        return [self._crowd_of(each.form, each.group.scheduler) for each in placed if each.group is not None]
+
+    def _crowd_of(self, form: Pod, scheduler: SchedulerModel) -> Crowd:
+        """One pending pod."""
+        evaluation = scheduler.evaluate(form)
+        is_helped = scheduler.interactions.can_be_helped(form)
+        may = open_for_good(scheduler, evaluation) if is_helped else evaluation.feasible
+        return Crowd(self._cluster.placement_class(form), 1, scheduler, may)
+
     def _of_decided(self) -> tuple[dict[UnplacedReplacement, Landing], str]:
         with self._cluster.what_if():
             num_placed = len(self._pending.placed)
@@ -96,8 +149,9 @@ class SettledBatch:
             competitors = self._pending.placed[num_placed:]
             refused = {m: not_landed(m, m.evaluate(), cold=None) for m in run.failed}
         if not refused:
-            is_certain = not competitors and has_spare_nodes_for_all(self._replacements, self._singles, self._cluster)
-            return self._doubted(run, () if is_certain else self._unlucky()), ""
+            unlucky = self._unlucky() if self._uncertain() else ()
+            self._is_proven = not unlucky and self._is_proven
+            return self._doubted(run, unlucky), ""
         way = self._way(competitors, min(unplaced.priority for unplaced in refused))
         if way is None:
             return {**run.landings, **refused}, self._proof()
@@ -107,15 +161,22 @@ class SettledBatch:
 
     def _unlucky(self) -> tuple[UnplacedReplacement, ...]:
         """Those that find no node in some order; those of the first one found where all of them are looked at."""
-        if len(self._replacements) <= _MOST_EXPLORED:
-            try:
-                with self._cluster.what_if():
-                    return OrderSearch(self._cluster, self._pending).stuck(self._replacements)
-            except OutOfBudgetError:
-                pass
+        stuck = self._stuck(MOST_EVALUATIONS)
+        if stuck is not None:
+            return stuck
         self._is_proven = False
         failed = [run.failed for run in self._runs(with_pending=True)]
         return tuple(dict.fromkeys(unplaced for replacements in failed for unplaced in replacements))
+
+    def _stuck(self, most_evaluations: int) -> tuple[UnplacedReplacement, ...] | None:
+        """Those that find no node in the first such order, none where there is no such order; None if nobody knows."""
+        if len(self._replacements) > _MOST_EXPLORED:
+            return None
+        try:
+            with self._cluster.what_if():
+                return OrderSearch(self._cluster, self._pending, most_evaluations).stuck(self._replacements)
+        except OutOfBudgetError:
+            return None
 
     def _way(self, competitors: Sequence[Competitor], lowest_priority: int) -> _Way | None:
         """Some way in which all replacements land, the likeliest first; None when none was found.

@@ -5,20 +5,21 @@ The proof that a batch lands rests on these answers, so a plugin that declares n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import Protocol, runtime_checkable
 
 from descheduler.model.pod import Pod
 
 __all__ = [
+    "BY_REQUESTS",
     "CAUTIOUS",
     "OWN_NODE",
+    "ClosingInteractions",
+    "ClosingNodes",
     "EndingInteractions",
-    "EqualPods",
     "Interactions",
     "JoinedInteractions",
     "OnOwnNode",
-    "interact_across_nodes",
 ]
 
 
@@ -50,6 +51,15 @@ class EndingInteractions(Interactions, Protocol):
         own that is open once `ending` is gone."""
 
 
+@runtime_checkable
+class ClosingInteractions(Interactions, Protocol):
+    """Tells more of pods on one node. A plugin that tells nothing may refuse a node to any pod because of any other."""
+
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Whether `placed` may have the plugin refuse the node that it is on to `pod`, by anything but the requests of
+        both: those are counted for all plugins at once."""
+
+
 class OnOwnNode:
     """Placed pods bear on nothing but the node that they are on; a subclass says when they help others there."""
 
@@ -66,6 +76,18 @@ class OnOwnNode:
     def interact(self, first: Pod, second: Pod) -> bool:
         """Never on other nodes."""
         del first, second
+        return False
+
+
+class ClosingNodes(OnOwnNode):
+    """Placed pods help nobody, and close their node to another pod only where `closes(placed, pod)` says so."""
+
+    def __init__(self, closes: Callable[[Pod, Pod], bool]) -> None:
+        self.closes = closes
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Never."""
+        del pod
         return False
 
 
@@ -96,22 +118,42 @@ class _Constant:
         return self._is_wide
 
 
+class _ByRequests(_Constant):
+    """As the constant that is not wide, of pods that take nothing but what they request."""
+
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Never by anything else."""
+        del placed, pod
+        return False
+
+
 CAUTIOUS: Interactions = _Constant(is_wide=True)
 """Nothing is known, so anything may happen."""
 OWN_NODE: Interactions = _Constant(is_wide=False)
 """Placed pods take from the node that they are on, and give nothing."""
+BY_REQUESTS: Interactions = _ByRequests(is_wide=False)
+"""The same, and what they take is what they request."""
 
 
 class JoinedInteractions:
     """The answers of all plugins of a scheduler together, by plugin name.
 
-    Those of `transformers` count for all of them, as what they let others see decides what these refuse.
+    Those of `transformers` count for all of them, as what they let others see decides what these refuse. Plugins that
+    are `settled` refuse no node because of pods that are placed.
     """
 
-    def __init__(self, by_plugin: Mapping[str, Interactions], transformers: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        by_plugin: Mapping[str, Interactions],
+        transformers: frozenset[str] = frozenset(),
+        settled: frozenset[str] = frozenset(),
+    ) -> None:
         self._names = frozenset(by_plugin)
         self._transformers = transformers
-        self._by_plugin = {name: each for name, each in by_plugin.items() if each is not OWN_NODE}
+        self._by_plugin = {name: each for name, each in by_plugin.items() if each not in (OWN_NODE, BY_REQUESTS)}
+        closing = [each for name, each in by_plugin.items() if name not in settled and each is not BY_REQUESTS]
+        self._closings = [each for each in closing if isinstance(each, ClosingInteractions)]
+        self._closes_anything = len(self._closings) < len(closing)
         self._in_order = tuple(self._by_plugin.values())
         self._last_felt: tuple[Pod | None, bool] = None, False
         self._endings = tuple([_hinders_while_ending(each) for each in self._in_order])
@@ -147,28 +189,17 @@ class JoinedInteractions:
         """Whether they do by any of the plugins."""
         return any(each.interact(first, second) for each in self._by_plugin.values())
 
+    def interacting(self, first: Pod, second: Pod) -> frozenset[str]:
+        """The plugins by which they do."""
+        return frozenset(name for name, each in self._by_plugin.items() if each.interact(first, second))
+
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Whether it may by any of the plugins."""
+        return self._closes_anything or any(each.closes(placed, pod) for each in self._closings)
+
 
 def _hinders_while_ending(interactions: Interactions) -> Callable[[Pod, Pod], bool]:
     """What a plugin says of pods that are being deleted, or else what follows from its other answers."""
     if isinstance(interactions, EndingInteractions):
         return interactions.hinders_while_ending
     return lambda ending, pod: not interactions.is_local(pod) or interactions.is_felt_widely(ending)
-
-
-class EqualPods(NamedTuple):
-    """Pods of one placement class that are placed together, and the interactions by their scheduler."""
-
-    pod: Pod
-    number: int
-    interactions: Interactions
-
-
-def interact_across_nodes(crowds: Sequence[EqualPods]) -> bool:
-    """Whether some of the pods, once placed, may bear on others of them on other nodes."""
-    for index, crowd in enumerate(crowds):
-        if crowd.number > 1 and crowd.interactions.interact(crowd.pod, crowd.pod):
-            return True
-        for other in crowds[:index]:
-            if crowd.interactions.interact(crowd.pod, other.pod) or other.interactions.interact(crowd.pod, other.pod):
-                return True
-    return False

@@ -102,6 +102,7 @@ class Scheduler:
         self.interactions = JoinedInteractions(
             {name: _interactions(plugin, guarded_row(name, plugins[name]), profile) for name, plugin in made.items()},
             frozenset(each.name for each in (*self._transformers, *self._filter_transformers)),
+            frozenset(name for name, each in made.items() if not isinstance(each, FilterPlugin) or each.is_static),
         )
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)

@@ -13,12 +13,20 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
-from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Interactions
+from descheduler.placement.framework.interactions import BY_REQUESTS, CAUTIOUS, OWN_NODE, Interactions
 from descheduler.placement.framework.refused_node import Explain, RefusedNode
 from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["About", "SchedulingPlugin", "annotations_read_by", "kinds_read_by", "own_node", "shadow_cluster_of"]
+__all__ = [
+    "About",
+    "SchedulingPlugin",
+    "annotations_read_by",
+    "by_requests",
+    "kinds_read_by",
+    "own_node",
+    "shadow_cluster_of",
+]
 
 
 class About(msgspec.Struct, frozen=True):
@@ -106,3 +114,9 @@ def own_node(profile: SchedulerProfile) -> Interactions:
     """The interactions of plugins by which placed pods bear on their own node only."""
     del profile
     return OWN_NODE
+
+
+def by_requests(profile: SchedulerProfile) -> Interactions:
+    """The interactions of plugins by which placed pods take of their own node what they request, and nothing else."""
+    del profile
+    return BY_REQUESTS

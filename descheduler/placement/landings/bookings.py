@@ -23,7 +23,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
 
 class Booking(msgspec.Struct, frozen=True, gc=False):
-    """A victim that is booked with its mates, what that changed, and the pod that is left without a node by it.
+    """A victim that is booked, what that changed, and the pod that is left without a node by it.
 
     `node` is where its replacement is predicted, None where it is nowhere.
     """
@@ -31,8 +31,6 @@ class Booking(msgspec.Struct, frozen=True, gc=False):
     candidate: Candidate
     changes: WhatIf
     homeless: Pod | None
-    mates: Sequence[Pod]
-    held_on: str
     node: str | None = None
 
 

@@ -93,7 +93,8 @@ class JointVerdict(msgspec.Struct, frozen=True):
 
     `landings` are those of the victims, in their order, as the scheduler places them in that order; where only another
     order or assignment lands them all, they are those of that one. `certificate` is the proof of a no: one sentence,
-    empty where none was found. `num_orders` says how many orders were played through.
+    empty where none was found. `num_orders` says how many orders were played through. Where it `is_proven` that all
+    land in every order, these stand for all.
     """
 
     verdict: LandingVerdict
@@ -103,3 +104,4 @@ class JointVerdict(msgspec.Struct, frozen=True):
     conditions: tuple[str, ...] = ()
     certificate: str = ""
     num_orders: int = 1
+    is_proven: bool = False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import SchedulerModel
-from descheduler.placement.framework.interactions import EqualPods, interact_across_nodes
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -58,9 +58,14 @@ def choices_beside(
     feasible[own_node] = True
     nodes = tuple(feasible.nonzero()[0].tolist())
     everyone = [FreePod(unplaced.pod, own_node, unplaced.scheduler), *others]
-    is_local = not interact_across_nodes([EqualPods(each.pod, 1, each.scheduler.interactions) for each in everyone])
+    is_local = not any(_interact(first, second) for first, second in combinations(everyone, 2))
     is_certain = is_local and (len(nodes) > len(free) or _has_room_for_all(nodes, free, unplaced, cluster))
     return Choices(free[0].doubt, nodes, is_certain)
+
+
+def _interact(first: FreePod, second: FreePod) -> bool:
+    """Whether one of two pods may bear on the other on another node, by the scheduler of either."""
+    return any(each.scheduler.interactions.interact(first.pod, second.pod) for each in (first, second))
 
 
 def _has_room_for_all(

@@ -10,9 +10,10 @@ from descheduler.model.pod import HostPort, Pod, PodSpec
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
+from descheduler.placement.framework.interactions import ClosingNodes
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode, listed
-from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -160,12 +161,16 @@ def _clashes(wanted: HostPort, held: HostPort) -> bool:
     return is_same_port and (wanted.ip == held.ip or _ANY_ADDRESS in (wanted.ip, held.ip))
 
 
+def _want_ports(placed: Pod, pod: Pod) -> bool:
+    return bool(placed.spec.host_ports and pod.spec.host_ports)
+
+
 ROW = SchedulingPlugin(
     plugin=NodePorts,
     points=frozenset({"pre_filter", "filter"}),
     by_default=ByDefault(),
     prepared_for=frozenset({"filter"}),
-    interactions=own_node,
+    interactions=lambda _: ClosingNodes(_want_ports),
     explain=explain_ports,
     about=About(
         check="A host port that the pod requests must not be in use by another pod on the node.",

@@ -13,9 +13,10 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
+from descheduler.placement.framework.interactions import ClosingNodes
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.volumes.attachable import AttachableVolumes, may_have_attachable
 from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
 from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, PodClaims, not_found
@@ -84,11 +85,15 @@ def explain_volume_limits(refused: RefusedNode, obstacle: Obstacle) -> Iterator[
         yield f"driver {driver} attaches at most {limit} volumes: {held} attached, {new} more requested"
 
 
+def _attach_volumes(placed: Pod, pod: Pod) -> bool:
+    return may_have_attachable(placed) and may_have_attachable(pod)
+
+
 ROW = SchedulingPlugin(
     plugin=NodeVolumeLimits,
     points=frozenset({"pre_filter", "filter"}),
     by_default=ByDefault(),
-    interactions=own_node,
+    interactions=lambda _: ClosingNodes(_attach_volumes),
     explain=explain_volume_limits,
     reads_kinds=CLAIM_KINDS | {"CSINode.storage.k8s.io", "CSIDriver.storage.k8s.io", "VolumeAttachment.storage.k8s.io"},
     about=About(

@@ -19,12 +19,13 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsB
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
+from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.helper.node_selector_words import unmet
 from descheduler.placement.plugins.helper.shape import ShapePointSection
-from descheduler.placement.plugins.volumes.claim_interactions import ClaimInteractions
+from descheduler.placement.plugins.volumes.claim_interactions import NewVolumeInteractions
 from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, claims_of
 from descheduler.placement.plugins.volumes.volume_ledger import VolumeLedger
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -68,6 +69,8 @@ class VolumeBinding:
         del profile  # the time-out for binding says nothing about where a pod fits
         self._table = cluster.table
         self.ledger = cluster.ledger(VolumeLedger)
+        self.interactions: Interactions = NewVolumeInteractions(cluster.snapshot)
+        """Placed pods take volumes away from those that need new ones, too."""
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Refuses pods with a claim that nothing can be done about; leaves those alone that have none."""
@@ -159,7 +162,6 @@ ROW = SchedulingPlugin(
     by_default=ByDefault(),
     prepared_for=frozenset({"filter", "reserve"}),
     args=ArgsKind(VolumeBindingSection, _read_args),
-    interactions=lambda _: ClaimInteractions(),
     explain=explain_volume_binding,
     scoring_gate="StorageCapacityScoring",
     reads_kinds=CLAIM_KINDS

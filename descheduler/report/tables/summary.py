@@ -28,6 +28,10 @@ _TOGETHER = {
     "lands_if": "whether all fit together depends on their order or on a condition",
     "no": "not all of them fit together",
 }
+_TOGETHER_VERIFIED = _TOGETHER | {
+    "lands": "all that are evicted together fit in every order",
+    "lands_if": "whether all fit together depends on a condition",
+}
 _WAY_OUT = "enable PlacementVerification to evict only pods whose replacements can be scheduled"
 
 _RESULTS: Mapping[ResultKind, str] = {
@@ -122,11 +126,12 @@ def landing_summary(totals: LandingTotals) -> str:
     said = ", ".join(f"{number:,} {text}" for text, number in parts.items() if number)
     of_all = f" (the first {totals.num_assessed:,})" if totals.num_assessed < totals.num_evicted else ""
     causes = ", ".join(f"{cause.cause} ({counted(cause.num_pods, 'pod')})" for cause in totals.causes)
+    together = (_TOGETHER_VERIFIED if totals.is_verified else _TOGETHER).get(totals.together or "", "")
     sentences = [
         f"{said}{of_all}",
         *([f"{totals.returns_to_source:,} of them onto the same node again"] if totals.returns_to_source else []),
         *([f"not checked: {causes}"] if causes else []),
-        *([_TOGETHER[totals.together]] if totals.together in _TOGETHER and totals.num_assessed > 1 else []),
+        *([together] if together and totals.num_assessed > 1 else []),
         *([_WAY_OUT] if not totals.is_verified and (totals.no or totals.returns_to_source) else []),
     ]
     return "; ".join(sentences)

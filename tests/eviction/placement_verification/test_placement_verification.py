@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import msgspec
 import pytest
 
 from descheduler.cycle.decide import decide
@@ -375,10 +376,10 @@ def test_what_was_granted_one_by_one_is_judged_together() -> None:
     assert (together.verdict.value, together.certificate) == ("lands", "")
     totals = make_plan(decisions).landings
     assert (totals.together, totals.lands, totals.is_verified) == ("lands", 2, True)
-    assert landing_summary(totals) == "2 can be scheduled; all fit together in every order tried"
+    assert landing_summary(totals) == "2 can be scheduled; all that are evicted together fit in every order"
 
 
-def test_order_that_decides_is_told() -> None:
+def test_a_pod_stays_that_may_take_the_only_node_of_another_one() -> None:
     """The small one would take the only place of the large one, if it came first: emptier nodes score better."""
     large = make_pod("a-large", node="source", cpu="4")
     small = make_pod("b-small", node="source", cpu="2", labels={"app": "small"})
@@ -386,7 +387,13 @@ def test_order_that_decides_is_told() -> None:
 
     decisions = run(nodes, [large, small])
 
-    assert evicted(decisions) == ["a-large", "b-small"]
+    assert (evicted(decisions), codes(decisions)) == (["a-large"], {"b-small": "OrderDependentLanding"})
     totals = make_plan(decisions).landings
-    assert (totals.together, totals.lands) == ("lands_if", 2)
-    assert landing_summary(totals).endswith("whether all fit together depends on their order or on a condition")
+    assert (totals.together, totals.lands) == ("lands", 1)
+
+
+def test_order_that_decides_is_told_where_not_all_is_verified() -> None:
+    totals = make_plan(run([CORDONED, make_node("b")], [make_pod(name, node="a") for name in ("one", "two")])).landings
+    doubtful = msgspec.structs.replace(totals, together="lands_if", is_verified=False)
+
+    assert landing_summary(doubtful).endswith("whether all fit together depends on their order or on a condition")

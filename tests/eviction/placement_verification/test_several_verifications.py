@@ -105,16 +105,18 @@ def test_moves_of_several_schedulers_are_judged_together_each_by_its_own(blind: 
     assert together == "lands"
 
 
-def test_plan_of_several_schedulers_says_when_the_order_decides() -> None:
+def test_plan_of_several_schedulers_evicts_nothing_that_depends_on_the_order() -> None:
     """The small one would take the only place of the large one, if it came first: emptier nodes score better."""
     large = make_pod("a-large", namespace="first", node="a", cpu="2")
     small = make_pod("b-small", namespace="second", node="a", cpu="1", labels={"app": "small"})
     nodes = [make_node("a", unschedulable=True), make_node("b", cpu="2"), make_node("c", cpu="1")]
     profiles = [profile("first"), profile("second", kubeVersion="1.34")]
 
-    landings = plan_of(profiles, [large, small], nodes=nodes).landings
+    plan = plan_of(profiles, [large, small], nodes=nodes)
 
-    assert (landings.together, landings.lands) == ("lands_if", 2)
+    assert [move.pod.name for move in plan.moves] == ["a-large"]
+    assert [(refusal.pod.name, refusal.code) for refusal in plan.refusals] == [("b-small", "OrderDependentLanding")]
+    assert plan.landings.together == "lands"
 
 
 def test_no_more_moves_than_asked_for_are_judged_together() -> None:

@@ -248,8 +248,9 @@ def test_batch_lands_whatever_part_of_a_large_cluster_the_scheduler_looks_at() -
         "whenUnsatisfiable": "DoNotSchedule",
         "labelSelector": {"matchLabels": {"app": "web"}},
     }
+    constraints = [constraint, constraint | {"maxSkew": 2}]
     nodes = [make_node(f"n{index:03}") for index in range(120)]
-    pods = [make_pod(f"p{index}", node="n000", labels={"app": "web"}, spread=[constraint]) for index in range(9)]
+    pods = [make_pod(f"p{index}", node="n000", labels={"app": "web"}, spread=constraints) for index in range(9)]
 
     joint = prove(nodes, pods)
 

@@ -18,7 +18,7 @@ from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.model.volumes.storage import READ_WRITE_ONCE_POD
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import FilterPlugin, Plugin, ReservePlugin
+from descheduler.placement.framework.extension_points import FilterPlugin, InteractingPlugin, Plugin, ReservePlugin
 from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Interactions, JoinedInteractions
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.landings.landing import LandingVerdict
@@ -124,6 +124,12 @@ class World(NamedTuple):
         """The nodes that the plugin does not leave to `pod`."""
         return self._asked(Cycle(self.cluster.placement_class(pod), self.cluster))
 
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Whether `placed` may close its node to `pod` by more than what both request."""
+        assert isinstance(self.plugin, FilterPlugin)
+        settled = frozenset({self.plugin.name} if self.plugin.is_static else ())
+        return JoinedInteractions({self.plugin.name: self.interactions}, settled=settled).closes(placed, pod)
+
     def takes(self, pod: Pod, node: int) -> bool:
         """Whether the plugin leaves `node` to `pod`, which is put there."""
         cycle = Cycle(self.cluster.placement_class(pod), self.cluster)
@@ -149,7 +155,9 @@ def world_of(name: str, profile: SchedulerProfile, *running: Pod) -> World:
     cluster = ShadowCluster(make_snapshot(NODES, running, services=services, **STORAGE))
     row = PLUGINS[name]
     assert row.plugin is not None
-    return World(cluster, row.plugin(cluster, profile), row.interactions(profile))
+    plugin = row.plugin(cluster, profile)
+    told = plugin.interactions if isinstance(plugin, InteractingPlugin) else row.interactions(profile)
+    return World(cluster, plugin, told)
 
 
 @pytest.mark.parametrize(
@@ -164,6 +172,7 @@ def world_of(name: str, profile: SchedulerProfile, *running: Pod) -> World:
 )
 @example(standing=[], new=_plain("x"), node=0, asked=_plain("y", affinity=1)).via("company opens a zone")
 @example(standing=[], new=_plain("y", affinity=3), node=0, asked=_plain("x")).via("a placed pod closes a zone")
+@example(standing=[], new=_plain("y", affinity=4), node=0, asked=_plain("x")).via("a placed pod closes its node")
 def test_placed_pod_bears_on_another_only_as_the_plugin_declares(
     name: str, profile: SchedulerProfile, standing: list[tuple[Pod, int]], new: Pod, node: int, asked: Pod
 ) -> None:
@@ -183,6 +192,8 @@ def test_placed_pod_bears_on_another_only_as_the_plugin_declares(
         assert is_same
     if world.interactions.is_local(asked) and not world.interactions.is_felt_widely(new):
         assert is_same
+    if not (world.closes(new, asked) or world.interactions.interact(new, asked)):
+        assert name == "NodeResourcesFit" or before[node] or not after[node]
 
 
 @pytest.mark.parametrize(

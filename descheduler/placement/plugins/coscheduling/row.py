@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
-from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, by_requests
 from descheduler.placement.plugins.coscheduling.args import ARGS
 from descheduler.placement.plugins.coscheduling.plugin import Coscheduling
 
@@ -18,7 +18,7 @@ ROW = SchedulingPlugin(
     ),
     args=ARGS,
     # What pods of a group do for each other they do as a unit; it is not on this or that node that they are refused.
-    interactions=own_node,
+    interactions=by_requests,
     reads_annotations=GANG_ANNOTATIONS,
     reads_kinds=frozenset({"PodGroup.scheduling.sigs.k8s.io"}),
     about=About(

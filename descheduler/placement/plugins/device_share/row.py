@@ -15,6 +15,7 @@ from descheduler.placement.plugins.device_share.args import ARGS
 from descheduler.placement.plugins.device_share.explain import explain_devices
 from descheduler.placement.plugins.device_share.filter import DeviceShare, DeviceShareScore
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
+from descheduler.placement.plugins.device_share.requests import RequestError, device_requests
 
 __all__ = ["ROW"]
 
@@ -29,6 +30,17 @@ class _DeviceInteractions(OnOwnNode):
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether it asks for devices on the same PCIe switch."""
         return JOINT_DEVICES_ANNOTATION in pod.annotations
+
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Whether both ask for devices."""
+        return _asks(placed) and _asks(pod)
+
+
+def _asks(pod: Pod) -> bool:
+    try:
+        return bool(device_requests(pod.spec.requests))
+    except RequestError:
+        return True
 
 
 def _interactions(profile: SchedulerProfile) -> Interactions:

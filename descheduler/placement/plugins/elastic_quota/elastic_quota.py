@@ -7,7 +7,7 @@ from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
-from descheduler.placement.framework.interactions import OWN_NODE, Interactions
+from descheduler.placement.framework.interactions import BY_REQUESTS, Interactions
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.elastic_quota.admission import Admission
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
@@ -56,7 +56,7 @@ class ElasticQuota:
         self.admission = make_admission(cluster, args)
         self._spares_default = args.spares_default
         self._usage = self.admission.usage
-        self.interactions = OWN_NODE if self._usage.forest.is_idle else QuotaInteractions(self._usage)
+        self.interactions = BY_REQUESTS if self._usage.forest.is_idle else QuotaInteractions(self._usage)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Refuses a pod whose quota, or with `enableCheckParentQuota` a parent of it, has no room."""

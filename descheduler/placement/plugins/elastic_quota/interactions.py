@@ -29,6 +29,11 @@ class QuotaInteractions:
         del pod
         return False
 
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Never one node alone."""
+        del placed, pod
+        return False
+
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether either may be refused, and both are charged in one tree."""
         accounts = self._usage.account_of(first), self._usage.account_of(second)

@@ -198,17 +198,30 @@ class AffinityInteractions:
         """Whether a term of one of them that reaches beyond a node means the other."""
         return _means(first, second) or _means(second, first)
 
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Whether a term of one of them keeps the other off its host."""
+        return _excludes(placed, pod) or _excludes(pod, placed)
+
     def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
         """Whether a term of one of them reaches beyond a node; company counts too, as it need not be the first then."""
         return bool(_wide_terms(pod) or _wide_terms(ending))
 
 
 def _means(pod: Pod, other: Pod) -> bool:
-    return any(
-        (term.namespace_selector is not None or other.namespace in (term.namespaces or {pod.namespace}))
-        and term.selector.matches(other.labels)
-        for term in _wide_terms(pod)
-    )
+    return any(_is_about(term, pod, other) for term in _wide_terms(pod))
+
+
+def _excludes(pod: Pod, other: Pod) -> bool:
+    affinity = pod.spec.affinity
+    terms = () if affinity is None else affinity.anti_required
+    return any(_is_about(term, pod, other) for term in terms)
+
+
+def _is_about(term: PodAffinityTerm, pod: Pod, other: Pod) -> bool:
+    """Whether a term of `pod` may mean the other one; which namespaces a selector finds is not in the pod."""
+    if term.namespace_selector is None and other.namespace not in (term.namespaces or {pod.namespace}):
+        return False
+    return term.selector.matches(other.labels)
 
 
 def _wide_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:

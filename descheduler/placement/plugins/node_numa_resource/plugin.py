@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from descheduler.cluster.decoding.koordinator.cpu_annotations import decode_pinned_cpus
 from descheduler.model.annotations import RESOURCE_STATUS_ANNOTATION
+from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import (
@@ -18,11 +19,12 @@ from descheduler.placement.framework.extension_points import (
     PreFilterResult,
     ReasonBits,
 )
+from descheduler.placement.framework.interactions import ClosingNodes, Interactions
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
 from descheduler.placement.plugins.node_numa_resource.args import NodeNUMAResourceArgs
 from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuCache
 from descheduler.placement.plugins.node_numa_resource.cpu_ledger import NAME, CpuLedger
-from descheduler.placement.plugins.node_numa_resource.pod_cpus import PodCpus, cpus_asked
+from descheduler.placement.plugins.node_numa_resource.pod_cpus import PodCpus, cpus_asked, shares_cpus
 from descheduler.placement.plugins.node_numa_resource.pod_on_nodes import PinnedPod
 from descheduler.placement.plugins.node_numa_resource.reasons import CpuReason, Unreadable, reason_of
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -54,6 +56,8 @@ class NodeNUMAResource:
         self._asked: dict[PlacementClass, PodCpus | None] = {}
         self._pods: dict[PodCpus, PinnedPod] = {}
         self._reserved = list(_reserved_cpus(cluster))
+        self.interactions: Interactions = ClosingNodes(self._closes)
+        """Pods take CPUs of their node away from each other where both are pinned to some."""
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone that share CPUs where no node minds, and refuses requests that no node can meet."""
@@ -107,6 +111,9 @@ class NodeNUMAResource:
         for index, uid, reservation in self._reserved:
             if index == node and not held.counts(uid):
                 yield f"the pod must get CPUs on node {name} beside or out of those of Reservation {reservation}"
+
+    def _closes(self, placed: Pod, pod: Pod) -> bool:
+        return not (self._is_plain and (shares_cpus(pod) or shares_cpus(placed)))
 
     def _of(self, pod: PlacementClass) -> PodCpus | None:
         """What pods of the class ask for; None where they say it in no readable way."""

@@ -12,7 +12,7 @@ from descheduler.model.quantity import ceil_milli
 from descheduler.model.requests import CPU
 from descheduler.placement.plugins.node_numa_resource.cpu_map import FULL_CORES, SPREAD
 
-__all__ = ["MILLI", "PodCpus", "cpus_asked"]
+__all__ = ["MILLI", "PodCpus", "cpus_asked", "shares_cpus"]
 
 MILLI = 1000
 """Units of the node table in a CPU."""
@@ -57,6 +57,11 @@ def cpus_asked(pod: Pod, default_policy: str) -> PodCpus:
     if not is_pinned:
         return PodCpus(milli, False, "", "", "", numa_policy)
     return PodCpus(milli, True, policy, required, spec.exclusive, numa_policy)
+
+
+def shares_cpus(pod: Pod) -> bool:
+    """Whether `pod` certainly asks for nothing but a part of the CPUs that all share."""
+    return NUMA_SPEC_ANNOTATION not in pod.annotations and not _may_be_pinned(pod)
 
 
 def _may_be_pinned(pod: Pod) -> bool:

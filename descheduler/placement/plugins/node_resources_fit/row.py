@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
-from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, by_requests
 from descheduler.placement.plugins.node_resources_fit.args import ARGS
 from descheduler.placement.plugins.node_resources_fit.explain import explain_resources
 from descheduler.placement.plugins.node_resources_fit.filter import NodeResourcesFit
@@ -18,7 +18,7 @@ ROW = SchedulingPlugin(
     by_default=ByDefault(weight=1),
     prepared_for=frozenset({"filter"}),
     args=ARGS,
-    interactions=own_node,
+    interactions=by_requests,
     explain=explain_resources,
     about=About(
         check="The requests of the pod must be free on the node: allocatable less the requests of the pods there.",

@@ -31,13 +31,14 @@ _LABEL_KEYS_GATE = "MatchLabelKeysInPodTopologySpread"
 class CountedDomains:
     """The domains of a key as far as eligible nodes make them up: pods on other nodes do not count."""
 
-    __slots__ = ("_ids", "_there", "domains", "num")
+    __slots__ = ("_ids", "domains", "num", "there")
 
     def __init__(self, domains: Domains, ids: NDArray[np.intp], eligible: BoolMask) -> None:
         self.domains = domains
         self._ids = np.where(eligible, ids, domains.num)
-        self._there = np.unique(self._ids[self._ids < domains.num])
-        self.num = len(self._there)
+        self.there = np.unique(self._ids[self._ids < domains.num])
+        """Those with an eligible node."""
+        self.num = len(self.there)
         """How many there are."""
 
     def sums(self, found: FoundPods) -> NDArray[np.int64]:
@@ -47,7 +48,7 @@ class CountedDomains:
 
     def least(self, sums: NDArray[np.int64]) -> int:
         """The smallest of `sums` over the domains that are there, of which there must be one."""
-        return int(sums[self._there].min()) if self.num < self.domains.num else int(sums[:-1].min())
+        return int(sums[self.there].min()) if self.num < self.domains.num else int(sums[:-1].min())
 
 
 class SpreadConstraint(NamedTuple):

@@ -124,6 +124,11 @@ class SpreadInteractions:
         """Whether one of them counts for a constraint of the other."""
         return self._counts(first, second) or self._counts(second, first)
 
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Never one node alone: pods on one host bear on the others, too."""
+        del placed, pod
+        return False
+
     def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
         """Never: a pod that is being deleted counts no more."""
         del ending, pod

@@ -20,9 +20,15 @@ class ReservationInteractions(OnOwnNode):
     def __init__(self, holdings: Holdings | None) -> None:
         held = () if holdings is None else holdings.held
         # What the snapshot has counts, for this is asked about pods that wait while others are placed.
+        self._owners = [owner for each in held for owner in each.reservation.owners]
         self._is_one_used_up = any(each.is_used_once and not each.is_spent for each in held)
         self._is_one_waiting = any(each.reservation.is_pending for each in held)
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether any Reservation may be used up by one pod, or one be bound that `pod` could ask for."""
         return self._is_one_used_up or (self._is_one_waiting and AFFINITY_ANNOTATION in pod.annotations)
+
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Whether `pod` may use a Reservation, or needs one, of which `placed` takes more than it requests."""
+        del placed
+        return AFFINITY_ANNOTATION in pod.annotations or any(owner.matches(pod) for owner in self._owners)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
 
-__all__ = ["ClaimInteractions"]
+__all__ = ["ClaimInteractions", "NewVolumeInteractions"]
 
 
 class ClaimInteractions:
-    """Volumes that one pod takes are gone for pods on other nodes too, and so is a claim that one pod alone may use."""
+    """A claim that one pod alone may use is gone for pods on other nodes too."""
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Never: others only take volumes away."""
@@ -24,9 +25,31 @@ class ClaimInteractions:
         del pod
         return False
 
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Whether both state disks, of which a node may have one user only."""
+        return bool(placed.spec.inline_disks and pod.spec.inline_disks)
+
     def interact(self, first: Pod, second: Pod) -> bool:
-        """Whether both use claims."""
-        return _has_claims(first) and _has_claims(second)
+        """Whether both name the same claim."""
+        return first.namespace == second.namespace and not set(first.claim_names).isdisjoint(second.claim_names)
+
+
+class NewVolumeInteractions(ClaimInteractions):
+    """The same of a plugin that gives volumes to claims: what one claim gets is gone for others.
+
+    A claim of `snapshot` that has its volume takes none from them.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._claims = snapshot.claims
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether both need a new volume, or name the same claim."""
+        return (self._needs_volume(first) and self._needs_volume(second)) or super().interact(first, second)
+
+    def _needs_volume(self, pod: Pod) -> bool:
+        claims = (self._claims.get((pod.namespace, name)) for name in pod.claim_names)
+        return bool(pod.ephemeral_volumes) or any(claim is None or not claim.is_bound for claim in claims)
 
 
 def _has_claims(pod: Pod) -> bool:

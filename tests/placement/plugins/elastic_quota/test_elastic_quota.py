@@ -10,7 +10,7 @@ import pytest
 from descheduler.model.koordinator.elastic_quota import DEFAULT_QUOTA, ElasticQuota
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.interactions import OWN_NODE
+from descheduler.placement.framework.interactions import BY_REQUESTS
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.landings.landing import LandingVerdict
@@ -250,7 +250,7 @@ def test_nothing_is_declared_and_counted_without_quotas() -> None:
     scheduler = scheduler_of([], [pod])
     plugin = Plugin(scheduler.cluster, scheduler.profile)
 
-    assert plugin.interactions is OWN_NODE
+    assert plugin.interactions is BY_REQUESTS
     assert plugin.admission.usage.fingerprint() == []
 
 

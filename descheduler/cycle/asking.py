@@ -1,0 +1,92 @@
+"""Asks the plugins for evictions until all that leaves at once is sure to be scheduled again, in whatever order.
+
+Plugins hear of each grant at once, so none can be taken back later. What has to stay because of the order is known only
+once all have asked; then they are asked again, with that refused from the start, and may choose other pods instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.observer import UNOBSERVED, PluginObserver
+from descheduler.cycle.profiles import ProfilesRun
+from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.migration_controller.profiles import evicts_in_waves
+from descheduler.eviction.placement_verification.in_any_order import (
+    NOTHING_HELD_BACK,
+    HeldBack,
+    largest_part,
+    later_waves,
+)
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move, PodIdentity, identity_of
+from descheduler.policy.types import Policy
+
+__all__ = ["Asked", "ask_until_safe", "in_waves"]
+
+_MOST_TIMES = 6
+"""How often plugins are asked; from the third time on nothing is granted that was not granted before."""
+_FREELY = 2
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What came of asking all plugins. `skipped` says why none was asked, else it is empty.
+
+    `waves` are those of the moves that are carried out in waves, where they are not what the plugins have said.
+    """
+
+    evictor: Evictor
+    run: ProfilesRun
+    skipped: str = ""
+    waves: Mapping[PodIdentity, int] = {}
+
+
+class Ask(Protocol):
+    """Asks all plugins of a policy, with a new evictor."""
+
+    def __call__(self, held_back: HeldBack, watching: PluginObserver) -> Asked:
+        """What comes of it where `held_back` is refused. `watching` is told of every run of a plugin."""
+
+
+def ask_until_safe(
+    ask: Ask, policy: Policy, snapshot: Snapshot, evicted: Sequence[Pod], observer: PluginObserver
+) -> Asked:
+    """What came of asking the last time: of profiles that verify landings no evictions that hang on an order.
+
+    `evicted` are pods that have left already. `observer` is told of the first time alone.
+    """
+    asked, held_back = ask(NOTHING_HELD_BACK, observer), NOTHING_HELD_BACK
+    for times in range(1, _MOST_TIMES):
+        moves = _moves(asked.evictor)
+        if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():
+            return asked
+        if all(evicts_in_waves(policy, move.profile, snapshot.kinds) for move in moves):
+            return replace(asked, waves=later_waves(asked.evictor.landings, moves))
+        staying = largest_part(asked.evictor.landings, moves, evicted)
+        if not staying:
+            return asked
+        held_back = held_back.with_more(staying)
+        if times >= _FREELY:
+            held_back = held_back.but_for(move.pod for move in moves if move.pod not in staying)
+        asked = ask(held_back, UNOBSERVED)
+    return ask(held_back.but_for(evicted), UNOBSERVED)
+
+
+def in_waves(decisions: Decisions, waves: Mapping[PodIdentity, int]) -> Decisions:
+    """`decisions` with the `waves` of their moves."""
+    return replace(decisions, moves=tuple(_in_wave(decisions.moves, waves))) if waves else decisions
+
+
+def _in_wave(moves: Iterable[Move], waves: Mapping[PodIdentity, int]) -> Iterable[Move]:
+    return (replace(move, wave=waves.get(identity_of(move.pod), move.wave)) for move in moves)
+
+
+def _moves(evictor: Evictor) -> list[Move]:
+    """The evictions that the evictor has granted, one for each pod."""
+    return [move for move in evictor.book.moves if not move.is_repeated]

@@ -1,0 +1,176 @@
+"""Evictions that leave at once: only those whose replacements land in whatever order they come.
+
+Each eviction was granted on top of those before it, as if they came one after another. A run evicts them within
+milliseconds, and then nobody knows in which order the scheduler takes the replacements. So what is evicted at once has
+to land in every order: a part of the evictions where they are not carried out in waves, and otherwise a wave of them
+after the other. The proof itself is `placement.batches.every_order`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+import msgspec
+
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason, refuse
+from descheduler.plan.moves import Move, PodIdentity, identity_of
+
+__all__ = ["IN_SOME_ORDERS", "NOTHING_HELD_BACK", "HeldBack", "largest_part", "later_waves"]
+
+IN_SOME_ORDERS = refuse(
+    Reason.ORDER_DEPENDENT,
+    "it is not certain that the replacement pods can be scheduled in whatever order they are created",
+)
+"""Of pods that leave together or not at all."""
+_MOST_CUTS = 12
+"""How often what is not proven is left out before nothing more is tried."""
+_MOST_TRIED = 24
+"""How often something is added again."""
+
+_Unit = tuple[Pod, ...]
+"""Pods that leave together or not at all; mostly one."""
+
+
+class HeldBack(msgspec.Struct, frozen=True):
+    """Pods that stay because of the order of the replacements: `pods`, and with `only` all that are not among these."""
+
+    pods: frozenset[PodIdentity] = frozenset()
+    only: frozenset[PodIdentity] | None = None
+
+    def with_more(self, pods: Iterable[Pod]) -> HeldBack:
+        """The same, and these."""
+        return HeldBack(self.pods.union(map(identity_of, pods)), self.only)
+
+    def but_for(self, pods: Iterable[Pod]) -> HeldBack:
+        """All pods but these, without those that stay anyway."""
+        return HeldBack(self.pods, frozenset(map(identity_of, pods)))
+
+    def has(self, pod: Pod) -> bool:
+        """Whether `pod` stays."""
+        identity = identity_of(pod)
+        return identity in self.pods or (self.only is not None and identity not in self.only)
+
+
+NOTHING_HELD_BACK = HeldBack()
+
+
+def largest_part(landings: LandingBook, moves: Sequence[Move], evicted: Iterable[Pod]) -> frozenset[Pod]:
+    """The pods of `moves` that have to stay so that the replacements of all others land in every order.
+
+    None of those `evicted`, who are among them, can stay, nor those of profiles that verify nothing. Of a few parts
+    that are tried it is the one with the most pods.
+    """
+    return _Parts(landings, moves, frozenset(evicted)).held_back()
+
+
+def later_waves(landings: LandingBook, moves: Sequence[Move]) -> Mapping[PodIdentity, int]:
+    """The waves of `moves` that are carried out in waves: the replacements of each land in every order.
+
+    They follow one another as the moves were granted, and a wave of the plan is never joined with another one.
+    """
+    asked, leaving = frozenset(landings.has_to_land()), [pod for pod, _ in landings.leaving]
+    planned = {move.pod: move for move in moves}
+    waves: dict[PodIdentity, int] = {}
+    number = start = 0
+    for _, group in groupby(
+        _units(leaving, planned), key=lambda unit: planned[unit[0]].wave if unit[0] in planned else 0
+    ):
+        units = list(group)
+        while units:
+            taken = _longest_start(landings, units, asked, start)
+            number, wave = number + 1, [pod for unit in units[:taken] for pod in unit]
+            waves.update((identity_of(pod), number) for pod in wave)
+            start, units = start + len(wave), units[taken:]
+    return waves
+
+
+def _longest_start(landings: LandingBook, units: Sequence[_Unit], asked: frozenset[Pod], start: int) -> int:
+    """How many of `units`, one at least, land in every order on top of the first `start` evictions."""
+
+    def is_proven(number: int) -> bool:
+        pods = [pod for unit in units[:number] for pod in unit]
+        return not landings.unproven(pods, [pod for pod in pods if pod in asked], start)
+
+    if is_proven(len(units)):
+        return len(units)
+    proven, unproven = 1, len(units)
+    while unproven - proven > 1:
+        middle = (proven + unproven) // 2
+        proven, unproven = (middle, unproven) if is_proven(middle) else (proven, middle)
+    return proven
+
+
+def _units(leaving: Iterable[Pod], planned: Mapping[Pod, Move]) -> list[_Unit]:
+    """The pods in order, those of one bundle together."""
+    units: dict[object, list[Pod]] = {}
+    for pod in leaving:
+        bundle = planned[pod].bundle if pod in planned else 0
+        units.setdefault(bundle or pod, []).append(pod)
+    return [tuple(unit) for unit in units.values()]
+
+
+class _Parts:
+    """Parts of all evictions that are booked in `landings`."""
+
+    def __init__(self, landings: LandingBook, moves: Sequence[Move], evicted: frozenset[Pod]) -> None:
+        self._landings = landings
+        self._leaving = [pod for pod, _ in landings.leaving]
+        self._units = _units(self._leaving, {move.pod: move for move in moves})
+        asked = frozenset(landings.has_to_land())
+        self._free = [unit for unit in self._units if asked.issuperset(unit) and evicted.isdisjoint(unit)]
+        free = set(self._free)
+        self._forced = frozenset(pod for unit in self._units if unit not in free for pod in unit)
+        lost = self._forced & asked
+        self._asked = asked - self._landings.unproven(self._in_order(()), list(lost)) if lost else asked
+        self._num_left = _MOST_TRIED
+
+    def held_back(self) -> frozenset[Pod]:
+        """Those of the units that can stay which are in none of the parts that were found, in the largest one."""
+        unproven = self._unproven(self._free)
+        if not unproven or not self._free:
+            return frozenset()
+        # The pods for which others may leave no node, and what can go with them; or all others, and what can of these.
+        # Where it is as many, the first: they are the ones that will find no node later.
+        hard = self._grown(self._extended([], [unit for unit in self._free if not unproven.isdisjoint(unit)]))
+        self._num_left = _MOST_TRIED
+        easy = self._grown(self._cut(self._free, unproven))
+        kept = set(max(hard, easy, key=lambda part: sum(map(len, part))))
+        return frozenset(pod for unit in self._free if unit not in kept for pod in unit)
+
+    def _cut(self, part: Sequence[_Unit], unproven: frozenset[Pod]) -> list[_Unit]:
+        """`part` without what is not proven, as often as it takes."""
+        for _ in range(_MOST_CUTS):
+            part = [unit for unit in part if unproven.isdisjoint(unit)]
+            unproven = self._unproven(part)
+            if not unproven:
+                return list(part)
+        return []
+
+    def _grown(self, part: list[_Unit]) -> list[_Unit]:
+        """`part` with all that can be added to it."""
+        known = set(part)
+        return self._extended(part, [unit for unit in self._free if unit not in known])
+
+    def _extended(self, part: list[_Unit], units: Sequence[_Unit]) -> list[_Unit]:
+        """`part` with those of `units` with which all of it is proven, which are looked for in halves."""
+        if not units or not self._num_left:
+            return part
+        self._num_left -= 1
+        if not self._unproven([*part, *units]):
+            return [*part, *units]
+        if len(units) == 1:
+            return part
+        middle = len(units) // 2
+        return self._extended(self._extended(part, units[:middle]), units[middle:])
+
+    def _unproven(self, part: Sequence[_Unit]) -> frozenset[Pod]:
+        pods = self._in_order(part)
+        return self._landings.unproven(pods, [pod for pod in pods if pod in self._asked])
+
+    def _in_order(self, part: Sequence[_Unit]) -> list[Pod]:
+        """The pods of `part` and those that leave anyway, as they were granted."""
+        pods = self._forced.union(*part)
+        return [pod for pod in self._leaving if pod in pods]

@@ -1,0 +1,134 @@
+"""The proof that a batch lands in every order: what it says, and what it leaves to a search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.placement.prover import LandingProver
+from tests.builders import make_node, make_pod, make_snapshot, required_anti_affinity
+from tests.placement.clusters import ZONE
+
+CLOSED = make_node("closed", cpu="64", unschedulable=True)
+MANY = 12
+"""Too many for a search."""
+
+
+def unproven(nodes: Sequence[Node], pods: Sequence[Pod]) -> list[str]:
+    """The pods of which it is not proven that they land in every order, once all leave."""
+    snapshot = make_snapshot([CLOSED, *nodes], pods)
+    return [pod.name for pod in LandingProver(snapshot).unproven(snapshot.pods, snapshot.pods)]
+
+
+def leaving(number: int, **facts: Any) -> list[Pod]:
+    """So many equal pods that leave."""
+    return [
+        make_pod(f"{facts.get('name', 'pod')}-{index:02}", node="closed", **_facts(facts)) for index in range(number)
+    ]
+
+
+def _facts(facts: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in facts.items() if key != "name"}
+
+
+def test_equal_pods_fill_the_last_of_the_room() -> None:
+    nodes = [make_node(name, cpu="4") for name in ("a", "b", "c")]
+
+    assert unproven(nodes, leaving(MANY, cpu="1")) == []
+
+
+def test_small_pods_may_leave_no_node_to_a_large_one() -> None:
+    nodes = [make_node(f"n{index:02}", cpu="4") for index in range(MANY)]
+    small, large = leaving(MANY, cpu="1", name="small"), leaving(1, cpu="4", name="large")
+
+    assert unproven(nodes, [*small, *large]) == ["large-00"]
+    assert unproven([*nodes, make_node("x", cpu="4")], [*small, *large]) == []
+
+
+def test_small_pods_cannot_reach_enough_nodes_at_once() -> None:
+    """Each node takes two of them before the large one has no room there."""
+    nodes = [make_node(f"n{index}", cpu="5") for index in range(7)]
+
+    assert unproven(nodes, [*leaving(MANY, cpu="1", name="small"), *leaving(1, cpu="4", name="large")]) == []
+
+
+def test_node_with_room_for_all_that_may_come_to_it_stays_open() -> None:
+    """Small pods could fill the nodes of their pool, and none of them can come to the node of the other pool."""
+    full = [make_node(f"a{index}", cpu="5", labels={"pool": "a"}) for index in range(3)]
+    roomy = make_node("b", cpu="4", labels={"pool": "b"})
+    small = leaving(8, cpu="1", name="small", node_selector={"pool": "a"})
+
+    assert unproven([*full, roomy], [*small, *leaving(1, cpu="4", name="large")]) == []
+
+
+def test_pods_that_cannot_come_to_a_node_close_none() -> None:
+    pools = [make_node(f"{pool}{index:02}", cpu="4", labels={"pool": pool}) for pool in "ab" for index in range(3)]
+    small = leaving(MANY, cpu="1", name="small", node_selector={"pool": "a"})
+
+    assert unproven(pools, [*small, *leaving(3, cpu="4", name="large", node_selector={"pool": "b"})]) == []
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param({"affinity": required_anti_affinity({"app": "x"}), "labels": {"app": "x"}}, id="anti-affinity"),
+        pytest.param(
+            {"spec": {"containers": [{"name": "c", "ports": [{"containerPort": 1, "hostPort": 1}]}]}}, id="host ports"
+        ),
+    ],
+)
+def test_pods_that_exclude_each_other_need_a_node_each(facts: dict[str, Any]) -> None:
+    nodes = [make_node(f"n{index:02}", cpu="4") for index in range(MANY)]
+
+    assert unproven(nodes, leaving(MANY, **facts)) == []
+    assert len(unproven(nodes, [*leaving(MANY, **facts), *leaving(1, name="more", **facts)])) == MANY + 1
+
+
+def spread(**facts: Any) -> list[Any]:
+    """A constraint that spreads pods of app x over zones."""
+    labels = {"matchLabels": {"app": "x"}}
+    stated = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": labels}
+    return [stated | facts]
+
+
+def test_spread_pods_have_a_node_in_the_emptiest_zone() -> None:
+    pods = leaving(MANY, cpu="1", labels={"app": "x"}, spread=spread())
+    zones = [make_node(zone, cpu="12", labels={ZONE: zone}) for zone in ("east", "west")]
+
+    assert unproven(zones, pods) == []
+    assert len(unproven([make_node("east", cpu="6", labels={ZONE: "east"}), zones[1]], pods)) == MANY
+
+
+def test_spread_pods_have_a_node_while_the_zones_are_even_enough() -> None:
+    """No node of the third zone takes any of them."""
+    zones = [make_node(zone, cpu="12", labels={ZONE: zone}) for zone in ("east", "west")]
+    full = make_node("north", cpu="0", labels={ZONE: "north"})
+    pods = leaving(MANY, cpu="1", labels={"app": "x"}, spread=spread(maxSkew=6))
+
+    assert unproven([*zones, full], pods) == []
+    assert (
+        len(
+            unproven(
+                [*zones, full],
+                [*pods, *leaving(1, name="more", cpu="1", labels={"app": "x"}, spread=spread(maxSkew=6))],
+            )
+        )
+        > 0
+    )
+
+
+def test_few_pods_are_looked_at_in_every_order() -> None:
+    """By what they request the small one could take the node of the large one, and emptier nodes score better."""
+    nodes = [make_node("large", cpu="4"), make_node("small", cpu="2")]
+
+    taken = unproven(nodes, [*leaving(1, cpu="2", name="small"), *leaving(1, cpu="4", name="large")])
+    tainted = unproven(
+        [make_node("large", cpu="4", taints=["keep=off:PreferNoSchedule"]), nodes[1]],
+        [*leaving(1, cpu="2", name="small"), *leaving(1, cpu="4", name="large")],
+    )
+
+    assert (taken, tainted) == (["large-00"], [])
