@@ -12,11 +12,9 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.profiles import ProfilesRun
 from descheduler.eviction.evictor import Evictor
-from descheduler.eviction.migration_controller.profiles import evicts_in_waves
 from descheduler.eviction.placement_verification.in_any_order import (
     NOTHING_HELD_BACK,
     HeldBack,
@@ -54,9 +52,7 @@ class Ask(Protocol):
         """What comes of it where `held_back` is refused. `watching` is told of every run of a plugin."""
 
 
-def ask_until_safe(
-    ask: Ask, policy: Policy, snapshot: Snapshot, evicted: Sequence[Pod], observer: PluginObserver
-) -> Asked:
+def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: PluginObserver) -> Asked:
     """What came of asking the last time: of profiles that verify landings no evictions that hang on an order.
 
     `evicted` are pods that have left already. `observer` is told of the first time alone.
@@ -66,7 +62,7 @@ def ask_until_safe(
         moves = _moves(asked.evictor)
         if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():
             return asked
-        if all(evicts_in_waves(policy, move.profile, snapshot.kinds) for move in moves):
+        if policy.evicts_in_waves:
             return replace(asked, waves=later_waves(asked.evictor.landings, moves))
         staying = largest_part(asked.evictor.landings, moves, evicted)
         if not staying:

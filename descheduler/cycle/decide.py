@@ -135,7 +135,7 @@ def decide(
         )
 
     with settled_gc(), contained(), collected_faults() as faults:
-        asked = ask_until_safe(ask, policy, snapshot, [move.pod for move in prior_moves], observer)
+        asked = ask_until_safe(ask, policy, [move.pod for move in prior_moves], observer)
         if asked.skipped:
             decisions = decisions_of(asked.evictor, policy, snapshot, now)
             return replace(decisions, skipped=asked.skipped, memory=memory, notes=notes)

@@ -139,3 +139,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """SHA-256 of the document, independent of layout, comments and the order of keys."""
     scheduler_files: Mapping[str, SchedulerFile] = msgspec.field(default_factory=dict)
     """Scheduler configurations that plugins name in their arguments, by the path as it is written there."""
+
+    @property
+    def evicts_in_waves(self) -> bool:
+        """Whether evictions run in waves, each of them checked again right before; upstream has no such thing."""
+        return self.kind == "DeschedulerConfiguration"

@@ -110,7 +110,7 @@ class LiveRun:
             self._jobs,
             self._events,
             self._around(),
-            policy.kind == "DeschedulerConfiguration",
+            policy.evicts_in_waves,
             self._watchman,
         )
 

@@ -14,7 +14,6 @@ from descheduler.policy.types import Policy, Profile
 __all__ = [
     "dry_profiles",
     "eviction_policy_notes",
-    "evicts_in_waves",
     "history_args",
     "is_dry",
     "migration_controllers",
@@ -60,12 +59,6 @@ def migration_notes(policy: Policy) -> tuple[str, ...]:
         *(f"profile {name} evicts nothing (dryRun: true of MigrationController)" for name in dry),
         *_limiter_notes(policy),
     )
-
-
-def evicts_in_waves(policy: Policy, profile: str, kinds: Container[str]) -> bool:
-    """Whether evictions of `profile` are carried out in waves, on a cluster with these kinds: as jobs."""
-    args = migration_controllers(policy).get(profile)
-    return args is not None and _evicts_by_jobs(args, kinds)
 
 
 def _limiter_notes(policy: Policy) -> Iterator[str]:

@@ -182,7 +182,10 @@ class TestSelectedAgain:
 
         assert evicted(decisions) == []
         assert set(codes(decisions).values()) == {SELECTED_AGAIN}
-        assert "one has 4 more pods than the emptiest zone (maxSkew: 1)" in decisions.refusals[0].verdict.message
+        assert (
+            "one has 4 more pods than the emptiest zone (topologyKey: zone, maxSkew: 1, labelSelector:"
+            in decisions.refusals[0].verdict.message
+        )
 
     def test_spread_that_gets_better_with_each_pod_is_a_gain(self) -> None:
         nodes = [node_object(name, labels={"zone": name}) for name in "ab"]
