@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.observer import UNOBSERVED, PluginObserver
+from descheduler.cycle.observer import PluginObserver
 from descheduler.cycle.profiles import ProfilesRun
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.placement_verification.in_any_order import (
@@ -48,16 +48,17 @@ class Asked(msgspec.Struct, frozen=True):
 class Ask(Protocol):
     """Asks all plugins of a policy, with a new evictor."""
 
-    def __call__(self, held_back: HeldBack, watching: PluginObserver) -> Asked:
-        """What comes of it where `held_back` is refused. `watching` is told of every run of a plugin."""
+    def __call__(self, held_back: HeldBack) -> Asked:
+        """What comes of it where `held_back` is refused."""
 
 
 def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: PluginObserver) -> Asked:
     """What came of asking the last time: of profiles that verify landings no evictions that hang on an order.
 
-    `evicted` are pods that have left already. `observer` is told of the first time alone.
+    `evicted` are pods that have left already. `observer` keeps what it was told of the last time alone.
     """
-    asked, held_back = ask(NOTHING_HELD_BACK, observer), NOTHING_HELD_BACK
+    mark = observer.mark()
+    asked, held_back = ask(NOTHING_HELD_BACK), NOTHING_HELD_BACK
     for times in range(1, _MOST_TIMES):
         moves = _moves(asked.evictor)
         if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():
@@ -70,8 +71,10 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
         held_back = held_back.with_more(staying)
         if times >= _FREELY:
             held_back = held_back.but_for(move.pod for move in moves if move.pod not in staying)
-        asked = ask(held_back, UNOBSERVED)
-    return ask(held_back.but_for(evicted), UNOBSERVED)
+        observer.back_to(mark)
+        asked = ask(held_back)
+    observer.back_to(mark)
+    return ask(held_back.but_for(evicted))
 
 
 def in_waves(decisions: Decisions, waves: Mapping[PodIdentity, int]) -> Decisions:

@@ -99,7 +99,7 @@ def decide(
         *scope.note_on(snapshot),
     )
 
-    def ask(held_back: HeldBack, watching: PluginObserver) -> Asked:
+    def ask(held_back: HeldBack) -> Asked:
         view = ClusterView(
             snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves
         )
@@ -127,7 +127,7 @@ def decide(
                 handle,
                 evictor,
                 nodes,
-                observer=watching,
+                observer=observer,
                 memory=memory,
                 search=search,
                 earlier=earlier,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 __all__ = ["UNOBSERVED", "Operation", "PluginObserver"]
 
@@ -17,10 +17,22 @@ class PluginObserver(Protocol):
     def plugin_run(self, profile: str, plugin: str, operation: Operation) -> AbstractContextManager[object]:
         """A context that is open for exactly as long as the plugin runs."""
 
+    def mark(self) -> object:
+        """What it was told so far, for `back_to`."""
+
+    def back_to(self, mark: Any) -> None:
+        """Forgets what it was told since `mark` was given: the plugins are asked again."""
+
 
 class _Unobserved:
     def plugin_run(self, profile: str, plugin: str, operation: Operation) -> AbstractContextManager[object]:
         return nullcontext()
+
+    def mark(self) -> object:
+        return None
+
+    def back_to(self, mark: object) -> None:
+        pass
 
 
 UNOBSERVED: PluginObserver = _Unobserved()

@@ -16,6 +16,8 @@ NANO = 10**9
 
 _MAX = (2**63 - 1) * NANO
 _SYNTAX = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?[0-9]{1,9}|)\Z")
+_MOST_DIGITS = 4000
+"""Python reads no more than 4,300 at a time; this many are more than any limit, or finer than a nano."""
 _SCALE: dict[str, int] = {
     "n": 1,
     "u": 10**3,
@@ -49,7 +51,7 @@ def parse_quantity(text: str) -> int:
     if match is None:
         raise QuantityError(f"{text!r} is not a quantity (a number with a suffix such as m, k, Mi, G or e3)")
     sign, digits, suffix = match.groups()
-    nano = _scaled(digits, suffix)
+    nano = _scaled(digits[:_MOST_DIGITS], suffix)
     return -min(nano, _MAX) if sign == "-" else min(nano, _MAX)
 
 

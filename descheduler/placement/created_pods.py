@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 
 import msgspec
 from msgspec.structs import replace
@@ -21,6 +22,8 @@ from descheduler.placement.replacements.replacement import ReplacementMaker
 
 __all__ = ["Coming", "CreatedPods", "created_pods"]
 
+_MOST_CREATED = 1000
+"""How many pods that were lacking one owner creates at once; more would take longer to tell than anybody waits."""
 _POD_INDEX = "apps.kubernetes.io/pod-index"
 _POD_NAME = "statefulset.kubernetes.io/pod-name"
 
@@ -77,8 +80,13 @@ class _Owners:
         evicted = {ordinal_of(each.victim): each for each in coming}
         there = {ordinal_of(pod): pod for pod in self._before.pods_by_controller.get(workload.uid, ())}
         first = (workload.stateful_set or StatefulSetFacts()).first_ordinal
+        end, next_one, num_left = first + workload.replicas, first, _MOST_CREATED
         is_open = True
-        for ordinal in range(first, first + workload.replicas):
+        wanted = sorted(each for each in {*evicted, *there} if each is not None and first <= each < end)
+        for ordinal in (*wanted, end):
+            lacking = range(next_one, min(ordinal, next_one + num_left)) if is_open else range(0)
+            others += [self._made(_of_ordinal(coming[0].victim, workload, each)) for each in lacking]
+            next_one, num_left = ordinal + 1, num_left - len(lacking)
             successor, pod = evicted.get(ordinal), there.get(ordinal)
             if successor is not None:
                 if not is_open:
@@ -86,8 +94,6 @@ class _Owners:
                 is_open = is_open and successor.is_ready
             elif pod is not None:
                 is_open = is_open and pod.is_ready and is_living(pod)
-            elif is_open:
-                others.append(self._made(_of_ordinal(coming[0].victim, workload, ordinal)))
 
     def next_indexes(self, workload: Workload, job: JobFacts, coming: Sequence[Coming]) -> Iterator[Pod]:
         """Pods of indexes that have not run yet, in the place of those that have failed."""
@@ -99,8 +105,8 @@ class _Owners:
         # Evicted pods whose index goes on keep their place until they are there again.
         running = [pod for pod in pods if is_living(pod) and id(pod) not in gone]
         taken = {index_of(pod) for pod in running} | job.completed_indexes | job.failed_indexes
-        left = [index for index in range(job.completions) if index not in taken]
-        for index in left[: max(0, workload.replicas - len(running))]:
+        left = (index for index in range(job.completions) if index not in taken)
+        for index in islice(left, min(max(0, workload.replicas - len(running)), _MOST_CREATED)):
             made = self._made(_of_index(failed[0], index))
             yield replace(made, annotations={**made.annotations, JOB_INDEX_FAILURES_ANNOTATION: "0"})
 

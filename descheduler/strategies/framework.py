@@ -100,6 +100,9 @@ class ConvergingPlugin(Protocol):
         """
 
 
+_UNTOLD = "it is the node of the pod itself, and the plugin has no method selects_again that says otherwise"
+
+
 def selects_again_of(strategy: object) -> Callable[[Pod, Pod, ClusterView], str]:
     """What `strategy` says as a ConvergingPlugin.
 
@@ -110,7 +113,7 @@ def selects_again_of(strategy: object) -> Callable[[Pod, Pod, ClusterView], str]
 
 
 def _returns(pod: Pod, arrival: Pod, _after: ClusterView) -> str:
-    return "it is the node of the pod itself" if arrival.node_name == pod.node_name else ""
+    return _UNTOLD if arrival.node_name == pod.node_name else ""
 
 
 def judges_pods_alone(strategy: object) -> bool:

@@ -12,7 +12,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import NodeMatch, match_node, preferred_weight
-from descheduler.model.verdict import Reason, Verdict, refuse
+from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
@@ -69,8 +69,6 @@ class RemovePodsViolatingNodeAffinity:
         self._node_fit = handle.node_fit
         self._evictor = handle.evictor
         self._nodes: dict[str, Node] = {}
-        self._misfits: dict[int, Verdict] = {}
-        """By identity of a spec, which equal pods share."""
         self._looked_at = Selection()
         self._selections: list[Selection] = []
         self._enforced = Selection()
@@ -82,7 +80,6 @@ class RemovePodsViolatingNodeAffinity:
         When the limit of the run is reached, the type ends, not the plugin. A type that is not known selects nothing.
         """
         self._nodes = {node.name: node for node in nodes}
-        self._misfits.clear()
         rules = {_REQUIRED: self._requirement(), _PREFERRED: self._preference(PreferredNodes(nodes))}
         node_set = self._node_fit.node_set(nodes)
         known = [rules[name] for name in self._args.node_affinity_type if name in rules]
@@ -131,21 +128,10 @@ class RemovePodsViolatingNodeAffinity:
         if not self._evictor.admits(pod, selection.reason):
             return False
         if not self._node_fit.fits_any(pod, nodes):
-            self._evictor.keep(pod, self._misfit(pod), selection.reason(pod))
+            is_selected = self._node_fit.is_selected_by_any(pod, nodes)
+            self._evictor.keep(pod, _NO_FIT if is_selected else _NO_MATCH, selection.reason(pod))
             return False
         return self._evictor.admits_now(pod, selection.reason)
-
-    def _misfit(self, pod: Pod) -> Verdict:
-        """Why `pod` fits nowhere: no node matches it, or those that do have something else against it."""
-        known = self._misfits.get(id(pod.spec))
-        if known is None:
-            spec = pod.spec
-            matches = any(
-                match_node(spec.node_selector, spec.affinity, node.name, node.labels) is NodeMatch.MATCHES
-                for node in self._nodes.values()
-            )
-            known = self._misfits[id(spec)] = _NO_FIT if matches else _NO_MATCH
-        return known
 
     def _common_rules(self) -> Iterator[Rule]:
         yield from pod_filter(self._args.namespaces, self._args.label_selector)

@@ -138,6 +138,14 @@ class RunObserver:
         finally:
             self.plugin_runs.append(PluginRun(profile, plugin, self._clock() - started))
 
+    def mark(self) -> int:
+        """How many runs of plugins there were so far."""
+        return len(self.plugin_runs)
+
+    def back_to(self, mark: int) -> None:
+        """Forgets the runs of plugins since: they are asked again, and one of each counts."""
+        del self.plugin_runs[mark:]
+
     def planned(self, num_evictions: int) -> None:
         """Takes note of how many evictions there are in all."""
         if self.progress is not None:

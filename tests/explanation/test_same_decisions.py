@@ -19,6 +19,9 @@ from descheduler.explanation.watching.watched_run import RunOptions, watched_run
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
+from tests.builders import NOW, make_snapshot
+from tests.eviction.placement_verification.test_in_any_order import seven_pods
+from tests.eviction.placement_verification.test_placement_verification import policy_of
 
 CONFIG = Path(__file__).parents[2] / "config"
 WHEN = datetime(2026, 1, 15, 12, tzinfo=UTC)
@@ -70,3 +73,18 @@ def test_an_evicted_pod_has_the_landing_of_the_plan(policy: Policy, snapshot: Sn
 
     landings = [move.landing for move in moves if move.landing is not None]
     assert found == [(landing.verdict.value, landing.node, landing.cause) for landing in landings]
+
+
+def test_pods_that_stay_because_of_the_order_have_the_decision_of_the_run() -> None:
+    """The plugins are asked again until no order matters; what they asked for before is not shown."""
+    nodes, pods = seven_pods("b", "a")
+    snapshot, policy = make_snapshot(nodes=nodes, pods=pods), load_policy(policy_of(), REGISTRY)
+    evicted = {move.pod.uid for move in decide(policy, snapshot, now=NOW).leaving}
+
+    run = watched_run(policy, snapshot, snapshot.pods, NOW, RunOptions())
+
+    told = {pod.uid for pod in snapshot.pods if run.decision_about(pod).outcome == "evicted"}
+    assert told == evicted
+    assert len(evicted) == 4
+    assert {wish.verdict.code for wish in run.watch.wishes} == {"", "OrderDependentLanding"}
+    assert len(run.watch.wishes) == len(pods)

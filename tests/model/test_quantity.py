@@ -96,3 +96,13 @@ def test_what_is_no_quantity_is_named(text: str) -> None:
 def test_coarser_units_round_up(nano: int) -> None:
     assert ceil_value(nano) * NANO - nano in range(NANO)
     assert ceil_milli(nano) * 10**6 - nano in range(10**6)
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, "9" * 5000 + "Gi"])
+def test_more_digits_than_python_reads_are_the_most_there_is(text: str) -> None:
+    assert parse_quantity(text) == LARGEST
+
+
+@pytest.mark.parametrize("text", ["0." + "0" * 5000 + "1", "." + "1" * 5000 + "Ki"])
+def test_more_places_than_python_reads_are_left_out(text: str) -> None:
+    assert 0 <= parse_quantity(text) <= parse_quantity("1Ki")

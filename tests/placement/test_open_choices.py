@@ -189,7 +189,7 @@ def test_preemption_that_others_decide_about_is_unknown(configuration: Object, d
 
     hint = prover_of(configuration, nodes, pods).preemption_hint(pods[0])
 
-    assert hint == f"it would be scheduled onto a if 1 pod of lower priority is preempted there{doubt}"
+    assert hint == f"it would be scheduled onto a if pod default/low (priority 0) is preempted there{doubt}"
 
 
 def test_pending_pod_of_lower_priority_may_go_first_where_nobody_knows_the_order() -> None:

@@ -131,7 +131,7 @@ def test_plan_names_the_pod_that_fits_nowhere_else_and_the_argument_that_asks() 
     table = "\n".join(render(make_plan(decisions), "table"))
 
     assert "z0-1" in table
-    assert "no node in a less full domain of zone fits the pod (topologyBalanceNodeFit: true)" in table
+    assert "the pod fits on no node in a less full domain of zone (topologyBalanceNodeFit: true)" in table
 
 
 @pytest.mark.parametrize(

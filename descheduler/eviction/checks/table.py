@@ -72,10 +72,10 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
         SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot),
     ),
     lambda run: GangCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
-    lambda run: OrderCheck(run.handle.policy.profiles, run.held_back),
     lambda run: LandingCheck(run.handle.policy.profiles, run.landings, run.background),
     lambda run: ReturnCheck(
         run.handle.policy.profiles, run.handle.view.snapshot, run.recent_moves, run.landings, run.handle.now
     ),
+    lambda run: OrderCheck(run.handle.policy.profiles, run.held_back),
 )
 """Cheap ones first; a proof of landing is dear and comes last, with what asks for its answer."""

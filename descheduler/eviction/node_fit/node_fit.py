@@ -80,6 +80,10 @@ class NodeFit:
             return True
         return self.fits_any_other(pod, nodes)
 
+    def is_selected_by_any(self, pod: Pod, nodes: NodeSet) -> bool:
+        """Whether one of `nodes` matches the node selector and required node affinity of `pod`."""
+        return bool(self._masks.selected(pod.spec.node_selector, pod.spec.affinity)[nodes.indexes].any())
+
     def has_room_on_any_other(self, pod: Pod, nodes: NodeSet) -> bool:
         """Whether Koordinator's weaker check passes on one of `nodes` other than the one that `pod` runs on.
 

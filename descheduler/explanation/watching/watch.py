@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -43,6 +43,14 @@ class Wish(msgspec.Struct, frozen=True):
     num_granted: int
 
 
+class _Mark(NamedTuple):
+    num_wishes: int
+    num_granted: int
+    refused: dict[tuple[str, str], dict[str, set[int]]]
+    evictors: dict[str, PluginEvictor]
+    strategies: dict[tuple[str, str], object]
+
+
 class Watch:
     """Watches what becomes of the pods `watched`, and which pods each filter refuses.
 
@@ -71,15 +79,25 @@ class Watch:
         self._profile = profile
         yield
 
+    def mark(self) -> _Mark:
+        """What was noted so far, as a PluginObserver."""
+        noted = len(self.wishes), len(self.granted), deepcopy(self.refused)
+        return _Mark(*noted, dict(self._evictors), dict(self._strategies))
+
+    def back_to(self, mark: _Mark) -> None:
+        """Takes back what was noted since, and what was built."""
+        del self.wishes[mark.num_wishes :], self.granted[mark.num_granted :]
+        self.refused = deepcopy(mark.refused)
+        self._evictors, self._strategies = dict(mark.evictors), dict(mark.strategies)
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """A context that leaves nothing noted: what happens in it is taken back."""
-        wishes, granted, refused = len(self.wishes), len(self.granted), deepcopy(self.refused)
+        mark = self.mark()
         try:
             yield
         finally:
-            del self.wishes[wishes:], self.granted[granted:]
-            self.refused = refused
+            self.back_to(mark)
 
     def filters_of(self, profile: str, pod: Pod) -> Verdict:
         """What the filters of a profile say of `pod` after the run; acceptance for a profile that ran no plugin."""

@@ -39,6 +39,7 @@ class Rechecks:
         self._good_until: dict[EvictionTask, float] = {}
         self._asked: Sequence[EvictionTask] = ()
         self._future: Future[Mapping[str, str]] | None = None
+        self._is_outdated = False
         self._num_errors = 0
         self._not_before = 0.0
         self.most_at_once = min(_MOST_AT_ONCE, settings.burst + int(settings.qps * _GOOD_FOR_SECONDS))
@@ -61,14 +62,18 @@ class Rechecks:
             self._future = self._around.calls.submit(partial(self._judge, evictions, under_way))
 
     def forget(self) -> None:
-        """What was found may not be so any more."""
+        """What was found may not be so any more, nor what the judgement that is awaited finds."""
         self._good_until.clear()
+        self._is_outdated = self._future is not None
 
     def take_over(self) -> Sequence[tuple[EvictionTask, Judgement]]:
         """Those of the last judgement whose moves do not hold any more, and those that nobody can judge."""
         if self._future is None or not self._future.done():
             return ()
         future, self._future = self._future, None
+        is_outdated, self._is_outdated = self._is_outdated, False
+        if is_outdated:
+            return ()
         try:
             objections = future.result()
         except Exception as error:

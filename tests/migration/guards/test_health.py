@@ -49,7 +49,7 @@ def test_a_node_is_not_ready_by_its_condition_ready_alone(
 def test_a_pod_that_the_scheduler_tried_in_vain_is_unschedulable(
     fake_api: FakeApi, client: KubeClient, kind: str, reason: str, num_unschedulable: int
 ) -> None:
-    pod = pod_object("web")
+    pod = pod_object("web", node="", phase="Pending")
     pod["status"]["conditions"] = [{"type": kind, "status": "False", "reason": reason}]
     fake_api.add(NODES)
     fake_api.add(PODS, pod)

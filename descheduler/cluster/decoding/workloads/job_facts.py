@@ -7,6 +7,7 @@ from datetime import datetime
 
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ConditionWire, Int32, Int64, Wire
+from descheduler.model.text.whole_number import whole_number
 from descheduler.model.workloads import DEFAULT_BACKOFF_LIMIT, FailureRule, JobFacts
 
 __all__ = ["JobSpecWire", "JobStatusWire", "decode_job_facts", "replacement_policy"]
@@ -82,7 +83,7 @@ def decode_job_facts(spec: JobSpecWire, status: JobStatusWire) -> JobFacts:
         failure_rules=tuple(map(_rule, (spec.pod_failure_policy or _FailurePolicyWire()).rules or ())),
         started_at=None if status.start_time is None else set_time(status.start_time),
         num_succeeded=status.succeeded or 0,
-        num_failed=(status.failed or 0) + len(uncounted.failed or ()),
+        num_failed=max(status.failed or 0, 0) + len(uncounted.failed or ()),
         completed_indexes=frozenset(_indexes(status.completed_indexes or "")),
         failed_indexes=frozenset(_indexes(status.failed_indexes or "")),
         conditions=frozenset(each.type or "" for each in status.conditions or () if each.status == _TRUE),
@@ -115,5 +116,6 @@ def _indexes(text: str) -> Iterator[int]:
     """The indexes of a text such as `1,3-5`; what is not of that form is passed over."""
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
-        if first.isascii() and first.isdigit() and (not last or (last.isascii() and last.isdigit())):
-            yield from range(int(first), min(int(last or first), _MOST_INDEXES) + 1)
+        lowest, highest = whole_number(first), whole_number(last or first)
+        if lowest is not None and highest is not None:
+            yield from range(lowest, min(highest, _MOST_INDEXES) + 1)

@@ -21,6 +21,7 @@ from descheduler.cluster.decoding.workloads.job_facts import (
 from descheduler.model.annotations import REVISION_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
+from descheduler.model.text.whole_number import whole_number
 from descheduler.model.workloads import PodRevision, StatefulSetFacts, Workload
 
 __all__ = ["revision_decoder", "workload_decoder"]
@@ -215,7 +216,7 @@ def _selector(kind: str, block: bytes) -> LabelSelector:
 
 def _revision(metadata: MetadataWire) -> int:
     text = decode_text((metadata.annotations or {}).get(REVISION_ANNOTATION, ABSENT))
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return whole_number(text) or 0
 
 
 def _with_template(workload: Workload, block: bytes, pods: PodDecoder) -> Workload:

@@ -8,6 +8,7 @@ from enum import Enum, auto
 
 from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
 from descheduler.model.pod import Pod
+from descheduler.model.text.whole_number import whole_number
 from descheduler.model.workloads import FailureRule, JobFacts
 from descheduler.placement.replacements.controllers.situation import Situation
 
@@ -65,19 +66,19 @@ def index_of(pod: Pod) -> int | None:
     text = pod.labels.get(JOB_INDEX_ANNOTATION) or pod.annotations.get(JOB_INDEX_ANNOTATION, "")
     if not text and pod.controller is not None:
         text = pod.name.removeprefix(f"{pod.controller.name}-").partition("-")[0]
-    return int(text) if text.isascii() and text.isdigit() else None
+    return whole_number(text)
 
 
 def index_failures(pod: Pod) -> int:
     """How often pods of its index failed before it."""
     text = pod.annotations.get(JOB_INDEX_FAILURES_ANNOTATION, "")
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return whole_number(text) or 0
 
 
 def fails_index(pod: Pod, facts: JobFacts) -> bool:
-    """Whether one more failure is more than its index may have."""
+    """Whether one more failure is more than its index may have. Of a pod whose index nobody can read no index fails."""
     limit = facts.backoff_limit_per_index
-    return limit is not None and index_failures(pod) + 1 > limit
+    return limit is not None and index_of(pod) is not None and index_failures(pod) + 1 > limit
 
 
 def failures_in_a_row(pods: Sequence[Pod], facts: JobFacts) -> tuple[int, bool]:

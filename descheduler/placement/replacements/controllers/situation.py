@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
+from descheduler.model.text.whole_number import whole_number
 from descheduler.model.workloads import Workload
 
 __all__ = ["ORDINARY_ENDING", "Ending", "Situation", "is_living", "ordinal_of"]
-
-_LONGEST_NUMBER = 12
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -66,5 +66,9 @@ def is_living(pod: Pod) -> bool:
 
 def ordinal_of(pod: Pod) -> int | None:
     """The number at the end of a pod's name."""
-    number = pod.name.rpartition("-")[2]
-    return int(number) if number.isascii() and number.isdigit() and len(number) < _LONGEST_NUMBER else None
+    return _ordinal(pod.name)
+
+
+@lru_cache(maxsize=1 << 16)  # asked again for each pod of a set, about all pods of the set
+def _ordinal(name: str) -> int | None:
+    return whole_number(name.rpartition("-")[2])

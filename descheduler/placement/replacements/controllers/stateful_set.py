@@ -78,11 +78,13 @@ class _Lacking(NamedTuple):
 
 
 def _lacking(situation: Situation, ordinal: int) -> Iterator[_Lacking]:
-    """The pods of lower ordinals that are not available, the lowest first."""
-    pods = {ordinal_of(pod): pod for pod in situation.pods}
+    """The pods of lower ordinals that are not available, the lowest first. Of those that are not there it is one."""
+    pods = {number: pod for pod in situation.pods if (number := ordinal_of(pod)) is not None}
+    first = _facts(situation).first_ordinal
+    missing = next((number for number in range(first, ordinal) if number not in pods), ordinal)
     gone = set(map(id, situation.gone))
     least = situation.workload.min_ready_seconds
-    for lower in range(_facts(situation).first_ordinal, ordinal):
+    for lower in sorted(number for number in {*pods, missing} if first <= number < ordinal):
         pod, name = pods.get(lower), f"{situation.workload.name}-{lower}"
         if pod is not None and id(pod) in gone:
             yield _Lacking(name, ", which is evicted as well, is ready again")

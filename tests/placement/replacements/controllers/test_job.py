@@ -298,3 +298,27 @@ def test_nobody_knows_about_pods_beyond_the_parallelism() -> None:
     made = answer(member(), member("other"), job(parallelism=1, completions=4))
 
     assert made.doubt == "the Job has more pods than it is to run, and can delete others instead"
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "9" * 5000])
+def test_pod_whose_index_nobody_can_read_fails_no_index(text: str) -> None:
+    pod = pod_object("victim", owners=["Job/sum"], annotations={_INDEX: text, _FAILURES: "0"})
+
+    made = answer(pod, indexed())
+
+    assert "fails index" not in made.loss
+
+
+def test_failures_of_an_index_beyond_any_number_are_none() -> None:
+    """Whoever may create pods writes their annotations."""
+    pod = pod_object("victim", owners=["Job/sum"], labels={_INDEX: "0"}, annotations={_FAILURES: "9" * 5000})
+
+    made = answer(pod, indexed(backoffLimitPerIndex=3))
+
+    assert made.loss == ""
+
+
+def test_failures_below_zero_are_none() -> None:
+    made = answer(member(), job({"failed": -5}, backoffLimit=6))
+
+    assert made.returns is not Returns.OWNER_ENDS

@@ -173,3 +173,12 @@ def test_orphan_keeps_the_name_that_its_former_stateful_set_needs() -> None:
     orphan = pod_object("db-0", owners=[])
 
     assert answer(orphan, stateful_set(), of="db-0").returns is Returns.LATER
+
+
+def test_numbers_beyond_any_set_take_no_longer() -> None:
+    """Ordinals are what a pod's name and the set's `replicas` say: both can be the largest number there is."""
+    most = 2**31 - 1
+
+    made = answer(member(most - 1), stateful_set(replicas=most), of=f"db-{most - 1}")
+
+    assert made.conditions == ("StatefulSet db waits until pod db-0 is ready",)
