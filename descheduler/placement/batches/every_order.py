@@ -70,6 +70,10 @@ def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Cr
     return [crowd for crowd, single in asked if not _Proof(crowd, single, crowds, wide, cluster).holds()]
 
 
+_MOST_COMPARED = 8
+"""With how many kinds of pods one is compared pair by pair: one tenant can have thousands with terms of their own."""
+
+
 class _Other(NamedTuple):
     """So many pods of a crowd, beside the one that looks for a node."""
 
@@ -122,8 +126,10 @@ class _Proof:
         """The plugins by which any of the others bears on other nodes than its own."""
         pod = self._crowd.pod
         others = self._wide if self._interactions.is_local(pod) else self._crowds
-        beside = (each for each in others if each is not self._crowd or each.number > 1)
-        return frozenset(name for each in beside for name in self._interactions.interacting(each.pod, pod))
+        beside = [each.pod for each in others if each is not self._crowd or each.number > 1]
+        if len(beside) > _MOST_COMPARED:
+            return self._interactions.may_interact(pod, beside)
+        return frozenset(name for each in beside for name in self._interactions.interacting(each, pod))
 
     def _beside(self, nodes: BoolMask) -> Iterator[_Other]:
         """The others that may come to any of `nodes`."""

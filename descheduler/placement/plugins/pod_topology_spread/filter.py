@@ -24,7 +24,6 @@ from descheduler.placement.shadow.tally.pod_tally import FoundPods
 
 __all__ = ["PodTopologySpread", "SpreadInteractions", "SpreadReason"]
 
-_MOST_COMPARED = 8
 _HARD = "DoNotSchedule"
 
 
@@ -141,9 +140,7 @@ class SpreadInteractions:
             return False
         if self._is_defaulted(pod):
             return True
-        constraints = _hard(pod.spec.topology_spread)
-        # One tenant may state thousands, and every pod of a batch is compared with every other one.
-        return len(constraints) > _MOST_COMPARED or any(each.selector.matches(other.labels) for each in constraints)
+        return any(each.selector.matches(other.labels) for each in _hard(pod.spec.topology_spread))
 
     def _is_defaulted(self, pod: Pod) -> bool:
         return bool(self._defaults) and not pod.spec.topology_spread
