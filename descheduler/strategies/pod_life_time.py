@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated
 
-from msgspec.structs import replace
-
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.eviction_limits import EvictionLimit
@@ -165,13 +163,9 @@ class PodLifeTime:
         return self._selection.why_not(pod)
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-        """That every running pod is in the categories. A new pod is young, and no container of it has failed."""
-        del pod, after
-        args = self._args
-        if args.max_pod_life_time_seconds is not None or args.conditions or args.exit_codes:
-            return ""
-        running = replace(arrival, phase="Running")
-        return "" if self._selection.why_not(running) else self._selection.reason(running)
+        """Nothing: a new pod is young. Who selects by state alone, whatever the age, wants a new pod each time."""
+        del pod, arrival, after
+        return ""
 
 
 def _rules(args: PodLifeTimeArgs, now: datetime) -> Iterator[Rule]:

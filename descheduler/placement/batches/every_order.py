@@ -70,8 +70,9 @@ def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Cr
     return [crowd for crowd, single in asked if not _Proof(crowd, single, crowds, wide, cluster).holds()]
 
 
-_MOST_COMPARED = 8
-"""With how many kinds of pods one is compared pair by pair: one tenant can have thousands with terms of their own."""
+_MOST_CONSTRAINTS = 3
+"""How many spread constraints pods have on average where they are compared pair by pair: one tenant can have thousands
+of pods with many of their own."""
 
 
 class _Other(NamedTuple):
@@ -127,7 +128,7 @@ class _Proof:
         pod = self._crowd.pod
         others = self._wide if self._interactions.is_local(pod) else self._crowds
         beside = [each.pod for each in others if each is not self._crowd or each.number > 1]
-        if len(beside) > _MOST_COMPARED:
+        if sum(len(each.spec.topology_spread) for each in beside) > _MOST_CONSTRAINTS * len(beside):
             return self._interactions.may_interact(pod, beside)
         return frozenset(name for each in beside for name in self._interactions.interacting(each, pod))
 

@@ -223,6 +223,7 @@ class TestSelectedAgain:
         ("plugin", "args", "facts"),
         [
             pytest.param("PodLifeTime", {"maxPodLifeTimeSeconds": 60}, {}, id="it is young"),
+            pytest.param("PodLifeTime", {"states": ["Running"]}, {}, id="a new one is wanted each time"),
             pytest.param(
                 "RemovePodsHavingTooManyRestarts",
                 {"podRestartThreshold": 3},
@@ -237,13 +238,6 @@ class TestSelectedAgain:
         decisions = run(verifying(plugin, **args), node_object("a"), node_object("b"), pod_object("web", **facts))
 
         assert evicted(decisions) == ["web"]
-
-    def test_state_that_every_pod_comes_to_is_selected_again(self) -> None:
-        decisions = run(
-            verifying("PodLifeTime", states=["Running"]), node_object("a"), node_object("b"), pod_object("web")
-        )
-
-        assert codes(decisions) == {"web": SELECTED_AGAIN}
 
     def test_node_that_the_plugin_is_not_given_is_a_gain(self) -> None:
         policy = {**SOFT_TAINTS, "nodeSelector": "kubernetes.io/hostname!=c"}
