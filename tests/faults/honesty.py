@@ -114,6 +114,9 @@ _SUMS = "Number of evictions/requests"
 """Logged once a run has come to its end; what it ended with is its own matter then, whatever came afterwards."""
 
 
+_GUARD = "guards.maxAPIErrorRate"
+
+
 def _was_cut_off_reading(history: History, run: Run) -> bool:
     """Whether nothing but a signal or the deadline can have ended a run that got no further than reading."""
     requests = [request for request in history.requests if request.run == run.index]
@@ -135,7 +138,8 @@ def _has_guard(history: History, run: Run, codes: Counter[str]) -> bool:
     if _ALREADY in run.stderr:
         return True
     of_run = [r for r in history.requests if r.run == run.index]
-    if codes["guard"] and sum(bool(r.fault) for r in of_run) >= _ERRORS_OF_A_GUARD:
+    is_told = codes["guard"] or _GUARD in run.stderr  # the log says so where the report is no JSON
+    if is_told and sum(bool(r.fault) for r in of_run) >= _ERRORS_OF_A_GUARD:
         return True
     if codes["overloaded"] or any(tenure.is_seized for tenure in history.tenures):
         return True
