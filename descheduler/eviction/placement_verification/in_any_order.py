@@ -29,6 +29,8 @@ _MOST_CUTS = 12
 """How often what is not proven is left out before nothing more is tried."""
 _MOST_TRIED = 24
 """How often something is added again."""
+_MOST_PAIRS = 1_000_000
+"""How many pairs of pods that leave are looked at for that: each proof compares every kind of pod with every other."""
 
 _Unit = tuple[Pod, ...]
 """Pods that leave together or not at all; mostly one."""
@@ -125,7 +127,8 @@ class _Parts:
         self._forced = frozenset(pod for unit in self._units if unit not in free for pod in unit)
         lost = self._forced & asked
         self._asked = asked - self._landings.unproven(self._in_order(()), list(lost)) if lost else asked
-        self._num_left = _MOST_TRIED
+        self._most_tried = max(2, min(_MOST_TRIED, _MOST_PAIRS // max(len(self._leaving), 1) ** 2))
+        self._num_left = self._most_tried
 
     def held_back(self) -> frozenset[Pod]:
         """Those of the units that can stay which are in none of the parts that were found, in the largest one."""
@@ -135,7 +138,7 @@ class _Parts:
         # The pods for which others may leave no node, and what can go with them; or all others, and what can of these.
         # Where it is as many, the first: they are the ones that will find no node later.
         hard = self._grown(self._extended([], [unit for unit in self._free if not unproven.isdisjoint(unit)]))
-        self._num_left = _MOST_TRIED
+        self._num_left = self._most_tried
         easy = self._grown(self._cut(self._free, unproven))
         kept = set(max(hard, easy, key=lambda part: sum(map(len, part))))
         return frozenset(pod for unit in self._free if unit not in kept for pod in unit)
