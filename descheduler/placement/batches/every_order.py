@@ -70,11 +70,6 @@ def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Cr
     return [crowd for crowd, single in asked if not _Proof(crowd, single, crowds, wide, cluster).holds()]
 
 
-_MOST_CONSTRAINTS = 3
-"""How many spread constraints pods have on average where they are compared pair by pair: one tenant can have thousands
-of pods with many of their own."""
-
-
 class _Other(NamedTuple):
     """So many pods of a crowd, beside the one that looks for a node."""
 
@@ -128,9 +123,11 @@ class _Proof:
         pod = self._crowd.pod
         others = self._wide if self._interactions.is_local(pod) else self._crowds
         beside = [each.pod for each in others if each is not self._crowd or each.number > 1]
-        if sum(len(each.spec.topology_spread) for each in beside) > _MOST_CONSTRAINTS * len(beside):
-            return self._interactions.may_interact(pod, beside)
-        return frozenset(name for each in beside for name in self._interactions.interacting(each, pod))
+        # Not asked pair by pair: one tenant can have thousands of pods, each with constraints of its own.
+        by_spread = {SPREAD} if beside and self._interactions.reaches(SPREAD, pod) else set[str]()
+        return frozenset(by_spread).union(
+            *(self._interactions.interacting(each, pod, but_for=SPREAD) for each in beside)
+        )
 
     def _beside(self, nodes: BoolMask) -> Iterator[_Other]:
         """The others that may come to any of `nodes`."""

@@ -5,7 +5,7 @@ The proof that a batch lands rests on these answers, so a plugin that declares n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol, runtime_checkable
 
 from descheduler.model.pod import Pod
@@ -189,18 +189,15 @@ class JoinedInteractions:
         """Whether they do by any of the plugins."""
         return any(each.interact(first, second) for each in self._by_plugin.values())
 
-    def interacting(self, first: Pod, second: Pod) -> frozenset[str]:
-        """The plugins by which they do."""
-        return frozenset(name for name, each in self._by_plugin.items() if each.interact(first, second))
-
-    def may_interact(self, pod: Pod, others: Iterable[Pod]) -> frozenset[str]:
-        """The plugins by which some of `others` may bear on `pod` from another node, without a look at each pair."""
-        felt = list(others)
+    def interacting(self, first: Pod, second: Pod, *, but_for: str = "") -> frozenset[str]:
+        """The plugins by which they do; the plugin `but_for` is not asked."""
         return frozenset(
-            name
-            for name, each in self._by_plugin.items()
-            if not each.is_local(pod) or any(map(each.is_felt_widely, felt))
+            name for name, each in self._by_plugin.items() if name != but_for and each.interact(first, second)
         )
+
+    def reaches(self, plugin: str, pod: Pod) -> bool:
+        """Whether by `plugin` pods on other nodes may bear on `pod`."""
+        return plugin in self._by_plugin and not self._by_plugin[plugin].is_local(pod)
 
     def closes(self, placed: Pod, pod: Pod) -> bool:
         """Whether it may by any of the plugins."""
