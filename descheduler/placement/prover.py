@@ -132,7 +132,7 @@ class LandingProver:
             whose = "its" if num_ghosts == 1 else "their"
             found.append(f"{_pods(num_ghosts)} on nodes that are not in the snapshot; only {whose} claims are counted")
         found += [
-            f"{_pending_pods(number)} not counted as competing with replacements: {cause}"
+            f"it is unknown whether {_pending_pods(number)} scheduled before replacement pods: {cause}"
             for cause, number in self._pending.left_out.items()
         ]
         return tuple(found)

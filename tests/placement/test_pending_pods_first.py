@@ -47,6 +47,49 @@ class TestPendingPods:
         assert (landing.verdict, landing.node) == (LANDS_IF, "a")
         assert landing.conditions == ("pending pod default/waiting may be scheduled there first",)
 
+    @pytest.mark.parametrize(
+        ("facts", "why"),
+        [
+            pytest.param({"scheduler": "volcano"}, "scheduler volcano is not modelled", id="another scheduler"),
+            pytest.param(
+                {"requests": {"cpu": "2", "example.com/gpu": "1"}}, "no node lists example.com/gpu", id="a resource"
+            ),
+        ],
+    )
+    def test_one_of_which_nobody_knows_whether_it_is_scheduled_may_take_the_room(self, facts: Object, why: str) -> None:
+        pending = pod_object("waiting", node="", owners=["ReplicaSet/other"], **{"cpu": "2", "priority": 20, **facts})
+
+        landing = consider(self.snapshot(pending))
+
+        assert (landing.verdict, landing.node) == (LANDS_IF, "a")
+        (condition,) = landing.conditions
+        assert condition.startswith(f"pending pod default/waiting may be scheduled there first ({why}")
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            pytest.param({"cpu": "3"}, id="it does not fit either"),
+            pytest.param({"cpu": "2", "priority": 5}, id="it comes later"),
+        ],
+    )
+    def test_one_of_which_nobody_knows_that_is_in_nobodys_way_changes_nothing(self, facts: Object) -> None:
+        pending = pod_object(
+            "waiting", node="", owners=["ReplicaSet/other"], scheduler="volcano", **{"priority": 20, **facts}
+        )
+
+        assert consider(self.snapshot(pending)).verdict is LANDS
+
+    def test_ones_of_which_nobody_knows_close_one_node_each(self) -> None:
+        """Two of them leave the third node; three may leave none."""
+        nodes = [node_object(name, cpu="2") for name in "bc"]
+        pending = [
+            pod_object(f"waiting-{n}", node="", cpu="2", priority=20, owners=["ReplicaSet/other"], scheduler="volcano")
+            for n in range(3)
+        ]
+
+        assert consider(self.snapshot(*nodes, *pending[:2])).verdict is LANDS
+        assert consider(self.snapshot(*nodes, *pending)).verdict is LANDS_IF
+
     def test_one_of_lower_priority_comes_later(self) -> None:
         snapshot = self.snapshot(pod_object("waiting", node="", cpu="2", priority=5, owners=["ReplicaSet/other"]))
 
@@ -163,16 +206,16 @@ class TestPendingPods:
 
         assert consider(snapshot).verdict is NO
 
-    def test_one_of_an_unknown_scheduler_is_left_out_with_a_warning(self) -> None:
+    def test_one_of_an_unknown_scheduler_is_told_in_a_warning(self) -> None:
         foreign = pod_object("waiting", node="", cpu="2", priority=20, scheduler="volcano", owners=["ReplicaSet/x"])
         snapshot = self.snapshot(foreign)
         prover = LandingProver(snapshot)
 
         landing = prover.consider(pod_named(snapshot, "victim"))
 
-        assert landing.verdict is LANDS
+        assert landing.verdict is LANDS_IF
         assert prover.warnings == (
-            "1 pending pod is not counted as competing with replacements: scheduler volcano is not modelled",
+            "it is unknown whether 1 pending pod is scheduled before replacement pods: scheduler volcano is not modelled",
         )
 
     def test_label_of_koordinator_names_its_scheduler(self) -> None:
@@ -182,7 +225,7 @@ class TestPendingPods:
         prover = LandingProver(self.snapshot(relabelled))
 
         assert prover.warnings == (
-            "1 pending pod is not counted as competing with replacements: scheduler volcano is not modelled",
+            "it is unknown whether 1 pending pod is scheduled before replacement pods: scheduler volcano is not modelled",
         )
 
     def test_one_of_a_known_scheduler_is_not_called_foreign(self) -> None:
@@ -193,7 +236,7 @@ class TestPendingPods:
         prover = LandingProver(cluster_of(node_object("a"), *waiting))
 
         assert prover.warnings == (
-            "2 pending pods are not counted as competing with replacements:"
+            "it is unknown whether 2 pending pods are scheduled before replacement pods:"
             " koordinator.sh/gpu resources are not modelled (DeviceShare)",
         )
 

@@ -13,6 +13,7 @@ from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
 from descheduler.placement.landings.candidates import Candidate, UnplacedReplacement
 from descheduler.placement.landings.competitors import CompetitorFinder, competitor_condition, forestalled
+from descheduler.placement.landings.doubtful_rivals import rival_of
 from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
 from descheduler.placement.landings.landing import Landing, LandingVerdict
@@ -26,6 +27,7 @@ from descheduler.placement.landings.verdicts import (
     of_live_size,
     of_template_size,
     on_any,
+    under_condition,
     verdict_of,
 )
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -34,6 +36,7 @@ from descheduler.placement.shadow.undo_log import WhatIf
 __all__ = ["Decider"]
 
 _LEAST_PRIORITY = -(2**31)
+_WITHOUT_DOUBT = (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
 
 
 class Decider:
@@ -68,10 +71,24 @@ class Decider:
         """
         with self._cluster.what_if() as trial:
             self._early_rooms.give_up(candidate.victim)
-            decision = self._beside_others(candidate, self._settle(candidate, trial))
+            decision = self._beside_doubtful(candidate, self._settle(candidate, trial))
+            decision = self._beside_others(candidate, decision)
             if decision.landing.settled not in self._unbooked:
                 trial.keep()
             return decision
+
+    def _beside_doubtful(self, candidate: Candidate, decision: Decision) -> Decision:
+        """`decision` under the condition that no pending pod takes the room of which it is unknown whether it can."""
+        landing, unplaced = decision.landing, candidate.unplaced
+        if (
+            unplaced is None
+            or unplaced.held_on
+            or landing.settled not in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
+        ):
+            return decision
+        pods = list(self._pending.doubtful(_first_priority(unplaced)))
+        rival = rival_of(pods, unplaced, landing.node or "", self._cluster) if pods else None
+        return decision if rival is None else replace(decision, landing=under_condition(landing, rival.condition))
 
     def _beside_others(self, candidate: Candidate, decision: Decision) -> Decision:
         """`decision`, which is likely at best where it depends on nodes that nobody knows of other pods."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from operator import neg
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,7 +17,7 @@ from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed
 
-__all__ = ["Competitor", "Group", "UnitGroup"]
+__all__ = ["Competitor", "DoubtfulPod", "Group", "UnitGroup"]
 
 
 class Competitor(msgspec.Struct, eq=False):
@@ -43,6 +44,20 @@ class Competitor(msgspec.Struct, eq=False):
     def is_nominated(self) -> bool:
         """Whether its scheduler has named its node already, after it preempted others there."""
         return self.group is None
+
+
+class DoubtfulPod(NamedTuple):
+    """A pending pod, the form in which it would be placed, who would place it, and what is not modelled of that."""
+
+    pod: Pod
+    form: Pod
+    scheduler: SchedulerModel
+    doubt: str
+
+    @property
+    def condition(self) -> str:
+        """What a landing hangs on where the pod may be in its way."""
+        return f"pending pod {self.pod.key} may be scheduled there first ({self.doubt})"
 
 
 class Group:

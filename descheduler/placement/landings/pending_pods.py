@@ -16,8 +16,8 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import first_of_ties
 from descheduler.placement.framework.schedulers import Schedulers
-from descheduler.placement.framework.units import place_unit, queue_order
-from descheduler.placement.landings.pending_groups import Competitor, Group, UnitGroup
+from descheduler.placement.framework.units import place_unit, priority_of, queue_order
+from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod, Group, UnitGroup
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import PODS_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -49,10 +49,12 @@ class PendingPods:
         self._turns = count()
         self.placed: list[Competitor] = []
         self._doubts: dict[int, str] = {}
+        self._doubtful: list[Pod] = []
         waiting = [pod for pod in (*cluster.snapshot.pods, *schedulers.queued_beside()) if _is_waiting(pod)]
         for pod in sorted(waiting, key=queue_order):
             if doubt := schedulers.doubt(pod):
                 self._doubts[id(pod)] = doubt
+                self._doubtful.append(pod)
             elif pod.nominated_node_name in cluster.table.index:
                 self._nominate(pod)
             else:
@@ -68,6 +70,17 @@ class PendingPods:
         """Why a pending pod of the snapshot is left out; empty for one that is not."""
         group = self._groups.get(self._cluster.placement_class(self._forms.form_of(pod)))
         return self._doubts.get(id(pod), "") or ("" if group is None or group.seat_of(pod) is None else group.doubt)
+
+    def doubtful(self, lowest_priority: int) -> Iterator[DoubtfulPod]:
+        """The pods of at least `lowest_priority` of which it is unknown whether they are scheduled."""
+        for pod in self._doubtful:
+            form = self._forms.form_of(pod)
+            if priority_of(form) >= lowest_priority:
+                yield DoubtfulPod(pod, form, self._schedulers.scheduler_of(pod), self._doubts[id(pod)])
+        for group in self._in_order:
+            if group.doubt and group.priority >= lowest_priority:
+                pods = (group.pods[seat] for seat in reversed(group.waiting))
+                yield from (DoubtfulPod(pod, self._forms.form_of(pod), group.scheduler, group.doubt) for pod in pods)
 
     def add(self, pod: Pod) -> None:
         """Puts `pod` at the end of the queue of its priority."""
