@@ -215,7 +215,8 @@ class TestPendingPods:
 
         assert landing.verdict is LANDS_IF
         assert prover.warnings == (
-            "it is unknown whether 1 pending pod is scheduled before replacement pods: scheduler volcano is not modelled",
+            "it is unknown whether 1 pending pod is scheduled before replacement pods:"
+            " scheduler volcano is not modelled",
         )
 
     def test_label_of_koordinator_names_its_scheduler(self) -> None:
@@ -225,7 +226,8 @@ class TestPendingPods:
         prover = LandingProver(self.snapshot(relabelled))
 
         assert prover.warnings == (
-            "it is unknown whether 1 pending pod is scheduled before replacement pods: scheduler volcano is not modelled",
+            "it is unknown whether 1 pending pod is scheduled before replacement pods:"
+            " scheduler volcano is not modelled",
         )
 
     def test_one_of_a_known_scheduler_is_not_called_foreign(self) -> None:

@@ -71,7 +71,8 @@ def largest_part(landings: LandingBook, moves: Sequence[Move], evicted: Iterable
 def later_waves(landings: LandingBook, moves: Sequence[Move]) -> Mapping[PodIdentity, int]:
     """The waves of `moves` that are carried out in waves: the replacements of each land in every order.
 
-    They follow one another as the moves were granted, and a wave of the plan is never joined with another one.
+    They follow one another as the moves were granted, and a wave of the plan is never joined with another one. No move
+    counts on room that another one of its wave gives up: that eviction may be refused when it is called.
     """
     asked, leaving = frozenset(landings.has_to_land()), [pod for pod, _ in landings.leaving]
     planned = {move.pod: move for move in moves}
@@ -82,7 +83,8 @@ def later_waves(landings: LandingBook, moves: Sequence[Move]) -> Mapping[PodIden
     ):
         units = list(group)
         while units:
-            taken = _longest_start(landings, units, asked, start)
+            alone = max(landings.standing_alone(units, asked, start), 1)
+            taken = _longest_start(landings, units[:alone], asked, start)
             number, wave = number + 1, [pod for unit in units[:taken] for pod in unit]
             waves.update((identity_of(pod), number) for pod in wave)
             start, units = start + len(wave), units[taken:]

@@ -6,8 +6,8 @@ profile names, tells it of every booked eviction, and imports numpy only when so
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -134,6 +134,24 @@ class LandingBook:
                 with prover.as_of(after):
                     found.update(prover.unproven(pods, own))
         return frozenset(found)
+
+    def standing_alone(self, units: Sequence[Sequence[Pod]], asked: Container[Pod], after: int) -> int:
+        """How many of `units` come before the first with a pod among `asked` that needs room of another unit.
+
+        Such a pod finds no node for its replacement once the first `after` of those who are booked have settled and its
+        own unit leaves.
+        """
+        settings = {each.pod: each.settings for each in self._leaving}
+        with ExitStack() as stack:
+            for _, prover in self._provers:
+                stack.enter_context(prover.as_of(after))
+            for index, unit in enumerate(units):
+                for pod in (pod for pod in unit if pod in asked):
+                    self.num_judged += 1
+                    mates = [mate for mate in unit if mate is not pod]
+                    if not _lands(self._prover(settings[pod]).consider(pod, mates=mates)):
+                        return index
+        return len(units)
 
     def landing_of(self, pod: Pod) -> Landing | None:
         """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""

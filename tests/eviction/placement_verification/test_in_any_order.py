@@ -80,6 +80,25 @@ def test_all_are_evicted_in_waves_where_jobs_carry_them_out() -> None:
     assert (decisions.together.verdict.value, decisions.together.is_proven) == ("lands", True)
 
 
+def test_a_pod_that_needs_the_room_of_another_one_is_evicted_in_a_later_wave() -> None:
+    """The eviction of that other one may be refused when it is called."""
+    nodes = [
+        make_node("a", cpu="4", taints=["batch=yes:NoSchedule"]),
+        make_node("b", cpu="4", taints=["old=yes:NoSchedule"]),
+        make_node("c", cpu="3500m"),
+    ]
+    batch = {"key": "batch", "operator": "Exists"}
+    pods = [
+        make_pod("first", node="a", cpu="3", labels={"app": "first"}),
+        make_pod("second", node="b", cpu="3800m", labels={"app": "second"}, tolerations=[batch]),
+    ]
+    web = Workload("ReplicaSet", "default", "web", "replicaset-web", 2)
+
+    decisions = run(nodes, pods, by_jobs(), kinds=JOBS, workloads={web.uid: web})
+
+    assert [(move.pod.name, move.wave) for move in decisions.moves] == [("first", 1), ("second", 2)]
+
+
 def by_jobs() -> dict[str, Any]:
     """A policy whose evictions are carried out as PodMigrationJobs."""
     policy = policy_of(kind="DeschedulerConfiguration")
