@@ -62,7 +62,7 @@ class Reason(Enum):
         "the reservation of the node is not violated in enough runs in a row yet",
     )
     LIMIT_REACHED = "LimitReached", "an eviction limit of the policy is reached"
-    DISRUPTION_BUDGET = "DisruptionBudget", "the PodDisruptionBudget of the pod allows no more disruptions"
+    DISRUPTION_BUDGET = "DisruptionBudget", "the PodDisruptionBudget of the pod allows no disruption now"
     GANG_MINIMUM = (
         "GangMinimum",
         "the gang of the pod would have fewer running pods than it needs (min-available), and is not evicted as a whole"
@@ -90,12 +90,18 @@ class Reason(Enum):
     OWNER_FAILS = "OwnerFails", "the eviction would fail or end the Job of the pod, or its index"
     NO_LANDING = "NoLanding", "the replacement pod cannot be scheduled onto any node"
     ELASTIC_QUOTA = "ElasticQuota", "the elastic quota of the replacement pod has no room for it"
-    CONDITIONAL_LANDING = "ConditionalLanding", "the replacement pod can be scheduled only under a condition"
+    CONDITIONAL_LANDING = (
+        "ConditionalLanding",
+        "the replacement pod can be scheduled only under a condition (onConditional)",
+    )
     ORDER_DEPENDENT = (
         "OrderDependentLanding",
         "with the other replacement pods of the run, their order decides whether all of them can be scheduled",
     )
-    UNKNOWN_LANDING = "UnknownLanding", "it is unknown whether the replacement pod can be scheduled"
+    UNKNOWN_LANDING = (
+        "UnknownLanding",
+        "it is unknown whether a replacement pod is created, or can be scheduled (onUnknown)",
+    )
     RETURNS_TO_SOURCE = "ReturnsToSource", "the replacement pod would be scheduled onto the same node again"
     SELECTED_AGAIN = (
         "SelectedAgain",

@@ -147,7 +147,7 @@ def _left_aside(plan: Plan) -> Mapping[str, str]:
         else "",
         "Not evicted": f"{counted(len(plan.refusals), 'pod')} ({by_code})" if plan.refusals else "",
         "Limits reached": "; ".join(_limits(plan)),
-        "Selected again": f"{counted(repeated, 'further request')} for pods of this plan" if repeated else "",
+        "Requested again": f"{counted(repeated, 'further request')} for pods of this plan" if repeated else "",
     }
 
 
