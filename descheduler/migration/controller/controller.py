@@ -28,6 +28,7 @@ from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.task_limits import TaskLimits
 from descheduler.migration.controller.turns import Judge, Turns
+from descheduler.migration.dispatch.departures import Unscheduled
 from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.migration.dispatch.limits import LimitLedger, Room
 from descheduler.migration.dispatch.server_patience import ServerPatience
@@ -37,6 +38,7 @@ from descheduler.migration.events.job_listener import EveryListener
 from descheduler.migration.job.conditions import aborted, failed
 from descheduler.migration.job.steps import End, Evict
 from descheduler.migration.ports import RemovalPort
+from descheduler.migration.replacements import is_replaced
 from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
@@ -84,6 +86,7 @@ class JobController:
         self._listener = around.listener or EveryListener()
         self._turns = Turns(judge)
         self._bundles = Bundles(())
+        self._unscheduled = Unscheduled()
         self._open_creations = OpenCreations(journal, keeper, settings.eviction, around)
         self._under_way = CallsUnderWay(around.calls)
         self._outcomes: dict[JobTask, Outcome] = {}
@@ -134,6 +137,9 @@ class JobController:
         task = self._queue.next(is_full=num_going >= self._settings.most_active)
         if task is None:
             return False
+        if why := self._unscheduled.why_stays(task.eviction):
+            self._leave_out(task, left_out(OutcomeCode.REPLACEMENT_PENDING, why))
+            return True
         self._queue.remove(task)
         self._activate(task)
         new_job, task.job_name = with_time_for_waves(self._new_job(task.eviction), task), self._journal.new_name()
@@ -279,7 +285,7 @@ class JobController:
         if replacement is not None and replacement.is_ready:
             task.landed_on = replacement.node_name
         ending = ended(task, now)
-        is_left = ending.code is OutcomeCode.DONE and not task.landed_on and bool(task.eviction.controller_uid)
+        is_left = ending.code is OutcomeCode.DONE and not task.landed_on and is_replaced(task.eviction)
         if not is_left or task.is_adopted:
             self._finish(task, ending)
             return
@@ -288,6 +294,8 @@ class JobController:
         if now < task.ends_at:
             task.wait(now)
         else:
+            if replacement is None or not replacement.node_name:
+                self._unscheduled.note(task.eviction)
             self._finish(task, not_landed(task))
 
     def _answered(self, task: JobTask, pod: Pod | None, response: EvictionResponse) -> None:

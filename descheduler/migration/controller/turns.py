@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.job.surge import SCALE_BACK
-from descheduler.migration.recheck.footprints import Asked
+from descheduler.migration.recheck.footprints import Asked, Judged
 from descheduler.model.pod import Pod
 
 __all__ = ["Judge", "Turn", "Turns"]
@@ -22,8 +22,8 @@ _GOOD_FOR_SECONDS = 5.0
 class Judge(Protocol):
     """Says which moves no longer hold; `migration.recheck.footprints.Footprints` is the real one."""
 
-    def objections(self, wave: Sequence[Asked], under_way: Collection[str]) -> dict[str, str]:
-        """UID of each pod of `wave` whose move no longer holds → why, in a sentence. Raises KubeError."""
+    def judge(self, wave: Sequence[Asked], under_way: Collection[str]) -> Judged:
+        """What is found of `wave`. Raises KubeError."""
 
 
 @dataclass(slots=True, eq=False)
@@ -77,7 +77,7 @@ class Turns:
 
     def judge(
         self,
-        submit: Callable[[Callable[[], dict[str, str]]], Future[Any]],
+        submit: Callable[[Callable[[], Judged]], Future[Any]],
         now: float,
         may_go: Callable[[JobTask], bool],
         under_way: Collection[str],
@@ -89,7 +89,7 @@ class Turns:
         if not self._wave:
             return False
         asked = [_asked(turn) for turn in self._wave]
-        self._future = submit(partial(self._judge.objections, asked, under_way))
+        self._future = submit(partial(self._judge.judge, asked, under_way))
         return True
 
     def take_judgement(self, now: float) -> tuple[list[tuple[Turn, str]], Exception | None]:
@@ -102,7 +102,7 @@ class Turns:
             return [], None
         self._future = None
         try:
-            objections = future.result()
+            objections = future.result().objections
         except Exception as error:
             over = [(turn, "") for turn in self._wave if turn in self._queue]
             self._queue = [turn for turn in self._queue if turn not in self._wave]

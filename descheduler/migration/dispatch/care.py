@@ -63,9 +63,17 @@ class _WithCare:
         """Whether it was judged lately; else it is, with those that come after it."""
         if task.eviction.bundle in self._leaving or self._rechecks.is_good(task):
             return True
-        under_way = {each.eviction.uid for each in self._under_way} | self._departures.lately
-        self._rechecks.begin(self._upcoming(task), under_way)
+        if not self._rechecks.is_waiting(task):
+            under_way = {each.eviction.uid for each in self._under_way} | self._departures.lately
+            granted = {each.eviction.uid for each in self._departures.tasks}
+            self._rechecks.begin(self._upcoming(task), under_way, granted)
         return False
+
+    def why_stays(self, task: EvictionTask) -> str:
+        """Which replacement has no node that was to have one by now, unless others of its bundle have begun."""
+        if task.eviction.bundle in self._leaving:
+            return ""
+        return self._departures.unscheduled.why_stays(task.eviction)
 
     def _upcoming(self, first: EvictionTask) -> list[EvictionTask]:
         """`first`, and as many after it as can begin while what is found now is good; bundles are whole."""
@@ -101,6 +109,7 @@ class _WithCare:
         """Where the pod leaves, its replacement is awaited; where it stays, all that counted on that is judged anew."""
         if kind.uses_limits:
             self._departures.began(task)
+            self._rechecks.wake()
         else:
             self._end(task)
             self._rechecks.forget()

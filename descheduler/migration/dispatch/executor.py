@@ -137,7 +137,7 @@ class _Execution:
         if self._waiting and until_due <= 0:
             return self._waiting[0][2], 0.0
         while (task := self._order.next()) is not None:
-            reason = self._never_sent(task.eviction)
+            reason = self._never_begun(task)
             room, limit = self._ledger.room_for(task.eviction) if reason is None else (Room.FULL, "")
             if room is Room.AWAITED or (room is Room.FREE and self._bundles.awaits(task.eviction)):
                 break
@@ -148,6 +148,12 @@ class _Execution:
             self._order.remove(task)
             self._leave_out(task, *(reason or (OutcomeCode.LIMIT, limit)))
         return None, until_due if self._waiting or self._in_flight or self._order else 0.0
+
+    def _never_begun(self, task: EvictionTask) -> tuple[OutcomeCode, str] | None:
+        if (reason := self._never_sent(task.eviction)) is not None:
+            return reason
+        why = self._order.why_stays(task)
+        return (OutcomeCode.REPLACEMENT_PENDING, why) if why else None
 
     def _never_sent(self, eviction: PlannedEviction) -> tuple[OutcomeCode, str] | None:
         if eviction.dry:

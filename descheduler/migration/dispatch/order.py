@@ -26,6 +26,9 @@ class Order(Protocol):
     def is_ready(self, task: EvictionTask) -> bool:
         """Whether `task`, which is next, may be called now; it is seen to that it soon may."""
 
+    def why_stays(self, task: EvictionTask) -> str:
+        """Why `task`, which is next, does not begin any more because of pods that left before; "" where it may."""
+
     def remove(self, task: EvictionTask) -> None:
         """It waits no more."""
 
@@ -63,6 +66,11 @@ class AsPlanned:
         """Always."""
         del task
         return True
+
+    def why_stays(self, task: EvictionTask) -> str:
+        """Nothing."""
+        del task
+        return ""
 
     def remove(self, task: EvictionTask) -> None:
         """It is the first."""

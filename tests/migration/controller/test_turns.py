@@ -8,7 +8,7 @@ from typing import Any
 
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Turns
-from descheduler.migration.recheck.footprints import Asked
+from descheduler.migration.recheck.footprints import Asked, Judged
 from descheduler.plan.planned import PlannedEviction
 from tests.builders import make_pod
 
@@ -16,10 +16,10 @@ from tests.builders import make_pod
 class AgainstAll:
     """Objects to every move."""
 
-    def objections(self, wave: Sequence[Asked], under_way: Collection[str]) -> dict[str, str]:
+    def judge(self, wave: Sequence[Asked], under_way: Collection[str]) -> Judged:
         """A sentence each."""
         del under_way
-        return {asked.eviction.uid: "its node has changed" for asked in wave}
+        return Judged({asked.eviction.uid: "its node has changed" for asked in wave})
 
 
 class Later:
