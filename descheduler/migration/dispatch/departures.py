@@ -11,8 +11,8 @@ from functools import partial
 from typing import Protocol
 
 from descheduler.kube.errors import KubeError
-from descheduler.migration.dispatch.eviction_task import EvictionTask
 from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Arrival", "AwaitLanding", "Departures", "Unscheduled"]

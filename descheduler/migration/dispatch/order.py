@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol
 
-from descheduler.migration.dispatch.eviction_task import EvictionTask
 from descheduler.migration.dispatch.judgement import Judgement
+from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.plan.outcome import OutcomeKind
 
 __all__ = ["AsPlanned", "Order"]

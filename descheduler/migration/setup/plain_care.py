@@ -15,6 +15,7 @@ from descheduler.migration.dispatch.care import Care
 from descheduler.migration.dispatch.departures import Arrival, Departures
 from descheduler.migration.dispatch.rechecks import Rechecks
 from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.job.conditions import with_condition
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.pods import read_pod
@@ -33,9 +34,8 @@ __all__ = ["plain_care"]
 def plain_care(objects: ObjectCalls, snapshot: Snapshot, settings: ExecutorSettings, around: Surroundings) -> Care:
     """The care for plain evictions of plans over `snapshot`."""
     footprints = Footprints(objects, snapshot, leaving_make_room=True)
-    return Care(
-        Departures(_Landings(objects, around), around), Rechecks(_JudgeAgain(objects, footprints), settings, around)
-    )
+    rechecks = Rechecks(_JudgeAgain(objects, footprints), around)
+    return Care(Departures(_Landings(objects, around), around), rechecks, settings, around)
 
 
 class _JudgeAgain:
@@ -45,11 +45,9 @@ class _JudgeAgain:
         self._objects = objects
         self._footprints = footprints
 
-    def __call__(
-        self, evictions: Sequence[PlannedEviction], under_way: Collection[str], granted: Collection[str]
-    ) -> Judged:
+    def __call__(self, tasks: Sequence[EvictionTask], under_way: Collection[str], granted: Collection[str]) -> Judged:
         """Raises KubeError."""
-        asked = [found for each in evictions if (found := self._asked(each)) is not None]
+        asked = [found for each in tasks if (found := self._asked(each.eviction)) is not None]
         return self._footprints.judge(asked, under_way, granted)
 
     def _asked(self, eviction: PlannedEviction) -> Asked | None:

@@ -14,7 +14,7 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.care import Care
-from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.dispatch.plain import execute
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.plain_care import plain_care
 from descheduler.placement.landings.landing import Landing, LandingVerdict
