@@ -11,8 +11,8 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     default_configuration,
 )
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -62,7 +62,7 @@ class Schedulers:
         """What waits for a node beside the pods of the snapshot, where the scheduler that it names places it."""
         for name, row in self._plugins.items():
             for pod in () if row.queues is None else row.queues(self._cluster.snapshot):
-                if not self.is_foreign(pod) and name in self.scheduler_of(pod).profile.running:
+                if not self.is_foreign(pod) and self.scheduler_of(pod).runs(name):
                     yield pod
 
     def is_foreign(self, pod: Pod) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from enum import Enum
 
 import msgspec
 
@@ -20,9 +21,12 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = [
     "About",
+    "Compares",
+    "Preference",
     "SchedulingPlugin",
     "annotations_read_by",
     "by_requests",
+    "check_annotations",
     "kinds_read_by",
     "own_node",
     "shadow_cluster_of",
@@ -38,6 +42,34 @@ class About(msgspec.Struct, frozen=True):
     check: str = ""
     preference: str = ""
     reasons: tuple[str, ...] = ()
+
+
+class Compares(Enum):
+    """What of a node a plugin compares with what a pod asks for: nodes it closes may open when pods leave them."""
+
+    REQUESTS = "requests"
+    PARTS = "parts of nodes"
+    CPUS = "single CPUs"
+
+
+class Preference(msgspec.Struct, frozen=True):
+    """Which nodes are preferred by what is free there: those with more of it, or by `packing_weights` full ones.
+
+    The weights are those of resources, empty where full nodes are not preferred. `prefers_idle_parts` says that parts
+    of nodes, such as GPUs, are preferred which have more left.
+    """
+
+    prefers_empty_nodes: bool = False
+    prefers_idle_parts: bool = False
+    packing_weights: Mapping[str, int] = msgspec.field(default_factory=dict)
+
+    def __or__(self, other: Preference) -> Preference:
+        """Both together, of which not both speak of the same."""
+        return Preference(
+            self.prefers_empty_nodes or other.prefers_empty_nodes,
+            self.prefers_idle_parts or other.prefers_idle_parts,
+            self.packing_weights or other.packing_weights,
+        )
 
 
 def _no_doubt(profile: SchedulerProfile) -> str:
@@ -66,6 +98,8 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     plugin place them.
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
     `doubt` says what it decides about every pod of a profile that is not modelled, "" for nothing.
+    `compares` says what of a node its filter compares with what the pod asks for, None where it compares nothing, and
+    `prefers` which nodes it gives a higher score for what is free there.
     `is_optional` says that a scheduler of another kind may do without it: what it refuses, the kubelet, the storage or
     the API server would take, and known schedulers let it be switched off.
     """
@@ -79,6 +113,8 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     preempts: bool = False
     is_modelled: bool = True
     doubt: Callable[[SchedulerProfile], str] = _no_doubt
+    compares: Compares | None = None
+    prefers: Callable[[SchedulerProfile], Preference] | None = None
     is_optional: bool = False
     reads_annotations: tuple[str, ...] = ()
     marks: Callable[[Snapshot], Mark | None] | None = None
@@ -89,6 +125,13 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
 def annotations_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:
     """The annotations of pods that any of the plugins reads."""
     return frozenset(key for row in rows for key in row.reads_annotations)
+
+
+def check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugin]) -> None:
+    """Raises ValueError when pods of one class of `cluster` may differ in what a plugin reads."""
+    missing = annotations_read_by(rows.values()) - cluster.read_annotations.keys
+    if missing:
+        raise ValueError(f"the shadow cluster does not tell pods apart by {', '.join(sorted(missing))}")
 
 
 def shadow_cluster_of(

@@ -87,7 +87,7 @@ class _Play:
         if expected["node"] not in ties:
             return f"placed on one of {ties}, expected {expected['node']}"
         _take_as_recorded(evaluation, names.index(expected["node"]), expected["reservation"])
-        placed = put_on_node(self._scheduler, evaluation, names.index(expected["node"])).placed
+        placed = put_on_node(evaluation, names.index(expected["node"])).placed
         used = [taken.held.name for _, taken in placed.takings if isinstance(taken, Use)]
         for name in used:
             self._owners.setdefault(name, []).append(pod)
@@ -97,7 +97,7 @@ class _Play:
         evaluation = self._scheduler.evaluate(held.pod)
         choice = evaluation.choose()
         if choice is not None:
-            put_on_node(self._scheduler, evaluation, choice.node)
+            put_on_node(evaluation, choice.node)
 
     def _at_the_end(self, held: HeldReservation, expected: Mapping[str, Any]) -> str:
         owners = sorted(pod.name for pod in self._owners.get(held.name, ()))

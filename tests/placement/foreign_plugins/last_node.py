@@ -6,6 +6,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Choice, Evaluation
 from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -21,9 +22,9 @@ class LastNode(Scheduler):
     def __init__(self, cluster: ShadowCluster) -> None:
         super().__init__(cluster, _PROFILE, plugins=PLUGINS)
 
-    def doubt(self, pod: Pod) -> str:
+    def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
         """Says so of pods that ask for nothing."""
-        return "" if pod.spec.requests else "it asks for nothing"
+        return "" if about is not DoubtOf.LANDING or pod.spec.requests else "it asks for nothing"
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The last node."""

@@ -146,7 +146,7 @@ class World:
         choice = evaluation.choose()
         assert choice is not None, self.reasons(pod)
         index = choice.node if node is None else self.cluster.table.index[node]
-        return put_on_node(self.scheduler, evaluation, index)
+        return put_on_node(evaluation, index)
 
 
 def prover_of(*objects: Object, reserves: bool = True) -> LandingProver:
