@@ -15,9 +15,9 @@ from descheduler.placement.configuration.kube_scheduler.configuration import Sch
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler_model import SchedulerModel
-from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 from descheduler.report.explanation.placement import NodeObstacle, ObstacleCount, PlacementAnalysis, PodRefusal
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
+from typing import Protocol
 
 import msgspec
 
@@ -23,6 +24,7 @@ __all__ = [
     "About",
     "Compares",
     "Preference",
+    "Reading",
     "SchedulingPlugin",
     "annotations_read_by",
     "by_requests",
@@ -82,6 +84,18 @@ def _cautious(profile: SchedulerProfile) -> Interactions:
     return CAUTIOUS
 
 
+class Reading(Protocol):
+    """Who reads of a cluster what it says: a row of a table."""
+
+    @property
+    def reads_annotations(self) -> tuple[str, ...]:
+        """Keys of annotations of pods; all of a domain for one that ends with `/`."""
+
+    @property
+    def reads_kinds(self) -> frozenset[str]:
+        """Kinds of objects beside pods and nodes, by their keys in the table of kinds."""
+
+
 class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     """What runs under one plugin name: its row of the table.
 
@@ -122,8 +136,8 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     reads_kinds: frozenset[str] = frozenset()
 
 
-def annotations_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:
-    """The annotations of pods that any of the plugins reads."""
+def annotations_read_by(rows: Iterable[Reading]) -> frozenset[str]:
+    """The annotations of pods that any of `rows` reads."""
     return frozenset(key for row in rows for key in row.reads_annotations)
 
 
@@ -135,21 +149,24 @@ def check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugi
 
 
 def shadow_cluster_of(
-    snapshot: Snapshot, plugins: Mapping[str, SchedulingPlugin], version: KubeVersion | None = None
+    snapshot: Snapshot,
+    plugins: Mapping[str, SchedulingPlugin],
+    version: KubeVersion | None = None,
+    others: Iterable[Reading] = (),
 ) -> ShadowCluster:
-    """The shadow cluster of `snapshot` over which any of `plugins` can run."""
+    """The shadow cluster of `snapshot` over which any of `plugins` can run, and any of `others`."""
     rows = plugins.values()
     marks = (row.marks(snapshot) for row in rows if row.marks is not None)
     return ShadowCluster(
         snapshot,
         version=version,
-        reads_annotations=annotations_read_by(rows),
+        reads_annotations=annotations_read_by((*rows, *others)),
         marks=[mark for mark in marks if mark is not None],
     )
 
 
-def kinds_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:
-    """The kinds of objects that any of the plugins reads, beside pods and nodes."""
+def kinds_read_by(rows: Iterable[Reading]) -> frozenset[str]:
+    """The kinds of objects that any of `rows` reads, beside pods and nodes."""
     return frozenset(key for row in rows for key in row.reads_kinds)
 
 

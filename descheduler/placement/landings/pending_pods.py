@@ -15,9 +15,9 @@ from operator import attrgetter
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import first_of_ties
-from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.units import priority_of, queue_order
 from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod, Group, UnitGroup
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import PODS_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass

@@ -11,10 +11,8 @@ from typing import Any
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
@@ -27,6 +25,7 @@ from descheduler.placement.plugins.reservation.holdings import HeldReservation, 
 from descheduler.placement.plugins.reservation.ledgers import Use
 from descheduler.placement.plugins.reservation.plugin import ReservationReason
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from descheduler.placement.shadow.shadow_cluster import NO_NODE
 
 __all__ = ["check"]

@@ -8,6 +8,7 @@ from descheduler.placement.framework.evaluation import Choice, Evaluation
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 NAME = "last-node"
@@ -19,7 +20,7 @@ _PROFILE = SchedulerProfile(
 class LastNode(Scheduler):
     """Places pods as nobody else does; of those that ask for nothing it cannot be told where they go."""
 
-    def __init__(self, cluster: ShadowCluster) -> None:
+    def __init__(self, cluster: ShadowCluster, _configuration: object) -> None:
         super().__init__(cluster, _PROFILE, plugins=PLUGINS)
 
     def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
@@ -32,3 +33,6 @@ class LastNode(Scheduler):
             return None
         last = int(evaluation.nodes[-1])
         return Choice(last, 0, (last,), None, is_sampled=False)
+
+
+ROW = SchedulerRow(name=NAME, model=LastNode)

@@ -12,15 +12,14 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
-from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by, shadow_cluster_of
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from descheduler.placement.shadow.shadow_cluster import Placed
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.placement.foreign_plugins import node_licenses

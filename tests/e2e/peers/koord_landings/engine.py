@@ -22,11 +22,11 @@ from descheduler.placement.framework.feasibility import Attempt, Picker, first_o
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler_model import SchedulerModel
-from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.framework.units import Unit
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.e2e.kube_api import Object
 
