@@ -65,7 +65,7 @@ class Reason(Enum):
     DISRUPTION_BUDGET = "DisruptionBudget", "the PodDisruptionBudget of the pod allows no disruption now"
     GANG_MINIMUM = (
         "GangMinimum",
-        "the gang of the pod would have fewer running pods than it needs (min-available), and is not evicted as a whole"
+        "the gang of the pod would have fewer running pods than it needs (minMember), and is not evicted as a whole"
         " (onGangMinimum)",
     )
     SEVERAL_BUDGETS = (

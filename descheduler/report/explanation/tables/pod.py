@@ -75,13 +75,13 @@ _MOST_GANGS = 10
 def _gang(gang: GangFacts) -> str:
     """Its minimum, and how many of its pods there are."""
     pods = f"{gang.num_running} running, {gang.num_pending} pending"
-    if gang.min_available is None:
-        return f"{gang.name}: no PodGroup and no valid min-available; {pods}"
+    if gang.min_member is None:
+        return f"{gang.name}: no PodGroup and no valid minMember; {pods}"
     others = [each or _NO_NAME for each in dict.fromkeys(gang.group) if each != gang.name]
     more = [f"{len(others) - _MOST_GANGS:,} more"] if len(others) > _MOST_GANGS else []
     group = f", scheduled together with {', '.join([*others[:_MOST_GANGS], *more])}" if others else ""
     mode = f", mode: {gang.mode}, match-policy: {gang.match_policy}" if gang.mode else ""
-    settings = f"min-available: {gang.min_available}{mode}"
+    settings = f"minMember: {gang.min_member}{mode}"
     return f"{gang.name} ({settings}): {pods}, {gang.num_missing} missing{group}"
 
 
