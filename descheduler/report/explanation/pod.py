@@ -107,6 +107,7 @@ class PodDecision(Fields, frozen=True):
     plugin ran). `answers` has an entry for each plugin that selected the pod; when the pod is not evicted, the first
     one names what blocks its eviction. `not_selected` says why the other plugins do not select it. `num_moves_before`
     counts the pods that the run evicts before it. `filters` is empty for a pod without a node, which is not evicted.
+    `wave` is that of an evicted pod, as in `Move`, and null for all others; the run has `num_waves`.
     """
 
     outcome: Literal["evicted", "kept", "unwanted", "unjudged"]
@@ -115,6 +116,8 @@ class PodDecision(Fields, frozen=True):
     not_selected: tuple[PluginMiss, ...]
     filters: tuple[FilterAnswer, ...]
     num_moves_before: int = msgspec.field(name="movesBefore")
+    wave: int | None
+    num_waves: int = msgspec.field(name="waves")
 
 
 class ExplainedLanding(Fields, frozen=True):
