@@ -13,8 +13,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
-from descheduler.model.node import Node
-from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
+from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs

@@ -8,11 +8,10 @@ import msgspec
 
 from descheduler.cluster.decoding.koordinator.cpu_annotations import decode_pinned_cpus
 from descheduler.model.annotations import RESOURCE_STATUS_ANNOTATION
-from descheduler.model.cpu_list import cpu_list_text
 from descheduler.model.koordinator.node_topology import NodeTopology
-from descheduler.model.node import Node
-from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
+from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.cpu_list import cpu_list_text
 from descheduler.strategies.node_reservation.shortage import Shortage, held_by
 
 __all__ = ["ClosedCpus", "ReservingNode", "requests_any"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from descheduler.model.node import Node
-from descheduler.model.node_reservation import BATCH_RESOURCES
+from descheduler.model.node import BATCH_RESOURCES, Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO, ceil_milli, ceil_value
 from descheduler.model.requests import CPU, PODS, ResourceList

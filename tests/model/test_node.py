@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.node_reservation import NodeReservation
+from descheduler.model.node import NodeReservation
 from tests.builders import make_node
 
 NO_BATCH = {"kubernetes.io/batch-cpu": 0, "kubernetes.io/batch-memory": 0}

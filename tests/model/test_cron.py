@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 import pytest
 
-from descheduler.model.times.cron import CronError, parse_cron
+from descheduler.model.time_windows import CronError, parse_cron
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from descheduler.model.times.cron import parse_cron
-from descheduler.model.times.time_windows import Schedule, TimeWindow
+from descheduler.model.time_windows import Schedule, TimeWindow, parse_cron
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MINUTE = timedelta(minutes=1)

@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import Requirement
-from descheduler.model.volumes.in_tree_volumes import ebs_handle, gce_handle, migrated_affinity, zones_of
+from descheduler.model.volume_sources import ebs_handle, gce_handle, migrated_affinity, zones_of
 
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 OLD_ZONE, OLD_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
