@@ -26,7 +26,7 @@ from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.chosen import ChosenMove, EarlierPlan
-from descheduler.plan.decisions import PluginFailure
+from descheduler.plan.decisions import Failure
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
@@ -53,7 +53,7 @@ class ProfilesRun(msgspec.Struct):
     `notes` are what they remember, by `memory_key`.
     """
 
-    failures: list[PluginFailure] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
     facts: dict[tuple[str, str], PluginFacts] = msgspec.field(default_factory=dict)
     notes: dict[str, bytes] = msgspec.field(default_factory=dict)
     ends_round: bool = False
@@ -63,7 +63,7 @@ class ProfilesRun(msgspec.Struct):
         """Notes the faults of plugins of other packages, each once, in the name of a profile."""
         known = {failure.message for failure in self.failures}
         new = {str(fault): fault.plugin for fault in faults if str(fault) not in known}
-        self.failures.extend(PluginFailure(profile, plugin, message) for message, plugin in new.items())
+        self.failures.extend(Failure(profile, plugin, message) for message, plugin in new.items())
 
 
 def run_profiles(
@@ -241,7 +241,7 @@ class _RunningProfile:
                 if earlier is None:
                     self._ask_for_more(name, strategy, outcome)
             except StrategyError as error:
-                outcome.failures.append(PluginFailure(self._profile.name, name, str(error)))
+                outcome.failures.append(Failure(self._profile.name, name, str(error)))
                 outcome.ends_round = True
             except PluginFault as fault:
                 faults.append(fault)

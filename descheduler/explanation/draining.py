@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.checks.budgets import BudgetLedger
-from descheduler.explanation.facts import reference
 from descheduler.model.pod import Pod
 from descheduler.report.explanation.node import DrainBlocker, DrainReason
+from descheduler.report.identities import reference
 
 __all__ = ["drain_blockers"]
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypedDict
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.budgets import explain_budgets
 from descheduler.explanation.groups import explain_group
@@ -27,7 +28,7 @@ from descheduler.explanation.watching.watched_run import RunOptions, WatchedRun,
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.policy.types import Policy
-from descheduler.report.document import API_VERSION, Fields
+from descheduler.report.document import API_VERSION
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.explanation.group import GroupExplanation
 from descheduler.report.explanation.node import NodeExplanation

@@ -14,18 +14,13 @@ from descheduler.model.pod import Pod
 from descheduler.placement.plugins.taint_toleration.explain import taint_text
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable, amount
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.report.document import PodReference
 from descheduler.report.explanation.node import BatchFigures, NodeFacts, NodeResource
 from descheduler.report.explanation.pod import PodFacts
+from descheduler.report.identities import reference
 
-__all__ = ["node_facts", "pod_facts", "reference"]
+__all__ = ["node_facts", "pod_facts"]
 
 _MEASURES = ("capacity", "margin", "reserved", "system_used", "pods_used", "pods_requested", "allocatable")
-
-
-def reference(pod: Pod) -> PodReference:
-    """How documents name a pod."""
-    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
 
 
 def pod_facts(pod: Pod, cluster: ShadowCluster, now: datetime) -> PodFacts:

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.facts import reference
 from descheduler.explanation.landings import landing_message
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.subjects import Group
@@ -17,6 +16,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing
 from descheduler.report.explanation.group import ExplainedPod, GroupExplanation, LandingCount
 from descheduler.report.explanation.pod import PluginAnswer, PodDecision, Verdict
+from descheduler.report.identities import reference
 from descheduler.report.plan.landings import landing_causes
 
 __all__ = ["count_landings", "explain_group", "verdict_word"]

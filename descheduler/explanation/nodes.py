@@ -9,7 +9,7 @@ from datetime import datetime
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.draining import drain_blockers
-from descheduler.explanation.facts import node_facts, reference
+from descheduler.explanation.facts import node_facts
 from descheduler.explanation.groups import count_landings, verdict_word
 from descheduler.explanation.landings import landing_message
 from descheduler.explanation.moved_cluster import MovedCluster
@@ -33,6 +33,7 @@ from descheduler.report.explanation.node import (
     StayCount,
 )
 from descheduler.report.explanation.pod import PluginMiss
+from descheduler.report.identities import reference
 from descheduler.report.plan.landings import landing_causes
 
 __all__ = ["explain_node", "explain_node_after", "pods_of"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.report.document import Fields
+from descheduler.documents.fields import Fields
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.outcome.document import Outcome
 from descheduler.report.outcome.status_document import Status

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from descheduler.report.document import Fields, PolicyIdentity, SnapshotIdentity
+from descheduler.documents.fields import Fields
+from descheduler.report.document import PolicyIdentity, SnapshotIdentity
 
 __all__ = [
     "SIMULATION_VERSION",

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.explanation.facts import reference
 from descheduler.explanation.koordinator.scheduling import Scheduling, is_pending, waiting_pods
 from descheduler.explanation.subjects import find_key
 from descheduler.model.koordinator.devices import AllocatedDevices, Amounts, DeviceInfo
@@ -16,6 +15,7 @@ from descheduler.placement.plugins.device_share.devices.device_state import Devi
 from descheduler.placement.plugins.device_share.requests import RequestError, device_requests
 from descheduler.placement.plugins.reservation.holdings import Holdings
 from descheduler.report.explanation.device import DeviceExplanation, DeviceFacts, DeviceUser
+from descheduler.report.identities import reference
 
 __all__ = ["explain_device"]
 

@@ -12,6 +12,7 @@ from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.pod import Pod
 from descheduler.report.document import PodReference
 from descheduler.report.explanation.migration_job import MigrationJobExplanation, MigrationJobStep
+from descheduler.report.identities import reference
 
 __all__ = ["explain_migration_job"]
 
@@ -33,9 +34,7 @@ def explain_migration_job(name: str, snapshot: Snapshot, now: datetime) -> Migra
         node=None if pod is None else pod.node_name or None,
         ends_at=job.ends_at,
         reservation=job.reservation_name or None,
-        replacement=None
-        if job.replacement is None
-        else PodReference(namespace=job.replacement.namespace, name=job.replacement.name, uid=job.replacement.uid),
+        replacement=None if job.replacement is None else reference(job.replacement),
         steps=tuple(
             MigrationJobStep(
                 type=each.type,

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.explanation.facts import reference
 from descheduler.explanation.gangs import facts_of_gang, num_starting
 from descheduler.explanation.koordinator.scheduling import Scheduling, is_pending
 from descheduler.explanation.subjects import find_key
@@ -18,6 +17,7 @@ from descheduler.model.text.counted import counted
 from descheduler.placement.plugins.coscheduling.plugin import Coscheduling
 from descheduler.report.explanation.pod import GangFacts
 from descheduler.report.explanation.pod_group import GangMember, PodGroupExplanation
+from descheduler.report.identities import reference
 
 __all__ = ["explain_pod_group"]
 

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from descheduler.cluster.decoding.koordinator.reservations import allocated_reservation
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.explanation.facts import reference
 from descheduler.explanation.koordinator.owners import owner_text
 from descheduler.explanation.koordinator.scheduling import Scheduling, is_pending, waiting_pods
 from descheduler.explanation.subjects import find_key
@@ -22,7 +21,6 @@ from descheduler.placement.plugins.reservation.matching import match
 from descheduler.placement.plugins.reservation.pod_protocol import request_of
 from descheduler.placement.plugins.taint_toleration.explain import taint_text
 from descheduler.placement.shadow.node_table import amount
-from descheduler.report.document import PodReference
 from descheduler.report.explanation.reservation import (
     ReservationExplanation,
     ReservationFacts,
@@ -30,6 +28,7 @@ from descheduler.report.explanation.reservation import (
     ReservedDevice,
     ReservedResource,
 )
+from descheduler.report.identities import reference
 
 __all__ = ["explain_reservation"]
 
@@ -110,8 +109,7 @@ def _users(found: Reservation, snapshot: Snapshot) -> Iterator[ReservationUser]:
         if listed is not None:
             yield _user(listed, is_listed=True)
         else:
-            gone = PodReference(namespace=owner.namespace, name=owner.name, uid=owner.uid)
-            yield ReservationUser(pod=gone, node=None, requests={}, is_listed=True)
+            yield ReservationUser(pod=reference(owner), node=None, requests={}, is_listed=True)
 
 
 def _user(pod: Pod, *, is_listed: bool) -> ReservationUser:

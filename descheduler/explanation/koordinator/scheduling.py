@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.facts import reference
 from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.scheduling.analysis import analyse, obstacles_on
 from descheduler.model.pod import Pod
@@ -17,6 +16,7 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.placement import NodeObstacle, PlacementAnalysis
 from descheduler.report.explanation.waiting import WaitingPod
+from descheduler.report.identities import reference
 
 __all__ = ["Scheduling", "is_pending", "waiting_pods"]
 

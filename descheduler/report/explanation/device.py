@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.report.document import Fields, PodReference
+from descheduler.documents.fields import Fields
+from descheduler.report.document import PodReference
 from descheduler.report.explanation.waiting import WaitingPod
 
 __all__ = ["DeviceExplanation", "DeviceFacts", "DeviceUser"]

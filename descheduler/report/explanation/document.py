@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from descheduler.report.document import ApiVersion, Fields, PolicyIdentity, SnapshotIdentity
+from descheduler.documents.fields import Fields
+from descheduler.report.document import ApiVersion, PolicyIdentity, SnapshotIdentity
 from descheduler.report.explanation.budget import BudgetsExplanation
 from descheduler.report.explanation.device import DeviceExplanation
 from descheduler.report.explanation.group import GroupExplanation

@@ -6,7 +6,8 @@ from datetime import datetime
 
 import msgspec
 
-from descheduler.report.document import Fields, PodReference
+from descheduler.documents.fields import Fields
+from descheduler.report.document import PodReference
 
 __all__ = ["MigrationJobExplanation", "MigrationJobStep"]
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from descheduler.report.document import Fields
+from descheduler.documents.fields import Fields
 from descheduler.report.explanation.quota import QuotaFacts
 
 __all__ = ["Deficit", "NearMiss", "NodeObstacle", "ObstacleCount", "PlacementAnalysis", "PodRefusal", "RankedNode"]

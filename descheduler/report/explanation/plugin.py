@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from descheduler.report.document import Fields
+from descheduler.documents.fields import Fields
 from descheduler.report.facts import PluginFacts
 
 __all__ = ["PluginArgument", "PluginDecisions", "PluginExplanation", "PluginUse"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.report.document import Fields
+from descheduler.documents.fields import Fields
 
 __all__ = ["QuotaExplanation", "QuotaFacts", "QuotaResource"]
 

@@ -7,7 +7,8 @@ from datetime import datetime
 
 import msgspec
 
-from descheduler.report.document import Fields, PodReference
+from descheduler.documents.fields import Fields
+from descheduler.report.document import PodReference
 from descheduler.report.explanation.placement import PlacementAnalysis
 from descheduler.report.explanation.waiting import WaitingPod
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from descheduler.report.document import Fields, PodReference
+from descheduler.documents.fields import Fields
+from descheduler.report.document import PodReference
 
 __all__ = ["WaitingPod"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from descheduler.report.document import Fields
+from descheduler.documents.fields import Fields
 from descheduler.report.outcome.document import Outcome
 from descheduler.report.plan.document import Plan
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from descheduler.plan.facts import NearestValue
 from descheduler.report.explanation.plugin import PluginDecisions
-from descheduler.report.facts import NearestValue, PluginFacts
+from descheduler.report.facts import PluginFacts
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["plugin_facts_tables"]
