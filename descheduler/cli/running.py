@@ -165,7 +165,7 @@ def _policy_of(flags: RunFlags) -> Policy:
         assert flags.policy_file is not None  # noqa: S101 - it is required then
         return load_policy_file(flags.policy_file)
     from descheduler.cycle.plugins import REGISTRY
-    from descheduler.migration_planner.room_policy import BUILT_IN, room_policy
+    from descheduler.planner.room_policy import BUILT_IN, room_policy
     from descheduler.policy.load import load_policy
 
     file = flags.policy_file
@@ -178,7 +178,7 @@ def _wanted_pods(flags: RunFlags, policy: Policy) -> Sequence[Mapping[str, objec
     room = flags.room
     if room is None or not room.is_of_requests:
         return () if room is None else room.pods
-    from descheduler.migration_planner.room_policy import scheduler_of
+    from descheduler.planner.room_policy import scheduler_of
 
     name = scheduler_of(policy)
     return [{**pod, "spec": {**pod["spec"], "schedulerName": name}} for pod in room.pods]

@@ -1,0 +1,128 @@
+"""BalanceUtilization: bring every node under its target, at the least cost of evictions."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, eviction_cost
+from descheduler.optimizer.objectives.balance_utilization import first_plan, neighbourhoods
+from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
+from descheduler.optimizer.objectives.balance_utilization.move_limits import most_relieved
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+
+__all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
+
+_VOLUME_STEPS = 20
+"""Into how many steps the size of a moved pod is cut where two plans are else equal."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BalanceUtilization:
+    """No node above `ceiling` (int64[N, R], in the units of the problem's `need`), by the cheapest evictions.
+
+    A value is (nodes over their ceiling, cost of the moves). A node that is under its ceiling is never taken over it.
+    """
+
+    ceiling: Ints
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Nodes first, then evictions."""
+        return ("nodes over target", "eviction cost")
+
+    def prepare(self, problem: Problem) -> BalanceUtilizationGoal:
+        """Raises ValueError where `ceiling` is not of the problem's nodes and resources, or nodes share parts."""
+        problem.refuse_parts("BalanceUtilization")
+        if self.ceiling.shape != problem.capacity.shape:
+            raise ValueError(f"ceiling: shape {self.ceiling.shape}, expected {problem.capacity.shape}")
+        return BalanceUtilizationGoal(problem, self.ceiling)
+
+
+class BalanceUtilizationGoal:
+    """`BalanceUtilization` over one problem."""
+
+    def __init__(self, problem: Problem, ceiling: Ints) -> None:
+        self.problem = problem
+        self.ceilings = Ceilings(problem, ceiling)
+        self._over_weight = 1.0 + 2.0 * float(problem.cost.sum())
+
+    def value(self, assignment: Ints) -> Value:
+        """(nodes over their ceiling, cost of the moves)."""
+        over = (self.problem.usage(assignment) > self.ceilings.ceiling.T).any(axis=1)
+        return int(over.sum()), int(self.problem.cost[self.problem.moved(assignment)].sum())
+
+    def bound(self) -> Value:
+        """(hot nodes that stay hot whatever limits let go, sum of as many cheapest covers as there are others)."""
+        fewest = {node: len(pods) for node, pods in self.ceilings.fewest.items()}
+        relieved = most_relieved(self.problem, fewest)
+        costs = sorted(cover.bound for cover in self.ceilings.covers.values() if cover is not None)
+        return len(self.ceilings.hot) - relieved, sum(costs[:relieved])
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Nodes that are under their ceiling have no more capacity than that."""
+        ceiling = np.minimum(self.ceilings.ceiling.T.astype(np.int64), self.problem.capacity)
+        over = np.asarray((self.problem.usage(assignment) > ceiling).any(axis=1))
+        return dataclasses.replace(self.problem, capacity=np.where(over[:, None], self.problem.capacity, ceiling))
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """Being over counts more than all evictions together, and each hundredth of a node more than one eviction."""
+        excess = np.zeros(usage.shape[1:])
+        for resource, used in enumerate(usage):
+            above = np.maximum(used - self.ceilings.ceiling[resource, nodes], 0.0)
+            excess += above * self.ceilings.scale[resource, nodes]
+        cost: Floats = (excess > 0) * self._over_weight + excess * (100.0 * self._over_weight)
+        return cost
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost."""
+        return eviction_cost(self.problem, pods, nodes)
+
+    def first_plan(self, placement: Placement) -> None:
+        """The pods of all covers, largest first, each to the node that it fits best."""
+        first_plan.place_covers(self.ceilings, placement)
+        self.tidy(placement)
+
+    def tidy(self, placement: Placement) -> None:
+        """Pods whose old node is over its ceiling with or without them go home."""
+        first_plan.send_home(self.ceilings, placement)
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """Hot nodes with nodes that have room; None at the bound."""
+        return neighbourhoods.choose(self.ceilings, placement, rng, num_pods)
+
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+        """Minimises nodes over, then cost, then how much is moved."""
+        for node in neighbourhood.nodes.tolist():
+            over = None
+            if self.ceilings.was_hot[node]:
+                over = model.new_bool()
+                model.minimise([int(self._over_weight) * (2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1)], [over])
+            for resource in range(self.problem.num_resources):
+                model.limit_load(node, resource, float(self.ceilings.ceiling[resource, node]), unless=over)
+            if over is not None:
+                self._add_cover(model, neighbourhood, node, over)
+        self._add_moves(model, neighbourhood)
+
+    def _add_cover(self, model: Model, neighbourhood: Neighbourhood, node: int, over: Term) -> None:
+        """A hot node costs its cover: implied by its ceiling, but in fractions of pods only until it is said."""
+        cover = self.ceilings.covers[node]
+        own = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] == node]
+        if cover is not None and len(own) == self.ceilings.num_evictable[node]:
+            costs = self.problem.cost[own].tolist()
+            model.at_least(costs, [model.has_moved(pod) for pod in own.tolist()], cover.bound, unless=over)
+
+    def _add_moves(self, model: Model, neighbourhood: Neighbourhood) -> None:
+        pods = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] != PENDING]
+        steps = 2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1
+        volume = (self.problem.need[pods] * self.ceilings.scale.T[self.problem.assignment[pods]]).sum(axis=1)
+        most = max(float(volume.max(initial=0.0)), 1e-12)
+        weights = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
+        model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])

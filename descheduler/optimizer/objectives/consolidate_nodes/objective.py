@@ -1,0 +1,172 @@
+"""ConsolidateNodes: the most nodes emptied whole, at the least cost of evictions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
+from descheduler.optimizer.objectives.consolidate_nodes import neighbourhoods
+from descheduler.optimizer.objectives.consolidate_nodes.bound import most_weight_emptied
+from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
+from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily
+from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
+from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+
+__all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConsolidateNodes:
+    """Nodes emptied whole, the dearest first; a pod leaves its node only together with all others of it.
+
+    ceiling:   int64[N, R], how full a node may get by pods that it receives; None: its capacity.
+    weight:    int64[N], what a node in use costs, 1 or more; None: 1.
+    protected: bool[N], nodes that are not emptied; None: none.
+
+    Pods that are on every node (DaemonSets) are no pods here: take their requests from the capacity. Nodes without pods
+    today neither count nor receive any. A value is (weight of the nodes in use, cost of the moves).
+    """
+
+    ceiling: Ints | None = None
+    weight: Ints | None = None
+    protected: Bools | None = None
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Nodes first, then evictions."""
+        return ("nodes in use", "eviction cost")
+
+    def prepare(self, problem: Problem) -> ConsolidateNodesGoal:
+        """Raises ValueError where the arrays are not of the problem's nodes, or nodes share parts."""
+        problem.refuse_parts("ConsolidateNodes")
+        ceiling = problem.capacity if self.ceiling is None else self.ceiling
+        weight = np.ones(problem.num_nodes, np.int64) if self.weight is None else self.weight
+        protected = np.zeros(problem.num_nodes, bool) if self.protected is None else self.protected
+        if ceiling.shape != problem.capacity.shape:
+            raise ValueError(f"ceiling: shape {ceiling.shape}, expected {problem.capacity.shape}")
+        for name, values in (("weight", weight), ("protected", protected)):
+            if values.shape != (problem.num_nodes,):
+                raise ValueError(f"{name}: shape {values.shape}, expected {(problem.num_nodes,)}")
+        return ConsolidateNodesGoal(problem, Drains(problem, np.minimum(ceiling, problem.capacity), protected), weight)
+
+
+class ConsolidateNodesGoal:
+    """`ConsolidateNodes` over one problem."""
+
+    def __init__(self, problem: Problem, drains: Drains, weight: Ints) -> None:
+        self._problem, self._drains, self._weight = problem, drains, weight
+        self._used_weight = int(weight[drains.is_used].sum())
+
+    def value(self, assignment: Ints) -> Value:
+        """(weight of the nodes in use, cost of the moves)."""
+        used = np.unique(assignment[assignment >= 0])
+        moved = self._problem.moved(assignment)
+        return int(self._weight[used].sum()), int(self._problem.cost[moved].sum())
+
+    def bound(self) -> Value:
+        """(weight of the nodes in use less what volume allows to empty, what that many nodes cost at least)."""
+        emptied = most_weight_emptied(self._drains, self._weight)
+        return self._used_weight - emptied, self._least_cost(emptied)
+
+    def _least_cost(self, emptied: int) -> int:
+        """What it costs at least to empty nodes of the weight `emptied`: the cheapest per weight, the last in part."""
+        nodes = np.flatnonzero(self._drains.can_empty)
+        cost = np.array([self._problem.cost[self._drains.home[node]].sum() for node in nodes], dtype=np.float64)
+        weight = self._weight[nodes]
+        order = np.argsort(cost / np.maximum(weight, 1), kind="stable")
+        reached = np.cumsum(weight[order])
+        whole = int(np.searchsorted(reached, emptied, side="right"))
+        least = float(cost[order][:whole].sum())
+        if whole < len(order):
+            missing = emptied - (int(reached[whole - 1]) if whole else 0)
+            least += float(cost[order[whole]]) * missing / max(int(weight[order[whole]]), 1)
+        return int(np.ceil(least - 1e-6))
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Nodes that are emptied have no capacity."""
+        used = np.zeros(self._problem.num_nodes, bool)
+        used[assignment[assignment >= 0]] = True
+        return dataclasses.replace(self._problem, capacity=np.where(used[:, None], self._problem.capacity, 0))
+
+    def scheduled(
+        self, first: Iterable[int], scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
+    ) -> list[Drain]:
+        """The best sequence of drains found where `scheduler` chooses the targets; `first` are nodes to begin with."""
+        enough = most_weight_emptied(self._drains, self._weight)
+        return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, enough)
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """Nothing: single moves never empty a node."""
+        return np.zeros(usage.shape[1:])
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost."""
+        return eviction_cost(self._problem, pods, nodes)
+
+    def first_plan(self, placement: Placement) -> None:
+        """The best of the greedy orders."""
+        start = placement.at.copy()
+        plans = []
+        for order in ORDERS:
+            placement.reset(start)
+            drain_greedily(self._drains, placement, order, self._weight)
+            plans.append(placement.at.copy())
+        placement.reset(min(plans, key=self.value))
+
+    def tidy(self, placement: Placement) -> None:
+        """Nothing: nodes are emptied whole or not at all."""
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """Nodes that might be emptied, with nodes that stay and have room."""
+        return neighbourhoods.choose(self._drains, placement, rng, num_pods)
+
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+        """Minimises the weight of nodes in use, then cost; of what is equal the model's random choice."""
+        emptied = self._drains.is_emptied(placement)
+        inside = set(neighbourhood.pods.tolist())
+        steps = 2 * len(neighbourhood.pods) + 1
+        most = 1 + int(self._problem.cost[neighbourhood.pods].sum())
+        for node in neighbourhood.nodes.tolist():
+            for resource in range(self._problem.num_resources):
+                model.limit_load(node, resource, float(self._drains.limit[resource, node]))
+            home = self._drains.home[node].tolist()
+            if self._drains.can_empty[node] and inside.issuperset(home):
+                goes = model.new_bool()
+                model.minimise([-int(self._weight[node]) * most * steps], [goes])
+                self._take_whole(model, placement, node, goes)
+                self._keep_away(model, neighbourhood, node, goes)
+            elif emptied[node] or not self._drains.is_used[node]:
+                self._keep_away(model, neighbourhood, node, 1)
+        pods = neighbourhood.pods.tolist()
+        cost = (self._problem.cost[neighbourhood.pods] * steps).tolist()
+        model.minimise(cost, [model.has_moved(pod) for pod in pods])
+
+    def _take_whole(self, model: Model, placement: Placement, node: int, goes: object) -> None:
+        """All pods leave or none, unless an objective before this one took some of them already."""
+        home = self._drains.home[node]
+        has_left = placement.at[home] != node
+        is_whole = has_left.all() or not has_left.any()
+        for pod in home.tolist():
+            if is_whole:
+                model.equate(model.has_moved(pod), goes)
+            else:
+                model.forbid_both(model.is_at(pod, node), goes)
+
+    def _keep_away(self, model: Model, neighbourhood: Neighbourhood, node: int, goes: object) -> None:
+        """Nothing arrives on a node that is emptied."""
+        for pod in neighbourhood.pods.tolist():
+            if self._problem.assignment[pod] != node:
+                at = model.is_at(pod, node)
+                if at is not None:
+                    model.forbid_both(at, goes)
