@@ -15,6 +15,7 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.checks.scope import Scope
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
+from descheduler.explanation.subjects.pod import PodExplanation
 from descheduler.explanation.watching.watched_run import RunOptions, watched_run
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
@@ -66,8 +67,10 @@ def test_an_evicted_pod_has_the_landing_of_the_plan(policy: Policy, snapshot: Sn
 
     found = []
     for move in moves:
-        explanation = explain("pod", move.pod.key, snapshot, policy=policy, settings=settings_for(policy), now=WHEN).pod
-        assert explanation is not None
+        explanation = explain(
+            "pod", move.pod.key, snapshot, policy=policy, settings=settings_for(policy), now=WHEN
+        ).answer
+        assert isinstance(explanation, PodExplanation)
         assert explanation.landing is not None
         found.append((explanation.landing.verdict, explanation.landing.node, explanation.landing.cause))
 

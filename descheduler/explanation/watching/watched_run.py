@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
+from typing import Literal
 
 import msgspec
 
@@ -12,8 +13,9 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import MOST_JUDGED, with_beyond
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.documents.fields import Fields
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
-from descheduler.explanation.watching.not_selected import plugin_misses
+from descheduler.explanation.watching.not_selected import PluginMiss, plugin_misses
 from descheduler.explanation.watching.watch import Watch, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
@@ -23,9 +25,50 @@ from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.staying import staying_pod
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy
-from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
 
-__all__ = ["RunOptions", "WatchedRun", "watched_run"]
+__all__ = ["FilterAnswer", "PluginAnswer", "PodDecision", "RunOptions", "WatchedRun", "watched_run"]
+
+
+class PluginAnswer(Fields, frozen=True):
+    """One plugin that selected the pod, and the result.
+
+    `result` is `refused` for an eviction that was requested, `kept` for a candidate whose eviction was not requested.
+    `reason` is the plugin's own sentence, empty when it gave none; `code`, `message` and `subject` say what blocks it.
+    """
+
+    profile: str
+    plugin: str
+    result: Literal["evicted", "refused", "kept"]
+    reason: str
+    code: str
+    message: str
+    subject: str
+
+
+class FilterAnswer(Fields, frozen=True):
+    """The result of the filters of a profile for the pod at the end of the run; `code` is empty when they pass."""
+
+    profile: str
+    code: str
+    message: str
+    subject: str
+
+
+class PodDecision(Fields, frozen=True):
+    """What one run of the policy decides about the pod, in one sentence and in detail.
+
+    `outcome` is `evicted`, `kept` (selected but not evicted), `unwanted` (not selected by any plugin) or `unjudged` (no
+    plugin ran). `answers` has an entry for each plugin that selected the pod; when the pod is not evicted, the first
+    one names what blocks its eviction. `not_selected` says why the other plugins do not select it. `num_moves_before`
+    counts the pods that the run evicts before it. `filters` is empty for a pod without a node, which is not evicted.
+    """
+
+    outcome: Literal["evicted", "kept", "unwanted", "unjudged"]
+    summary: str
+    answers: tuple[PluginAnswer, ...]
+    not_selected: tuple[PluginMiss, ...]
+    filters: tuple[FilterAnswer, ...]
+    num_moves_before: int = msgspec.field(name="movesBefore")
 
 
 class WatchedRun(msgspec.Struct, frozen=True):
