@@ -11,7 +11,7 @@ from descheduler.optimizer import Limits, MakeRoom, Plan, Problem, ReduceGpuFrag
 from descheduler.optimizer.arrays import Floats
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments
-from descheduler.optimizer.objectives.reduce_gpu_fragmentation.recreation import Recreation
+from descheduler.optimizer.objectives.reduce_gpu_fragmentation.objective import Recreation
 from descheduler.optimizer.placement import Placement
 from tests.bench.planner.openb import fragmentation_ratio, move_one_by_one
 from tests.optimizer.tiny import random_parts_problem

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
 
-from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
+from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, eviction_cost
-from descheduler.optimizer.objectives.balance_utilization import first_plan, neighbourhoods
+from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
-from descheduler.optimizer.objectives.balance_utilization.move_limits import most_relieved
 from descheduler.optimizer.placement import Placement
 from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rules import MoveLimit
 
 __all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
 
@@ -59,7 +62,7 @@ class BalanceUtilizationGoal:
     def bound(self) -> Value:
         """(hot nodes that stay hot whatever limits let go, sum of as many cheapest covers as there are others)."""
         fewest = {node: len(pods) for node, pods in self.ceilings.fewest.items()}
-        relieved = most_relieved(self.problem, fewest)
+        relieved = _most_relieved(self.problem, fewest)
         costs = sorted(cover.bound for cover in self.ceilings.covers.values() if cover is not None)
         return len(self.ceilings.hot) - relieved, sum(costs[:relieved])
 
@@ -84,12 +87,12 @@ class BalanceUtilizationGoal:
 
     def first_plan(self, placement: Placement) -> None:
         """The pods of all covers, largest first, each to the node that it fits best."""
-        first_plan.place_covers(self.ceilings, placement)
+        _place_covers(self.ceilings, placement)
         self.tidy(placement)
 
     def tidy(self, placement: Placement) -> None:
         """Pods whose old node is over its ceiling with or without them go home."""
-        first_plan.send_home(self.ceilings, placement)
+        _send_home(self.ceilings, placement)
 
     def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
@@ -126,3 +129,85 @@ class BalanceUtilizationGoal:
         most = max(float(volume.max(initial=0.0)), 1e-12)
         weights = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
         model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
+
+
+def _place_covers(ceilings: Ceilings, placement: Placement) -> None:
+    """Moves the pods of covers that still are on their node, the largest first, each to the fullest node it fits.
+
+    Where limits do not let all of them move, nodes are relieved that take the fewest moves; room that was found for no
+    whole cover is given to others.
+    """
+    cold = np.flatnonzero(~ceilings.was_hot)
+    tried: set[int] = set()
+    while chosen := _within_limits(ceilings, placement, tried):
+        tried.update(chosen)
+        pods = np.concatenate(list(chosen.values()))
+        pods = pods[placement.at[pods] == placement.origins[pods]]
+        for pod in _largest_first(ceilings, pods):
+            _place_best(ceilings, placement, pod, cold)
+        _send_home(ceilings, placement)
+
+
+def _within_limits(ceilings: Ceilings, placement: Placement, tried: AbstractSet[int]) -> dict[int, Ints]:
+    """The pods to move from nodes that are over and were not `tried`, as far as limits let them all go."""
+    over = ceilings.is_over(placement)
+    left = MovesLeft(ceilings.problem, ceilings.problem.moved(placement.at))
+    chosen: dict[int, Ints] = {}
+    nodes = (node for node in ceilings.fewest if over[node] and node not in tried)
+    for node in sorted(nodes, key=lambda node: len(ceilings.fewest[node])):
+        cover = ceilings.covers[node]
+        for pods in (cover.chosen if cover else (), ceilings.fewest[node]):
+            found = np.array(pods, dtype=np.int64)
+            if pods and left.take(found[placement.at[found] == placement.origins[found]]):
+                chosen[node] = found
+                break
+    return chosen
+
+
+def _largest_first(ceilings: Ceilings, pods: Ints) -> list[int]:
+    share = (ceilings.problem.need[pods] * ceilings.scale.T[ceilings.problem.assignment[pods]]).max(axis=1, initial=0.0)
+    return [int(pod) for pod in pods[np.argsort(-share, kind="stable")]]
+
+
+def _place_best(ceilings: Ceilings, placement: Placement, pod: int, nodes: Ints) -> bool:
+    """Moves `pod` to the fullest of `nodes` that stays under its ceiling; False: there is none."""
+    room = ceilings.ceiling[:, nodes] - placement.usage[:, nodes] - placement.need[:, [pod]]
+    near = nodes[(room >= 0).all(axis=0)]
+    is_open = placement.open_moves(np.array([pod]), near)[0]
+    near = near[is_open]
+    if not len(near):
+        return False
+    placement.move(pod, int(near[np.argmin(ceilings.slack(placement, near))]))
+    return True
+
+
+def _send_home(ceilings: Ceilings, placement: Placement) -> None:
+    """Takes back the moves of pods whose old node stays over its ceiling, or would be under it with the pod, too."""
+    over = ceilings.is_over(placement)
+    moved = ceilings.problem.moved(placement.at)
+    for pod in moved.tolist():
+        home = int(ceilings.problem.assignment[pod])
+        if (over[home] or _has_room(ceilings, placement, pod, home)) and placement.is_open(pod, home):
+            placement.move(pod, home)
+
+
+def _has_room(ceilings: Ceilings, placement: Placement, pod: int, node: int) -> bool:
+    fits: Bools = placement.usage[:, node] + placement.need[:, pod] <= ceilings.ceiling[:, node]
+    return bool(fits.all())
+
+
+def _most_relieved(problem: Problem, fewest: Mapping[int, int]) -> int:
+    """How many nodes can be relieved at most, of which each needs `fewest` of its pods to leave."""
+    movable = np.flatnonzero(problem.evictable & (problem.assignment != PENDING))
+    most = len(fewest)
+    for rule in problem.move_limits:
+        on = {node: movable[problem.assignment[movable] == node] for node in fewest}
+        able = sorted(number for node, number in fewest.items() if number <= _most(rule, on[node]))
+        most = min(most, int((np.cumsum(able) <= _most(rule, movable)).sum()))
+    return most
+
+
+def _most(rule: MoveLimit, pods: Ints) -> int:
+    """How many of `pods` the rule lets be moved."""
+    counted = np.minimum(rule.count(pods), np.maximum(rule.limit, 0)).sum()
+    return int(counted) + int((rule.group[pods] < 0).sum())

@@ -11,16 +11,17 @@ import numpy as np
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
-from descheduler.optimizer.objectives.consolidate_nodes import neighbourhoods
-from descheduler.optimizer.objectives.consolidate_nodes.bound import most_weight_emptied
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
+from descheduler.optimizer.objectives.knapsack import most_weight
+from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.placement import Placement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]
+_PODS_PER_TARGET = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +74,7 @@ class ConsolidateNodesGoal:
 
     def bound(self) -> Value:
         """(weight of the nodes in use less what volume allows to empty, what that many nodes cost at least)."""
-        emptied = most_weight_emptied(self._drains, self._weight)
+        emptied = _most_weight_emptied(self._drains, self._weight)
         return self._used_weight - emptied, self._least_cost(emptied)
 
     def _least_cost(self, emptied: int) -> int:
@@ -100,7 +101,7 @@ class ConsolidateNodesGoal:
         self, first: Iterable[int], scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
     ) -> list[Drain]:
         """The best sequence of drains found where `scheduler` chooses the targets; `first` are nodes to begin with."""
-        enough = most_weight_emptied(self._drains, self._weight)
+        enough = _most_weight_emptied(self._drains, self._weight)
         return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, enough)
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
@@ -129,7 +130,7 @@ class ConsolidateNodesGoal:
 
     def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that might be emptied, with nodes that stay and have room."""
-        return neighbourhoods.choose(self._drains, placement, rng, num_pods)
+        return _choose(self._drains, placement, rng, num_pods)
 
     def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
         """Minimises the weight of nodes in use, then cost; of what is equal the model's random choice."""
@@ -170,3 +171,56 @@ class ConsolidateNodesGoal:
                 at = model.is_at(pod, node)
                 if at is not None:
                     model.forbid_both(at, goes)
+
+
+def _most_weight_emptied(drains: Drains, weight: Ints) -> int:
+    """No set of nodes of more weight (int64[N]) can be emptied.
+
+    Emptying node n takes usage[n] from it and its room[n] from the others: with y[n] = 1 for emptied nodes,
+    sum_n y[n] * (usage[n, r] + room[n, r]) <= sum_n room[n, r] for every resource r.
+    """
+    nodes = np.flatnonzero(drains.can_empty)
+    room = np.where(drains.is_used, np.maximum(drains.limit - drains.usage, 0.0), 0.0)
+    return most_weight((drains.usage + room)[:, nodes], weight[nodes], room.sum(axis=1))
+
+
+def _choose(drains: Drains, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    """Some nodes whose pods may leave or come back, and nodes that take them; None: no node can be emptied any more."""
+    emptied = drains.is_emptied(placement)
+    if not (drains.can_empty & ~emptied).any():
+        return None
+    undecided = _undecided_nodes(drains, rng, num_pods, emptied)
+    targets = _targets(drains, placement, rng, max(4, num_pods // _PODS_PER_TARGET), emptied, undecided)
+    nodes = np.unique(np.concatenate((undecided, targets)))
+    home = np.concatenate([drains.home[node] for node in undecided.tolist()])
+    guests = np.flatnonzero((placement.at != placement.origins) & np.isin(placement.at, nodes))
+    return Neighbourhood(nodes, np.union1d(home, guests))
+
+
+def _undecided_nodes(drains: Drains, rng: np.random.Generator, num_pods: int, emptied: Bools) -> Ints:
+    """One to three nodes that might be emptied, the ones with few pods more often, and as many that are emptied."""
+    left = np.flatnonzero(drains.can_empty & ~emptied)
+    weights = 1.0 / (1.0 + drains.num_pods[left] * drains.share[left])
+    order = weighted_sample(left, weights, rng, len(left))
+    gone = rng.permutation(np.flatnonzero(emptied & drains.can_empty))
+    chosen: list[int] = []
+    pods = 0
+    for pair in zip(order.tolist(), [*gone.tolist(), *[-1] * len(order)], strict=False):
+        for node in pair:
+            if node >= 0 and (not chosen or pods + drains.num_pods[node] <= num_pods * 0.7):
+                chosen.append(node)
+                pods += int(drains.num_pods[node])
+        if pods > num_pods * 0.5 or len(chosen) >= 6:
+            break
+    return np.array(chosen)
+
+
+def _targets(
+    drains: Drains, placement: Placement, rng: np.random.Generator, count: int, emptied: Bools, undecided: Ints
+) -> Ints:
+    """Nodes that stay, the ones with much room more often."""
+    stays = drains.is_used & ~emptied
+    stays[undecided] = False
+    nodes = np.flatnonzero(stays)
+    room = (drains.room(placement, nodes) * drains.scale[:, nodes]).min(axis=0)
+    return weighted_sample(nodes, np.maximum(room, 0.0) + 0.01, rng, count)
