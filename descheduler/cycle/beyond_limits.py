@@ -31,10 +31,9 @@ from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict, limit_reached
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
-from descheduler.plan.chosen import earlier_plan
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.facts import PluginFacts
-from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
+from descheduler.plan.moves import EarlierPlan, Move, PodIdentity, Refusal, identity_of
 from descheduler.policy.plugin import Registry
 from descheduler.supervision import RunStopped, Watch
 
@@ -80,7 +79,7 @@ def with_beyond_in_time(
 def _passes(decisions: Decisions, decide_again: DecideAgain, most_judged: int | None) -> Iterator[Decisions]:
     """The decisions of the run, then those of each stage that lifts a limit which the one before met."""
     checks = REQUEST_CHECKS if most_judged is None else (_bound(decisions, most_judged), *REQUEST_CHECKS)
-    earlier = earlier_plan(decisions.leaving)
+    earlier = EarlierPlan(decisions.leaving)
     yield (latest := decisions)
     for lifted in LIFTED_STAGES:
         if is_stopped(latest, lifted):

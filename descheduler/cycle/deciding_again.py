@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from descheduler.eviction.checks.table import MakeCheck
 from descheduler.eviction.checks.work_bound import is_out_of_work
 from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
-from descheduler.plan.chosen import EarlierPlan
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import Refusal
+from descheduler.plan.moves import EarlierPlan, Refusal
 from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs
 

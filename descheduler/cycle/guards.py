@@ -11,8 +11,8 @@ import msgspec
 
 from descheduler.eviction.answers import Answers
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode
-from descheduler.plan.prior_moves import PriorMove
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 
@@ -83,7 +83,7 @@ def decide_in_time(decide: Decide, watch: Watch) -> Decide:
     """
     latest: list[Decisions] = []
 
-    def decide_with(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    def decide_with(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         try:
             latest.append(watch.call("deciding", partial(decide, answers, prior_moves)))
         except RunStopped:

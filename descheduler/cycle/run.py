@@ -27,10 +27,8 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.migration_controller.profiles import is_dry
-from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import Refusal
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move, Refusal
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
@@ -311,7 +309,7 @@ def _request(run: _Run) -> SnapshotRequest:
 class _Rounds:
     """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
 
-    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory, evicted_before: Sequence[PriorMove]) -> None:
+    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory, evicted_before: Sequence[Move]) -> None:
         # See `_load_deciding`.
         from descheduler.cycle.decide import decide
 
@@ -331,7 +329,7 @@ class _Rounds:
         )
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""
-        self._chosen: tuple[ChosenMove, ...] | None = None
+        self._chosen: tuple[Move, ...] | None = None
         self.unselected: tuple[Refusal, ...] = ()
         """Of the plan that is applied, the pods that are left out because no plugin selects them any more."""
 
@@ -345,7 +343,7 @@ class _Rounds:
             return ()
         from descheduler.cycle.applying import Selection, still_valid
 
-        def decide_on(chosen: Sequence[ChosenMove]) -> Decisions:
+        def decide_on(chosen: Sequence[Move]) -> Decisions:
             return self._decide(run.policy, chosen=chosen, most_assessed=run.most_assessed)
 
         selection = Selection(run.policy, run.registry, self._decide) if plan.reselects else None
@@ -358,7 +356,7 @@ class _Rounds:
         """A plan without any move, for which no plugin was asked."""
         return self._decide(self._run.policy, chosen=(), most_assessed=0)
 
-    def decide(self, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    def decide(self, answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         """One round's decisions."""
         run = self._run
         decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves, chosen=self._chosen)

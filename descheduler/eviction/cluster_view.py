@@ -11,7 +11,8 @@ from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
-from descheduler.plan.prior_moves import PriorMove, PriorMoves
+from descheduler.plan.moves import Move
+from descheduler.plan.prior_moves import PriorMoves
 
 __all__ = ["Change", "ClusterView"]
 
@@ -35,7 +36,7 @@ class ClusterView:
     again, and no longer count among the pods of their owners.
     """
 
-    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool, prior_moves: Sequence[PriorMove] = ()) -> None:
+    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool, prior_moves: Sequence[Move] = ()) -> None:
         self.snapshot = snapshot
         self.prior_moves = PriorMoves(prior_moves)
         self.changes: list[Change] = []

@@ -10,7 +10,6 @@ from descheduler.cycle.applying.selection import Selection
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.verdict import Reason
-from descheduler.plan.chosen import earlier_plan
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
@@ -40,7 +39,7 @@ def plan() -> Decisions:
 
 def against(selection: Selection) -> list[tuple[str, str]]:
     """Name of each pod of the plan that is not selected, and why."""
-    moves = earlier_plan(plan().leaving).moves
+    moves = plan().leaving
     file = make_plan_file(plan(), ClusterIdentity(server="", uid=""))
     return [(uid.removeprefix("default-"), why) for uid, why in selection.against(moves, file)]
 

@@ -9,7 +9,7 @@ import pytest
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import parse_quantity
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from tests.builders import Object, make_node, make_pod, required_anti_affinity
 from tests.strategies.runs import evicted, run_plugin
 
@@ -23,9 +23,9 @@ def pods_on(node: str, number: int, **facts: object) -> list[Pod]:
     return [make_pod(f"{node}-{letter}", node=node, **{"cpu": "1", **facts}) for letter in "abcdefgh"[:number]]
 
 
-def moved(pods: Sequence[Pod], *names: str, plugin: str) -> list[PriorMove]:
+def moved(pods: Sequence[Pod], *names: str, plugin: str) -> list[Move]:
     """The moves of the pods of these names, made for `plugin` of the only profile."""
-    return [PriorMove(pod, "p", plugin) for pod in pods if pod.name in names]
+    return [Move(pod, "p", plugin) for pod in pods if pod.name in names]
 
 
 @pytest.mark.parametrize(

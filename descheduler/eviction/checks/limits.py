@@ -17,7 +17,7 @@ from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict, limit_reached
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 
 __all__ = ["EvictionCounters", "EvictionLimits", "LimitCheck", "limits_of"]
@@ -122,7 +122,7 @@ class LimitCheck(PodByPod):
         del profile_index
         return self.counters.allowances()
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Counts what earlier rounds have evicted or handed over."""
         for move in moves:
             self._count(move.pod)

@@ -20,8 +20,8 @@ from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATIO
 from descheduler.model.koordinator.migration_job import JobPhase, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
-from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["JudgedJob", "UsersJobs", "judge_jobs", "left_job", "num_moved", "users_jobs"]
 
@@ -45,7 +45,7 @@ class UsersJobs(msgspec.Struct, frozen=True):
     limit: str = ""
     unheeded: tuple[str, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
-    evicted: tuple[PriorMove, ...] = ()
+    evicted: tuple[Move, ...] = ()
 
 
 class JudgedJob(msgspec.Struct, frozen=True):
@@ -113,7 +113,7 @@ def users_jobs(
         num_limited=len(over_limit),
         limit=next(iter(over_limit), ""),
         outcomes=(*outcomes, *left),
-        evicted=tuple(PriorMove(pod, profile, plugin="") for pod in departed if pod is not None),
+        evicted=tuple(Move(pod, profile, plugin="") for pod in departed if pod is not None),
     )
 
 
