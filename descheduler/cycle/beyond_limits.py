@@ -27,7 +27,7 @@ from descheduler.cycle.deciding_again import (
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict, limit_reached
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
@@ -165,7 +165,7 @@ def _speaker(refusal: Refusal) -> tuple[PodIdentity, str, str]:
     return identity_of(refusal.pod), refusal.profile, refusal.plugin
 
 
-def _verdict(limit: ReachedLimit) -> Verdict:
+def _verdict(limit: LimitReached) -> Verdict:
     return limit_reached(limit)
 
 
@@ -181,7 +181,7 @@ class _StoppingLimits:
         self._total = next((limit for limit in limits if limit.limit is EvictionLimit.TOTAL), None)
         self._by_node = {limit.scope: limit for limit in reversed(limits)}
 
-    def limit_for(self, pod: Pod) -> ReachedLimit | None:
+    def limit_for(self, pod: Pod) -> LimitReached | None:
         """The limit of the run if it was reached, else that of the pod's node; None when neither was."""
         return self._total or self._by_node.get(pod.node_name)
 
@@ -214,5 +214,5 @@ class _RunLimits:
             return refusal
         return msgspec.structs.replace(refusal, verdict=self.verdict(refusal.pod, refusal.verdict))
 
-    def _has_reached(self, limit: ReachedLimit) -> bool:
+    def _has_reached(self, limit: LimitReached) -> bool:
         return limit in self._reached or self._granted.get(limit.limit, Counter())[limit.scope] >= limit.value

@@ -12,19 +12,19 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.scheduling.waiting import Scheduling
-from descheduler.explanation.watching.watched_run import RunOptions, WatchedRun, watched_run
+from descheduler.explanation.watching.watched_run import DecisionOptions, WatchedRun, watched_run
 from descheduler.model.pod import Pod
 from descheduler.policy.types import Policy
 from descheduler.report.subjects import Subject
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["Answer", "Asked", "Explained", "explained_by"]
+__all__ = ["Answer", "Explained", "Inquiry", "explained_by"]
 
 Part = TypeVar("Part", bound=Fields)
 """The part of the document that is about one subject."""
 
 
-class Asked(NamedTuple):
+class Inquiry(NamedTuple):
     """A question: the type and the name of a subject, and all that it is explained by.
 
     Names are as the command line makes them: `namespace/name`, or `name` for one that any namespace may hold, and
@@ -37,7 +37,7 @@ class Asked(NamedTuple):
     policy: Policy | None
     settings: SchedulingSettings
     now: datetime
-    options: RunOptions | None = None
+    options: DecisionOptions | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -71,7 +71,7 @@ class Explained(Generic[Part]):
     """
 
     document: type[Part]
-    answer: Callable[[Asked], Answer[Part]]
+    answer: Callable[[Inquiry], Answer[Part]]
     table: Callable[[Part, TableStyle], Iterator[str]]
     names: Callable[[], Iterable[str]] = tuple
 

@@ -13,8 +13,8 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.asked import Asked, explained_by
-from descheduler.explanation.watching.watched_run import RunOptions
+from descheduler.explanation.asked import Inquiry, explained_by
+from descheduler.explanation.watching.watched_run import DecisionOptions
 from descheduler.model.text.printable import printable
 from descheduler.policy.types import Policy
 from descheduler.report.document import API_VERSION, ApiVersion, PolicyIdentity, SnapshotIdentity
@@ -94,7 +94,7 @@ def explain(
     policy: Policy | None,
     settings: SchedulingSettings,
     now: datetime,
-    options: RunOptions | None = None,
+    options: DecisionOptions | None = None,
     subjects: tuple[Subject, ...] = SUBJECTS,
 ) -> Explanation:
     """What a run of `policy` with `options` decides in `cluster` about the `type_name` called `name`, and why.
@@ -103,7 +103,7 @@ def explain(
     UnknownSubjectError when there is none of that name, PolicyError as `decide` does.
     """
     _, subject = types_of(subjects)[type_name]
-    part, warnings = explained_by(subject).answer(Asked(type_name, name, cluster, policy, settings, now, options))
+    part, warnings = explained_by(subject).answer(Inquiry(type_name, name, cluster, policy, settings, now, options))
     fields: dict[str, Any] = {each.field: part if each is subject else None for each in subjects}
     return explanation_type(subjects)(
         api_version=API_VERSION,

@@ -12,7 +12,7 @@ from descheduler.model.pod import Pod
 
 __all__ = [
     "GROUP_KINDS",
-    "Group",
+    "OwnedPods",
     "UnknownSubjectError",
     "find_group",
     "find_key",
@@ -44,7 +44,7 @@ class UnknownSubjectError(ValueError):
     """Nothing of that name is there; the message names the nearest thing that is."""
 
 
-class Group(NamedTuple):
+class OwnedPods(NamedTuple):
     """A workload or a namespace, and its pods that have not finished, one at least. A namespace is in none."""
 
     kind: str
@@ -87,7 +87,7 @@ def find_plugin(known: Iterable[str], name: str) -> str:
     return found
 
 
-def find_group(snapshot: Snapshot, kind: str, name: str) -> Group:
+def find_group(snapshot: Snapshot, kind: str, name: str) -> OwnedPods:
     """The namespace called `name`, or the workload called `namespace/name`, or the only one called `name`.
 
     It is known by its pods. Raises UnknownSubjectError, also where none of them is left.
@@ -99,7 +99,7 @@ def find_group(snapshot: Snapshot, kind: str, name: str) -> Group:
         groups = _grouped(pods, lambda pod: _workload_key(snapshot, kind, pod))
     key = find_key(f"pods of {kind}", snapshot, name, groups)
     namespace, _, bare = key.rpartition("/")
-    return Group(kind, namespace, bare, tuple(groups[key]))
+    return OwnedPods(kind, namespace, bare, tuple(groups[key]))
 
 
 def find_key(what: str, snapshot: Snapshot, name: str, known: Collection[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 
 __all__ = ["Closing", "EvictionTerms", "ExecutorSettings", "Pace"]
 
@@ -64,7 +64,7 @@ class ExecutorSettings(msgspec.Struct, frozen=True):
     max_in_flight: int = 64
     grace_period_seconds: int | None = None
     evictions_in_background: bool = False
-    limits: EvictionLimits = msgspec.field(default_factory=EvictionLimits)
+    limits: RunLimits = msgspec.field(default_factory=RunLimits)
     deadline: float | None = None
     max_retries: int = 10
     longest_wait_seconds: float = 60.0

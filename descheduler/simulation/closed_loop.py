@@ -13,7 +13,7 @@ from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.run_memory import RunMemory
 from descheduler.report.simulation_document import ClusterFigures, Ending, SimulatedCycle, SimulatedMove
-from descheduler.simulation.arrivals import Arrival
+from descheduler.simulation.arrivals import Successor
 from descheduler.simulation.carrying_out import CarriedOut, carried_out, undecided_pods
 from descheduler.simulation.endings import ending_of
 from descheduler.simulation.figures import figures_of
@@ -73,7 +73,7 @@ def _cycle(number: int, decisions: Decisions, state: CarriedOut, after: ClusterF
     )
 
 
-def _moves(decisions: Decisions, arrivals: tuple[Arrival, ...]) -> Iterator[SimulatedMove]:
+def _moves(decisions: Decisions, arrivals: tuple[Successor, ...]) -> Iterator[SimulatedMove]:
     ids = WorkloadIds(decisions.snapshot)
     for arrival in arrivals:
         move, pod = arrival.move, arrival.move.pod

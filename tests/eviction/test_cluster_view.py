@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.eviction.cluster_view import Change, ClusterView
+from descheduler.eviction.cluster_view import ClusterView, NodeChange
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.model.node import Node
 from descheduler.plan.moves import Move
@@ -31,7 +31,7 @@ def test_readers_are_told_of_what_is_taken_back() -> None:
 
     view.book_eviction(pod)()
 
-    assert view.changes == [Change(pod, -1, is_arrival=False), Change(pod, 1, is_arrival=False)]
+    assert view.changes == [NodeChange(pod, -1, is_arrival=False), NodeChange(pod, 1, is_arrival=False)]
 
 
 def test_listing_of_upstream_does_not_change() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_key
 from descheduler.report.tables.table_style import TableStyle
 
@@ -20,7 +20,7 @@ class PriorityExplanation(Fields, frozen=True):
     num_pods: int
 
 
-def _answer(asked: Asked) -> Answer[PriorityExplanation]:
+def _answer(asked: Inquiry) -> Answer[PriorityExplanation]:
     known = asked.snapshot.priority_classes
     found = known[find_key("PriorityClass", asked.snapshot, asked.name, known)]
     num_pods = sum(pod.priority == found.value for pod in asked.snapshot.pods)

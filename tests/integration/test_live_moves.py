@@ -15,7 +15,7 @@ from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
 from descheduler.explanation.sources import read_live
 from descheduler.explanation.subjects.pod import PodExplanation
-from descheduler.explanation.watching.watched_run import RunOptions as WatchedOptions
+from descheduler.explanation.watching.watched_run import DecisionOptions as WatchedOptions
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy

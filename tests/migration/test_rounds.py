@@ -11,7 +11,7 @@ from descheduler.cycle.decide import decide
 from descheduler.cycle.decisions import decisions_of
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
@@ -47,7 +47,7 @@ def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again()
     view = ClusterView(make_snapshot([], [other, vm]), moves_take_effect=False, prior_moves=[Move(vm, "p", "q")])
     evictor = make_evictor(
         view,
-        EvictionLimits(total=1),
+        RunLimits(total=1),
         answers={"default/vm": EvictionAnswer(429, BACKGROUND_TEXT)},
         evictions_in_background=True,
     )
@@ -63,7 +63,7 @@ def test_pod_evicted_before_is_charged_once_and_left_to_the_plugin_that_took_it(
     gone, other = make_pod("gone"), make_pod("other")
     move = Move(gone, "p", "first", "was too old")
     view = ClusterView(make_snapshot([], [gone, other]), moves_take_effect=False, prior_moves=[move])
-    setting = make_setting(view, EvictionLimits(total=2))
+    setting = make_setting(view, RunLimits(total=2))
 
     verdicts = [ask(setting.evictor, pod, plugin="second") for pod in (gone, other)]
 
@@ -76,7 +76,7 @@ def test_pod_evicted_before_is_booked_when_its_plugin_asks_for_it_again() -> Non
     gone = make_pod("gone")
     move = Move(gone, "p", "q", "was too old")
     view = ClusterView(make_snapshot([], [gone]), moves_take_effect=False, prior_moves=[move])
-    setting = make_setting(view, EvictionLimits(total=1))
+    setting = make_setting(view, RunLimits(total=1))
 
     verdict = ask(setting.evictor, gone, reason="is too old")
 
@@ -165,7 +165,7 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
 
     def decide_again(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
-        evictor = make_evictor(view, EvictionLimits(total=1), answers=answers)
+        evictor = make_evictor(view, RunLimits(total=1), answers=answers)
         for pod in pods:
             ask(evictor, pod)
         return decisions_of(evictor, POLICY, snapshot, NOW)
@@ -190,7 +190,7 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
     def decide_again(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         del prior_moves
         decided.append(answers)
-        evictor = make_evictor(ClusterView(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
+        evictor = make_evictor(ClusterView(snapshot, moves_take_effect=False), RunLimits(total=1), answers=answers)
         for pod in pods:
             ask(evictor, pod)
         return decisions_of(evictor, POLICY, snapshot, NOW)
@@ -213,7 +213,7 @@ def decide_over(pods: Sequence[Pod], calls: list[Answers], *, explode_at: int = 
         if len(calls) == explode_at:
             raise ZeroDivisionError
         view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
-        evictor = make_evictor(view, EvictionLimits(total=2), answers=answers)
+        evictor = make_evictor(view, RunLimits(total=2), answers=answers)
         for pod in pods:
             ask(evictor, pod)
         return decisions_of(evictor, POLICY, snapshot, NOW)

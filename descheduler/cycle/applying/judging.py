@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.applying.changes import changes_of
 from descheduler.cycle.applying.refused import refused, shortened
-from descheduler.cycle.applying.selection import Selection
+from descheduler.cycle.applying.selection import Reselection
 from descheduler.cycle.options import PlanToApply
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
@@ -23,7 +23,7 @@ DecideOn = Callable[[Sequence[Move]], Decisions]
 
 
 def still_valid(
-    plan: PlanToApply, snapshot: Snapshot, decide_on: DecideOn, selection: Selection | None = None
+    plan: PlanToApply, snapshot: Snapshot, decide_on: DecideOn, selection: Reselection | None = None
 ) -> tuple[tuple[Move, ...], tuple[str, ...]]:
     """The moves that still hold, all together, and a sentence for each that is left out.
 

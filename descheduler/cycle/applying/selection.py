@@ -22,12 +22,12 @@ from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy
 from descheduler.report.plan.file import PlanFile, planned_moves
 
-__all__ = ["Selection"]
+__all__ = ["Reselection"]
 
 _EDITED = "the moves of {plugin} were changed in the plan file"
 
 
-class Selection:
+class Reselection:
     """What the plugins of `policy` select; `decide_again` decides over the snapshot of the run."""
 
     def __init__(self, policy: Policy, registry: Registry, decide_again: DecideAgain) -> None:

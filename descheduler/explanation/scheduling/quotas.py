@@ -10,7 +10,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.amounts import amount_text
 from descheduler.model.text.printable import printable
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.plugins.elastic_quota.admission import Admission
+from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX, ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
@@ -72,7 +72,7 @@ def quota_facts(cluster: ShadowCluster, profile: SchedulerProfile, pod: Pod) -> 
         return facts_in(admission, account.place, requests)
 
 
-def facts_in(admission: Admission, place: QuotaPlace, of_pod: dict[str, int]) -> QuotaFacts:
+def facts_in(admission: QuotaAdmission, place: QuotaPlace, of_pod: dict[str, int]) -> QuotaFacts:
     quota, tree = place.quota, place.tree
     limit, used = admission.limit(place), admission.used(place)
     requested = dict(zip(tree.resources, tree.child_requests[place.index].tolist(), strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_key
 from descheduler.model.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
@@ -143,7 +143,7 @@ def _count(number: int | None) -> str:
     return "unknown" if number is None else f"{number:,}"
 
 
-def _answer(asked: Asked) -> Answer[BudgetsExplanation]:
+def _answer(asked: Inquiry) -> Answer[BudgetsExplanation]:
     return Answer(explain_budgets(asked.name, asked.snapshot))
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_key
 from descheduler.explanation.scheduling.waiting import Scheduling, WaitingPod, is_pending, waiting_pods, waiting_table
 from descheduler.model.koordinator.devices import AllocatedDevices, Amounts, DeviceInfo
@@ -215,7 +215,7 @@ def _amounts(amounts: Mapping[str, int]) -> str:
     return ", ".join(f"{name.rpartition('/')[2]} {amount_text(name, amount)}" for name, amount in amounts.items())
 
 
-def _answer(asked: Asked) -> Answer[DeviceExplanation]:
+def _answer(asked: Inquiry) -> Answer[DeviceExplanation]:
     return Answer(_explain(asked.name, asked.snapshot, asked.scheduling()))
 
 

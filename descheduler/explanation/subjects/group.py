@@ -12,8 +12,8 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.asked import Answer, Asked, Explained
-from descheduler.explanation.finding import GROUP_KINDS, Group, find_group
+from descheduler.explanation.asked import Answer, Explained, Inquiry
+from descheduler.explanation.finding import GROUP_KINDS, OwnedPods, find_group
 from descheduler.explanation.landings import (
     LandingCount,
     count_landings,
@@ -74,7 +74,7 @@ class GroupExplanation(Fields, frozen=True):
 
 
 def explain_group(
-    group: Group, snapshot: Snapshot, settings: SchedulingSettings, *, now: datetime, run: WatchedRun | None
+    group: OwnedPods, snapshot: Snapshot, settings: SchedulingSettings, *, now: datetime, run: WatchedRun | None
 ) -> tuple[GroupExplanation, tuple[str, ...]]:
     """The explanation of the pods of `group`, and warnings.
 
@@ -183,7 +183,7 @@ def _summary(explanation: GroupExplanation) -> str:
     return ", ".join([lead, *(part for part in parts if not part.startswith("0 "))])
 
 
-def _answer(asked: Asked) -> Answer[GroupExplanation]:
+def _answer(asked: Inquiry) -> Answer[GroupExplanation]:
     group = find_group(asked.snapshot, GROUP_KINDS[asked.type], asked.name)
     run = asked.run(group.pods)
     explanation, warnings = explain_group(group, asked.snapshot, asked.settings, now=asked.now, run=run)

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_key
 from descheduler.model.koordinator.migration_job import JobMode, MigrationJob
 from descheduler.model.koordinator.reservation import Reservation
@@ -171,7 +171,7 @@ def _time(instant: datetime | None) -> str:
     return "" if instant is None else f"{instant:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _answer(asked: Asked) -> Answer[MigrationJobExplanation]:
+def _answer(asked: Inquiry) -> Answer[MigrationJobExplanation]:
     return Answer(_explain(asked.name, asked.snapshot, asked.now))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.placement_verification import PlacementVerificationArgs
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.docs.arguments import PluginArgument, argument_docs, default_json
 from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
 from descheduler.explanation.finding import find_plugin
@@ -344,7 +344,7 @@ def _number(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
 
 
-def _answer(asked: Asked) -> Answer[PluginExplanation]:
+def _answer(asked: Inquiry) -> Answer[PluginExplanation]:
     scheduling = configuration_of(asked.settings)
     return Answer(explain_plugin(asked.name, policy=asked.policy, scheduling=scheduling, run=asked.run(())))
 

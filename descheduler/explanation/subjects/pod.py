@@ -10,7 +10,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_pod
 from descheduler.explanation.gangs import GangFacts, gang_facts
 from descheduler.explanation.landings import ExplainedLanding, explained_landing
@@ -281,7 +281,7 @@ def _age(seconds: float) -> str:
     return "".join(parts[:2]) or "0s"
 
 
-def _answer(asked: Asked) -> Answer[PodExplanation]:
+def _answer(asked: Inquiry) -> Answer[PodExplanation]:
     pod = find_pod(asked.snapshot, asked.name)
     run = asked.run((pod,))
     explanation, warnings = explain_pod(pod, asked.snapshot, asked.settings, now=asked.now, run=run)

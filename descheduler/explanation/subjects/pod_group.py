@@ -10,7 +10,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_key
 from descheduler.explanation.gangs import GangFacts, facts_of_gang, num_starting
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
@@ -194,7 +194,7 @@ def _evictable(explanation: PodGroupExplanation) -> str:
     return "no pod of it can be evicted alone: it needs all that run (GangMinimum)"
 
 
-def _answer(asked: Asked) -> Answer[PodGroupExplanation]:
+def _answer(asked: Inquiry) -> Answer[PodGroupExplanation]:
     return Answer(_explain(asked.name, asked.snapshot, asked.scheduling()))
 
 

@@ -9,7 +9,7 @@ import msgspec
 from descheduler.documents.fields import Fields
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import UnknownSubjectError
 from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.scheduling.quotas import (
@@ -192,7 +192,7 @@ def quota_explanation_table(explanation: QuotaExplanation, style: TableStyle) ->
         yield ""
 
 
-def _answer(asked: Asked) -> Answer[QuotaExplanation]:
+def _answer(asked: Inquiry) -> Answer[QuotaExplanation]:
     cluster = ShadowCluster(asked.snapshot, version=asked.settings.version)
     return Answer(explain_quota(asked.name, cluster, asked.settings))
 

@@ -10,7 +10,7 @@ import msgspec
 from descheduler.cluster.decoding.koordinator.reservations import allocated_reservation
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_key
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
 from descheduler.explanation.scheduling.waiting import Scheduling, WaitingPod, is_pending, waiting_pods, waiting_table
@@ -366,7 +366,7 @@ def _amounts(amounts: Mapping[str, int]) -> str:
     return ", ".join(f"{name.rpartition('/')[2]} {amount_text(name, amount)}" for name, amount in amounts.items())
 
 
-def _answer(asked: Asked) -> Answer[ReservationExplanation]:
+def _answer(asked: Inquiry) -> Answer[ReservationExplanation]:
     return Answer(_explain(asked.name, asked.snapshot, asked.scheduling()))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from descheduler.documents.fields import Fields
-from descheduler.explanation.watching.watch import Watch
+from descheduler.explanation.watching.watch import RunWitness
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.decisions import Decisions
@@ -29,7 +29,7 @@ _CUT_OFF = "a limit stopped the plugin before it came to the pod; without it, ev
 
 
 def plugin_misses(
-    pod: Pod, decisions: Decisions, watch: Watch, selecting: AbstractSet[tuple[str, str]]
+    pod: Pod, decisions: Decisions, watch: RunWitness, selecting: AbstractSet[tuple[str, str]]
 ) -> Iterator[PluginMiss]:
     """One entry for each (profile, plugin) of the policy that is not in `selecting` and that can tell, profile by
     profile in running order."""

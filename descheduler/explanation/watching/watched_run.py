@@ -16,7 +16,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.explanation.watching.not_selected import PluginMiss, plugin_misses
-from descheduler.explanation.watching.watch import Watch, Wish
+from descheduler.explanation.watching.watch import RunWitness, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import Decisions
@@ -26,7 +26,7 @@ from descheduler.plan.staying import staying_pod
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy
 
-__all__ = ["FilterAnswer", "PluginAnswer", "PodDecision", "RunOptions", "WatchedRun", "watched_run"]
+__all__ = ["DecisionOptions", "FilterAnswer", "PluginAnswer", "PodDecision", "WatchedRun", "watched_run"]
 
 
 class PluginAnswer(Fields, frozen=True):
@@ -75,7 +75,7 @@ class WatchedRun(msgspec.Struct, frozen=True):
     """One run of a policy, and what the watch saw of it."""
 
     decisions: Decisions
-    watch: Watch
+    watch: RunWitness
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ class WatchedRun(msgspec.Struct, frozen=True):
         )
 
 
-class RunOptions(msgspec.Struct, frozen=True):
+class DecisionOptions(msgspec.Struct, frozen=True):
     """What beside the policy changes the decisions of a run: feature gates, which pods it may move, earlier runs."""
 
     feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
@@ -140,11 +140,11 @@ class RunOptions(msgspec.Struct, frozen=True):
 
 
 def watched_run(
-    policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime, options: RunOptions | None = None
+    policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime, options: DecisionOptions | None = None
 ) -> WatchedRun:
     """One dry run in which `pods` are watched. Raises PolicyError as `decide` does."""
     pods = tuple(pods)
-    watch, options = Watch(pods), options or RunOptions()
+    watch, options = RunWitness(pods), options or DecisionOptions()
     decide_by = partial(
         decide,
         snapshot=snapshot,

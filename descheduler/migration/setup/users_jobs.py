@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.checks.limits import EvictionCounters, EvictionLimits
+from descheduler.eviction.checks.limits import EvictionCounters, RunLimits
 from descheduler.eviction.checks.scope import Scope
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome, arbitrate
@@ -71,7 +71,7 @@ def judge_jobs(
     jobs: Sequence[MigrationJob],
     snapshot: Snapshot,
     args: MigrationControllerArgs,
-    limits: EvictionLimits,
+    limits: RunLimits,
     *,
     scope: Scope,
     now: datetime,
@@ -137,7 +137,7 @@ def _as_waiting(job: MigrationJob) -> MigrationJob:
 class _Judge:
     """Decides about jobs one after the other. A limit of the run counts all before as if they succeed."""
 
-    def __init__(self, limits: EvictionLimits, scope: Scope, others: Iterable[MigrationJob]) -> None:
+    def __init__(self, limits: RunLimits, scope: Scope, others: Iterable[MigrationJob]) -> None:
         self._counters = EvictionCounters(limits)
         self._scope = scope
         self._movers = {job.pod_uid: job.name for job in others if job.pod_uid}

@@ -122,7 +122,7 @@ def _level(level: Level) -> GoalLevel:
     return GoalLevel(counts=level.counts, before=before, after=after, bound=bound)
 
 
-def _pending_pod(each: goals.PendingPod, held: Container[PodIdentity]) -> PendingPod:
+def _pending_pod(each: goals.UnscheduledPod, held: Container[PodIdentity]) -> PendingPod:
     return PendingPod(pod=reference(each.pod), to_node=each.node or None, holds_target=identity_of(each.pod) in held)
 
 

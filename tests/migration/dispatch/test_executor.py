@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
@@ -56,7 +56,7 @@ def test_nothing_to_do_is_done() -> None:
 
 def test_eviction_of_a_dry_profile_is_never_sent_and_uses_no_limit() -> None:
     api = ScriptedApi()
-    settings = replace(ONE_BY_ONE, limits=EvictionLimits(total=1))
+    settings = replace(ONE_BY_ONE, limits=RunLimits(total=1))
 
     outcomes = run([make_eviction("a", dry=True), make_eviction("b")], api, settings)
 
@@ -228,7 +228,7 @@ def test_call_that_hangs_after_a_stop_is_given_up_and_reported_as_unknown() -> N
 def test_limit_counts_successes_only() -> None:
     api = ScriptedApi(a=[no_disruption()], b=[EvictionResponse(404)])
 
-    outcomes = run(make_plan("a", "b", "c", "d"), api, replace(FAST, limits=EvictionLimits(total=1)))
+    outcomes = run(make_plan("a", "b", "c", "d"), api, replace(FAST, limits=RunLimits(total=1)))
 
     assert codes(outcomes) == [
         ("a", OutcomeCode.BUDGET),
@@ -241,7 +241,7 @@ def test_limit_counts_successes_only() -> None:
 
 def test_eviction_handed_over_counts_against_limits() -> None:
     evacuation = EvictionResponse(429, message="Eviction triggered evacuation")
-    settings = replace(FAST, limits=EvictionLimits(per_node=1), evictions_in_background=True)
+    settings = replace(FAST, limits=RunLimits(per_node=1), evictions_in_background=True)
 
     outcomes = run(
         [make_eviction("vm", request_evict_only=True), make_eviction("a")], ScriptedApi(vm=[evacuation]), settings
@@ -254,7 +254,7 @@ def test_eviction_waits_for_the_retry_that_decides_its_limit() -> None:
     clock = Clock()
     api = ScriptedApi(clock, a=[wait_told(5.0)])
 
-    outcomes = run(make_plan("a", "b"), api, replace(FAST, limits=EvictionLimits(total=1)), clock=clock)
+    outcomes = run(make_plan("a", "b"), api, replace(FAST, limits=RunLimits(total=1)), clock=clock)
 
     assert api.calls == [("a", 0.0), ("a", 5.0)]
     assert codes(outcomes) == [("a", OutcomeCode.DONE), ("b", OutcomeCode.LIMIT)]
@@ -273,7 +273,7 @@ def test_limits_are_met_exactly_whatever_the_answers(
     """The parallel run ends as one that makes its calls one after the other."""
     plan = [make_eviction(f"p{number}", node=nodes[number]) for number in range(len(answers))]
     responses = {f"p{number}": [EvictionResponse(code)] for number, code in enumerate(answers)}
-    limits = EvictionLimits(total=total, per_node=per_node)
+    limits = RunLimits(total=total, per_node=per_node)
 
     parallel = run(plan, ScriptedApi(**responses), replace(FAST, limits=limits))
     serial = run(plan, ScriptedApi(**responses), replace(ONE_BY_ONE, limits=limits))

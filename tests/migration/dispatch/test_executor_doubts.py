@@ -7,7 +7,7 @@ import threading
 import pytest
 from msgspec.structs import replace
 
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
@@ -28,7 +28,7 @@ from tests.migration.stand_ins import (
 )
 
 PATIENT = replace(ONE_BY_ONE, effect_seconds=40.0)
-ONE_EVICTION = replace(PATIENT, limits=EvictionLimits(total=1))
+ONE_EVICTION = replace(PATIENT, limits=RunLimits(total=1))
 
 UNCLEAR = [
     pytest.param(no_answer(), id="no answer"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import (
     FAST,
@@ -34,7 +34,7 @@ def test_api_server_that_stays_away_is_waited_for_once_and_not_once_a_pod() -> N
     away = not_sent()
     clock = Clock()
     api = ScriptedApi(clock, a=[away] * 99, b=[away] * 99, c=[away] * 99)
-    patient = replace(ONE_BY_ONE, longest_outage_seconds=30.0, limits=EvictionLimits(total=3))
+    patient = replace(ONE_BY_ONE, longest_outage_seconds=30.0, limits=RunLimits(total=3))
 
     outcomes = run(make_plan("a", "b", "c"), api, patient, clock=clock)
 

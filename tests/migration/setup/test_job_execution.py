@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.limits import LimitLedger
@@ -60,7 +60,7 @@ def test_room_is_held_for_the_pending_pod_that_the_plan_makes_it_for() -> None:
 def test_jobs_beyond_a_limit_of_the_run_are_undone_and_say_which() -> None:
     workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in ("a", "b", "c")]
     cluster = living_cluster(3, workloads)
-    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=EvictionLimits(total=2)))
+    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=RunLimits(total=2)))
 
     outcomes = execution(play).execute([play.task(pod).eviction for pod in cluster.pods()])
 
@@ -74,7 +74,7 @@ def test_jobs_beyond_a_limit_of_the_run_are_undone_and_say_which() -> None:
 def test_limits_count_pods_that_left_and_those_alone() -> None:
     workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in ("a", "b", "c")]
     cluster = living_cluster(3, workloads, [budget("a", minAvailable=1)])
-    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=EvictionLimits(total=2)))
+    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=RunLimits(total=2)))
     ledger = LimitLedger(play.settings.limits)
     before = PlannedEviction("shop", "before", "before", "n1", "p", "q")
     ledger.book(before)

@@ -9,7 +9,7 @@ from datetime import datetime
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.checks.budgets import BudgetLedger
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.asked import Answer, Asked, Explained
+from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_node
 from descheduler.explanation.landings import count_landings, landing_message, verdict_word
 from descheduler.explanation.moved_cluster import MovedCluster
@@ -274,7 +274,7 @@ def _of_kubectl(pod: Pod) -> Iterator[tuple[DrainReason, str, str]]:
         yield "LocalStorage", "has an emptyDir or hostPath volume: emptyDir needs --delete-emptydir-data", ""
 
 
-def _answer(asked: Asked) -> Answer[NodeExplanation]:
+def _answer(asked: Inquiry) -> Answer[NodeExplanation]:
     node = find_node(asked.snapshot, asked.name)
     run = asked.run(pods_of(node, asked.snapshot))
     if run is None:
