@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
@@ -12,6 +13,7 @@ from descheduler.report.subjects import SUBJECTS, Subject, SubjectType, types_of
 
 __all__ = ["Question", "complete_question", "read_question"]
 
+_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?")
 _DEFAULT_NAMESPACE = "default"
 _HOW = "write TYPE NAME or TYPE/NAME, for example pod/web-1 -n shop, deploy/web -n shop or node/worker-3"
 
@@ -19,6 +21,7 @@ _HOW = "write TYPE NAME or TYPE/NAME, for example pod/web-1 -n shop, deploy/web 
 class Question(NamedTuple):
     """A type and a name: `namespace/name` where the type has one, or a name that any namespace may hold.
 
+    The name of a type that several API groups have may begin with the group and a colon.
     For all things of a type in a namespace it is `namespace/`, for all of the cluster it is empty.
     """
 
@@ -42,7 +45,7 @@ def read_question(
     types = {word: kind for word, (kind, _) in types_of(subjects).items()}
     if len(words) == 1 and (listed := _type_of(words[0], types)) and listed.can_be_listed:
         return Question(listed.name, f"{namespace}/" if namespace and not all_namespaces else "")
-    kind, name = _split(words, types)
+    kind, api_group, name = _split(words, types)
     own, slash, bare = name.rpartition("/")
     is_odd = not bare or (slash and not own) or "/" in own if kind.has_namespace else bool(slash)
     if is_odd:
@@ -52,8 +55,8 @@ def read_question(
     if own and namespace and own != namespace:
         raise click.UsageError(f"{name} is in namespace {own}, and -n says {namespace}; leave one of them out")
     if all_namespaces and not own:
-        return Question(kind.name, bare)
-    return Question(kind.name, f"{own or namespace or default() or _DEFAULT_NAMESPACE}/{bare}")
+        return Question(kind.name, f"{api_group}{bare}")
+    return Question(kind.name, f"{api_group}{own or namespace or default() or _DEFAULT_NAMESPACE}/{bare}")
 
 
 def complete_question(
@@ -73,23 +76,35 @@ def complete_question(
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
 
-def _split(words: Sequence[str], types: Mapping[str, SubjectType]) -> tuple[SubjectType, str]:
-    """The type and the name; a first part that is no type is the namespace of a pod."""
+def _split(words: Sequence[str], types: Mapping[str, SubjectType]) -> tuple[SubjectType, str, str]:
+    """The type, its API group and a colon where several have the type, and the name.
+
+    A first part that is not a type is the namespace of a pod.
+    """
     match words:
         case [word] if "/" in word:
             left, _, name = word.partition("/")
             kind = _type_of(left, types)
-            return (kind, name) if kind else (types["pod"], word)
+            return (kind, _api_group(kind, left), name) if kind else (types["pod"], "", word)
         case [word]:
             raise click.UsageError(f"{word!r} needs a name: {_HOW}" if _type_of(word, types) else f"{word!r}: {_HOW}")
         case [word, name] if "/" not in word:
-            return _type_of(word, types) or _unknown(word, types), name
+            kind = _type_of(word, types) or _unknown(word, types)
+            return kind, _api_group(kind, word), name
         case _:
             raise click.UsageError(f"explains one thing at a time: {_HOW}")
 
 
 def _type_of(word: str, types: Mapping[str, SubjectType]) -> SubjectType | None:
     return types.get(word.lower().partition(".")[0])
+
+
+def _api_group(kind: SubjectType, word: str) -> str:
+    """The API group in `podgroup.scheduling.volcano.sh` or `podgroup.v1beta1.scheduling.volcano.sh`, with a colon."""
+    _, _, group = word.lower().partition(".")
+    version, _, rest = group.partition(".")
+    group = rest if _VERSION.fullmatch(version) else group
+    return f"{group}:" if group and kind.has_several_api_groups else ""
 
 
 def _unknown(word: str, types: Mapping[str, SubjectType]) -> NoReturn:

@@ -15,13 +15,14 @@ class SubjectType(msgspec.Struct, frozen=True):
     """A type as users write it, with its `short` forms, the usual one first.
 
     Things of a type without namespaces have names of one part. Of a type that `can_be_listed` all things are explained
-    where no name is given.
+    where no name is given. Where a type `has_several_api_groups`, users may say which one is meant.
     """
 
     name: str
     short: tuple[str, ...] = ()
     has_namespace: bool = True
     can_be_listed: bool = False
+    has_several_api_groups: bool = False
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -99,8 +100,9 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject(
         "pod_group",
         f"{_MODULES}.pod_group",
-        (SubjectType("podgroup", ("pg", "pgs")),),
-        "podgroup/NAME -n NAMESPACE: what a gang needs, its pods, and why pending ones are not scheduled.",
+        (SubjectType("podgroup", ("pg", "pgs"), has_several_api_groups=True),),
+        "podgroup/NAME -n NAMESPACE: what a gang needs, its pods, and why pending ones are not scheduled. Where several "
+        "API groups have a PodGroup of this name: podgroup.scheduling.volcano.sh/NAME.",
         is_of_koordinator=True,
     ),
     Subject(

@@ -23,7 +23,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsK
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.plan.facts import NearestValue
-from descheduler.plan.staying import refused_by_plugin, staying_pods
+from descheduler.plan.staying import staying_pods
 from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
@@ -57,12 +57,14 @@ class PluginDecisions(Fields, frozen=True):
     """What the plugin did in one run over the snapshot, in one profile, and what it examined.
 
     A plugin that selects pods has `evicted` pods, and counts those that it selected and that are not evicted by
-    reason code; one that filters counts the pods that it refused by code. A pod counts once for each code. `goals` are
+    reason code; `evicted_by_others` pods are selected by the plugin, too, and evicted by another one. A plugin that
+    filters counts the pods that it refused by code. A pod counts once for each code. `goals` are
     the sentences of a planner about its goals. `facts` are null for a filter, and for a plugin that failed.
     """
 
     profile: str
     evicted: int
+    evicted_by_others: int
     refused: Mapping[str, int]
     goals: tuple[str, ...]
     facts: PluginFacts | None
@@ -216,7 +218,9 @@ def _decisions_in(name: str, run: WatchedRun) -> Iterator[PluginDecisions]:
             yield _asked(name, profile.name, run)
         elif "filter" in points or "preEvictionFilter" in points:
             refused = _refused(name, profile, run)
-            yield PluginDecisions(profile=profile.name, evicted=0, refused=refused, goals=(), facts=None)
+            yield PluginDecisions(
+                profile=profile.name, evicted=0, evicted_by_others=0, refused=refused, goals=(), facts=None
+            )
 
 
 def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
@@ -230,16 +234,29 @@ def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
 
 
 def _asked(name: str, profile: str, run: WatchedRun) -> PluginDecisions:
-    mine = [move for move in run.decisions.leaving if (move.profile, move.plugin) == (profile, name)]
-    blocked = refused_by_plugin(staying_pods(run.decisions)).get((profile, name), {})
+    mine = {id(move.pod) for move in run.decisions.leaving if (move.profile, move.plugin) == (profile, name)}
+    leaving = {id(move.pod) for move in run.decisions.leaving}
+    blocked = _blocked(name, profile, run)
     found = run.decisions.facts.get((profile, name))
     return PluginDecisions(
         profile=profile,
         evicted=len(mine),
+        evicted_by_others=len((run.watch.wanted_by(profile, name) & leaving) - mine),
         refused=blocked,
         goals=() if found is None else tuple(goal.sentence for goal in found.goals),
         facts=facts_of(run.decisions, profile, name, blocked),
     )
+
+
+def _blocked(name: str, profile: str, run: WatchedRun) -> dict[str, int]:
+    """Pods by code that the plugin selected and that stay, also those that an earlier plugin selected, too."""
+    staying = staying_pods(run.decisions)
+    remaining = {id(each.pod) for each in staying}
+    blocked = {code: pods & remaining for code, pods in run.watch.turned_down(profile, name).items()}
+    for refusal in (refusal for each in staying for refusal in (each.first, *each.others)):
+        if (refusal.profile, refusal.plugin) == (profile, name):
+            blocked.setdefault(refusal.verdict.code, set()).add(id(refusal.pod))
+    return _most_first({code: len(pods) for code, pods in blocked.items() if pods})
 
 
 def _most_first(counts: dict[str, int]) -> dict[str, int]:
@@ -251,8 +268,8 @@ _WIDEST = 120
 
 def plugin_table(explanation: PluginExplanation, style: TableStyle) -> Iterator[str]:
     """What it does, its words and arguments, who runs it, and what it did."""
-    of = "a plugin of the scheduler" if explanation.kind == "scheduling" else "a plugin of policies"
-    yield style.palette.heading(f"{explanation.name}, {of} at {', '.join(explanation.points)}")
+    of = "scheduler plugin" if explanation.kind == "scheduling" else "plugin"
+    yield style.palette.heading(f"{explanation.name} ({', '.join(explanation.points)} {of})")
     yield ""
     for paragraph in (explanation.summary, *explanation.about):
         yield from textwrap.wrap(paragraph, min(style.width or _WIDEST, _WIDEST), break_on_hyphens=False)
@@ -296,12 +313,15 @@ def _uses(uses: tuple[PluginUse, ...], style: TableStyle) -> Iterator[str]:
 
 def _decisions(explanation: PluginExplanation, style: TableStyle) -> Iterator[str]:
     is_strategy = not {"deschedule", "balance"}.isdisjoint(explanation.points)
+    is_shared = any(each.evicted_by_others for each in explanation.decisions)
     rows = []
     for each in explanation.decisions:
         refused = ", ".join(f"{code} {number}" for code, number in each.refused.items()) or "none"
-        rows.append([each.profile, str(each.evicted), refused] if is_strategy else [each.profile, refused])
-    evicted = ["PODS EVICTED", "SELECTED, NOT EVICTED"] if is_strategy else ["PODS REFUSED"]
-    yield from style.table(["PROFILE", *evicted], rows)
+        evicted = [str(each.evicted)] if is_strategy else []
+        rows.append([each.profile, *evicted, *([str(each.evicted_by_others)] if is_shared else []), refused])
+    header = ["PODS EVICTED"] if is_strategy else []
+    header += [*(["EVICTED BY ANOTHER PLUGIN"] if is_shared else [])]
+    yield from style.table(["PROFILE", *header, "SELECTED, NOT EVICTED" if is_strategy else "PODS REFUSED"], rows)
     for each in explanation.decisions:
         for goal in each.goals:
             yield from style.paragraph(f"Goal of profile {each.profile}: {goal}", indent="  ")

@@ -10,12 +10,13 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
+from descheduler.documents.problems import shown
 from descheduler.explanation.asked import Answer, Explained, Inquiry
-from descheduler.explanation.finding import find_key
+from descheduler.explanation.finding import UnknownSubjectError, find_key
 from descheduler.explanation.gangs import GangFacts, facts_of_gang, num_starting
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
 from descheduler.explanation.scheduling.waiting import Scheduling, is_pending
-from descheduler.model.gangs import AllGangs
+from descheduler.model.gangs import POD_GROUP_API_GROUPS, AllGangs, api_group_of, name_of_gang
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -38,7 +39,8 @@ class GangMember(Fields, frozen=True):
 
 
 class PodGroupExplanation(Fields, frozen=True):
-    """Everything about one gang. `source` says who states its minimum: a PodGroup, its pods, or neither.
+    """Everything about one gang. `source` says what states its minimum: a PodGroup of
+    the API group `api_group`, its pods, or neither.
 
     `num_spare` is how many of its running pods it does not need, null without a minimum. `others` are the other gangs
     of its group. `placement` is that of its first pending pod with the other pending ones, null without any; `notes`
@@ -47,6 +49,7 @@ class PodGroupExplanation(Fields, frozen=True):
 
     facts: GangFacts
     source: Literal["PodGroup", "pods", "none"]
+    api_group: str
     num_spare: int | None = msgspec.field(name="spare")
     members: tuple[GangMember, ...]
     others: tuple[GangFacts, ...]
@@ -62,18 +65,15 @@ _MOST_GANGS = 100
 def _explain(name: str, snapshot: Snapshot, scheduling: Scheduling) -> PodGroupExplanation:
     """The gang called `namespace/name`, or the only one called `name`, as the cluster is. Raises UnknownSubjectError.
 
-    A gang is known by its PodGroup, or by pods that name it.
+    A gang is known by its PodGroup, or by pods that name it. `name` may begin with the API group and a colon.
     """
-    gangs = snapshot.gangs
-    with_group = {group.gang_id for group in (*snapshot.pod_groups, *snapshot.other_pod_groups)}
-    keys = dict(gangs.keys_by_name()) | {group.gang_id: group.gang_id for group in snapshot.pod_groups}
-    gang_id = find_key("PodGroup or gang", snapshot, name, keys)
-    key = keys[gang_id]
+    gangs, key = snapshot.gangs, _find_key(name, snapshot)
     facts, members = facts_of_gang(key, gangs), gangs.members.get(key, [])
     pending = [pod for pod in members if is_pending(pod)]
     return PodGroupExplanation(
         facts=facts,
-        source=_source(gang_id, facts, with_group),
+        source=_source(key, facts, snapshot),
+        api_group=api_group_of(key),
         num_spare=_num_spare(key, facts, gangs),
         members=tuple(map(_member, members)),
         others=tuple(facts_of_gang(each, gangs) for each in _others(facts)[:_MOST_GANGS]),
@@ -82,21 +82,40 @@ def _explain(name: str, snapshot: Snapshot, scheduling: Scheduling) -> PodGroupE
     )
 
 
-def _source(gang_id: str, facts: GangFacts, with_group: set[str]) -> Literal["PodGroup", "pods", "none"]:
-    if gang_id in with_group:
+def _find_key(name: str, snapshot: Snapshot) -> str:
+    """The key of the gang that is meant; several API groups can have a PodGroup of one name."""
+    api_group, _, name = name.rpartition(":")
+    if api_group and api_group not in POD_GROUP_API_GROUPS:
+        read = ", ".join(POD_GROUP_API_GROUPS)
+        raise UnknownSubjectError(f"PodGroups of {shown(api_group)} are not read; those of {read} are")
+    keys = snapshot.gangs.keys | {group.gang_id for group in snapshot.pod_groups}
+    known: dict[str, list[str]] = {}
+    for key in sorted(keys):
+        if api_group in ("", api_group_of(key)):
+            known.setdefault(name_of_gang(key), []).append(key)
+    gang_id = find_key(f"PodGroup of {api_group}" if api_group else "PodGroup or gang", snapshot, name, known)
+    if len(known[gang_id]) > 1:
+        choices = " or ".join(f"podgroup.{api_group_of(key)}/{gang_id}" for key in known[gang_id])
+        raise UnknownSubjectError(f"{shown(gang_id)} is the name of several PodGroups; write {choices}")
+    return known[gang_id][0]
+
+
+def _source(key: str, facts: GangFacts, snapshot: Snapshot) -> Literal["PodGroup", "pods", "none"]:
+    stated = ((group.api_group, group.gang_id) for group in (*snapshot.pod_groups, *snapshot.other_pod_groups))
+    if (api_group_of(key), name_of_gang(key)) in stated:
         return "PodGroup"
-    return "none" if facts.min_available is None else "pods"
+    return "none" if facts.min_member is None else "pods"
 
 
 def _num_spare(key: str, facts: GangFacts, gangs: AllGangs) -> int | None:
     """How many pods GangCheck lets go one by one; the only one of a group on a node leaves nobody behind."""
-    if facts.min_available is None:
+    if facts.min_member is None:
         return None
     num_on_nodes = facts.num_running + num_starting(key, gangs)
     others = (facts_of_gang(each, gangs).num_running + num_starting(each, gangs) for each in _others(facts))
     if num_on_nodes == 1 and not any(others):
         return 1
-    return 0 if facts.num_running < facts.min_available else num_on_nodes - max(0, facts.min_available)
+    return 0 if facts.num_running < facts.min_member else num_on_nodes - max(0, facts.min_member)
 
 
 def _member(pod: Pod) -> GangMember:
@@ -115,13 +134,11 @@ def _notes(
     for task in gangs.tasks(key):
         num_running = facts_of_gang(task.key, gangs).num_running
         yield f"task {task.task}: {num_running} running, it needs {task.least} ({task.setting})"
-    if facts.min_available is None:
-        yield "there is no PodGroup of this name, and no pod states a valid min-available: its pods are not scheduled"
+    if facts.min_member is None:
+        yield "there is no PodGroup of this name, and no pod states a valid minMember: its pods are not scheduled"
     elif facts.num_missing:
         lack = counted(facts.num_missing, "pod") + (" does" if facts.num_missing == 1 else " do")
-        minimum = gangs.minimum(key)
-        setting = "" if minimum is None else f" ({minimum.setting})"
-        yield f"{lack} not exist yet of the {facts.min_available} that it needs{setting}"
+        yield f"{lack} not exist yet of the {facts.min_member} that it needs (minMember)"
     if facts.group and facts.name not in facts.group:
         yield "the group that it names does not contain it"
     others = _others(facts)
@@ -149,8 +166,8 @@ _MOST_MEMBERS = 20
 def _table(explanation: PodGroupExplanation, style: TableStyle) -> Iterator[str]:
     """What the gang needs and has, its pods, the gangs of its group, and why its pods are pending."""
     facts = explanation.facts
-    yield from style.heading(printable(f"Gang {facts.name}{_SOURCES[explanation.source]}"))
-    header = ["MIN", "RUNNING", "PENDING", "MISSING"]
+    yield from style.heading(printable(f"Gang {facts.name}{_source(explanation)}"))
+    header = ["MINMEMBER", "RUNNING", "PENDING", "MISSING"]
     settings = [facts.mode, facts.match_policy, f"{facts.waiting_time_seconds:g}s" if facts.mode else ""]
     rows = [[*_figures(facts), *settings]]
     yield from style.table([*header, "MODE", "MATCH POLICY", "WAITING TIME"], rows)
@@ -165,11 +182,18 @@ def _table(explanation: PodGroupExplanation, style: TableStyle) -> Iterator[str]
         yield from placement_table(explanation.placement, style, f"the pending pod {first.pod.name}")
 
 
-_SOURCES = {"PodGroup": " (PodGroup)", "pods": " (annotations and labels of its pods)", "none": ""}
+def _source(explanation: PodGroupExplanation) -> str:
+    match explanation.source:
+        case "PodGroup":
+            return f" (PodGroup of {explanation.api_group})"
+        case "pods":
+            return " (annotations and labels of its pods)"
+        case "none":
+            return ""
 
 
 def _figures(facts: GangFacts) -> list[str]:
-    minimum = "" if facts.min_available is None else str(facts.min_available)
+    minimum = "" if facts.min_member is None else str(facts.min_member)
     return [minimum, str(facts.num_running), str(facts.num_pending), str(facts.num_missing)]
 
 
@@ -191,7 +215,9 @@ def _evictable(explanation: PodGroupExplanation) -> str:
         return ""
     if explanation.num_spare:
         return f"{counted(explanation.num_spare, 'pod')} can be evicted before it has fewer than it needs"
-    return "no pod of it can be evicted alone: it needs all that run (GangMinimum)"
+    facts = explanation.facts
+    running = counted(facts.num_running, "pod runs", "pods run")
+    return f"{running} and minMember is {facts.min_member}: no single pod can be evicted (GangMinimum)"
 
 
 def _answer(asked: Inquiry) -> Answer[PodGroupExplanation]:

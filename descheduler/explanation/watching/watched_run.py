@@ -61,6 +61,7 @@ class PodDecision(Fields, frozen=True):
     plugin ran). `answers` has an entry for each plugin that selected the pod; when the pod is not evicted, the first
     one names what blocks its eviction. `not_selected` says why the other plugins do not select it. `num_moves_before`
     counts the pods that the run evicts before it. `filters` is empty for a pod without a node, which is not evicted.
+    `wave` is that of an evicted pod, as in `Move`, and null for all others; the run has `num_waves`.
     """
 
     outcome: Literal["evicted", "kept", "unwanted", "unjudged"]
@@ -69,6 +70,8 @@ class PodDecision(Fields, frozen=True):
     not_selected: tuple[PluginMiss, ...]
     filters: tuple[FilterAnswer, ...]
     num_moves_before: int = msgspec.field(name="movesBefore")
+    wave: int | None
+    num_waves: int = msgspec.field(name="waves")
 
 
 class WatchedRun(msgspec.Struct, frozen=True):
@@ -128,6 +131,8 @@ class WatchedRun(msgspec.Struct, frozen=True):
                 for profile in (self.decisions.policy.profiles if pod.node_name else ())
             ),
             num_moves_before=len(self.moves_before(pod)),
+            wave=next((move.wave for move in self.decisions.leaving if move.pod is pod), None),
+            num_waves=max((move.wave for move in self.decisions.leaving), default=0),
         )
 
 
