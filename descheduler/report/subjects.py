@@ -101,8 +101,8 @@ SUBJECTS: tuple[Subject, ...] = (
         "pod_group",
         f"{_MODULES}.pod_group",
         (SubjectType("podgroup", ("pg", "pgs"), has_several_api_groups=True),),
-        "podgroup/NAME -n NAMESPACE: what a gang needs, its pods, and why pending ones are not scheduled. Where several "
-        "API groups have a PodGroup of this name: podgroup.scheduling.volcano.sh/NAME.",
+        "podgroup/NAME -n NAMESPACE: what a gang needs, its pods, and why pending ones are not scheduled. Where "
+        "several API groups have a PodGroup of this name: podgroup.scheduling.volcano.sh/NAME.",
         is_of_koordinator=True,
     ),
     Subject(

@@ -166,7 +166,7 @@ _MOST_MEMBERS = 20
 def _table(explanation: PodGroupExplanation, style: TableStyle) -> Iterator[str]:
     """What the gang needs and has, its pods, the gangs of its group, and why its pods are pending."""
     facts = explanation.facts
-    yield from style.heading(printable(f"Gang {facts.name}{_source(explanation)}"))
+    yield from style.heading(printable(f"Gang {facts.name}{_of(explanation)}"))
     header = ["MINMEMBER", "RUNNING", "PENDING", "MISSING"]
     settings = [facts.mode, facts.match_policy, f"{facts.waiting_time_seconds:g}s" if facts.mode else ""]
     rows = [[*_figures(facts), *settings]]
@@ -182,7 +182,7 @@ def _table(explanation: PodGroupExplanation, style: TableStyle) -> Iterator[str]
         yield from placement_table(explanation.placement, style, f"the pending pod {first.pod.name}")
 
 
-def _source(explanation: PodGroupExplanation) -> str:
+def _of(explanation: PodGroupExplanation) -> str:
     match explanation.source:
         case "PodGroup":
             return f" (PodGroup of {explanation.api_group})"

@@ -125,7 +125,7 @@ def test_gang_that_does_not_exist_is_named() -> None:
 
 def test_several_pod_groups_of_one_name_are_asked_for_by_their_api_group() -> None:
     with pytest.raises(UnknownSubjectError) as several:
-        explained("podgroup", "default/train", *NODES, gang_of(1), volcano_group(2))
+        explained(PodGroupExplanation, "podgroup", "default/train", *NODES, gang_of(1), volcano_group(2))
 
     assert str(several.value) == (
         "'default/train' is the name of several PodGroups; write podgroup.scheduling.sigs.k8s.io/default/train or"
@@ -140,9 +140,8 @@ def test_several_pod_groups_of_one_name_are_asked_for_by_their_api_group() -> No
 def test_api_group_of_the_question_chooses_the_pod_group(api_group: str, minimum: int) -> None:
     objects = [*NODES, gang_of(1), volcano_group(2)]
 
-    group = explained("podgroup", f"{api_group}:default/train", *objects).pod_group
+    group = explained(PodGroupExplanation, "podgroup", f"{api_group}:default/train", *objects)
 
-    assert group is not None
     assert (group.source, group.api_group, group.facts.min_member) == ("PodGroup", api_group, minimum)
 
 
@@ -160,7 +159,7 @@ def test_api_group_of_the_question_chooses_the_pod_group(api_group: str, minimum
 )
 def test_pod_group_of_another_api_group_is_not_shown_instead(api_group: str, message: str) -> None:
     with pytest.raises(UnknownSubjectError) as unknown:
-        explained("podgroup", f"{api_group}:default/train", *NODES, gang_of(1))
+        explained(PodGroupExplanation, "podgroup", f"{api_group}:default/train", *NODES, gang_of(1))
 
     assert str(unknown.value) == message
 
