@@ -24,9 +24,13 @@ from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.plan.run_memory import RunMemory
 from descheduler.simulation.arrivals import Successor, arrival_of, started
-from descheduler.simulation.disruption_budgets import budgets_after
-from descheduler.simulation.measured_usage import node_metrics_after, server_usage_after
-from descheduler.simulation.owners_after import ended_owners, workloads_after
+from descheduler.simulation.status_after import (
+    budgets_after,
+    ended_owners,
+    node_metrics_after,
+    server_usage_after,
+    workloads_after,
+)
 
 __all__ = ["CarriedOut", "carried_out", "undecided_pods"]
 

@@ -60,8 +60,7 @@ def render(
 
 
 def _flat(document: Plan | Outcome, output_format: FlatFormat, style: TableStyle) -> Iterator[str]:
-    from descheduler.report.formats.flat_rows import csv_lines, names
-    from descheduler.report.formats.json_lines import json_lines
+    from descheduler.report.formats.flat_rows import csv_lines, json_lines, names
 
     match output_format:
         case "name":
