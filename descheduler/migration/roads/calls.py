@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.surroundings import Surroundings
@@ -12,12 +14,48 @@ from descheduler.migration.job.machine import evicting
 from descheduler.migration.job.steps import End, WaitForChange
 from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
+from descheduler.migration.recheck.footprints import Asked, Judged
+from descheduler.migration.roads.job_task import JobTask
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobCalls"]
+__all__ = ["JobCalls", "Judge", "Turn", "judged"]
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """One pod as it was just read, to leave in the way `policy` names."""
+
+    task: JobTask
+    pod: Pod
+    policy: str
+
+    @property
+    def eviction(self) -> PlannedEviction:
+        """What it is for."""
+        return self.task.eviction
+
+    def asked(self) -> Asked:
+        """What is judged once more."""
+        job = self.task.job
+        if job is None or not job.reservation_name:
+            return Asked(self.eviction, self.pod)
+        return Asked(self.eviction, self.pod, job.node_name, job.uid, has_landed=self.policy == SCALE_BACK)
+
+
+class Judge(Protocol):
+    """Says which moves no longer hold; `migration.recheck.footprints.Footprints` is the real one."""
+
+    def judge(self, wave: Sequence[Asked], under_way: Collection[str]) -> Judged:
+        """What is found of `wave`. Raises KubeError."""
+
+
+def judged(judge: Judge, turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]) -> Judged:
+    """What `judge` finds of `turns`."""
+    del granted  # whose pods take room until they are gone: what is held does not count on theirs
+    return judge.judge([turn.asked() for turn in turns], under_way)
 
 
 class JobCalls:

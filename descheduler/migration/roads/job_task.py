@@ -8,14 +8,11 @@ from datetime import datetime
 
 from descheduler.migration.dispatch.task import Task
 from descheduler.migration.job.seen import Miss
-from descheduler.migration.job.surge import SCALE_BACK
-from descheduler.migration.recheck.footprints import Asked
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode
-from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobTask", "Turn"]
+__all__ = ["JobTask"]
 
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 3.0
@@ -126,24 +123,3 @@ class JobTask(Task):
         if self.job is None or job.resource_version != self.job.resource_version:
             self.num_waits = 0
         self.job = job
-
-
-@dataclass(slots=True, eq=False)
-class Turn:
-    """One pod as it was just read, to leave in the way `policy` names."""
-
-    task: JobTask
-    pod: Pod
-    policy: str
-
-    @property
-    def eviction(self) -> PlannedEviction:
-        """What it is for."""
-        return self.task.eviction
-
-    def asked(self) -> Asked:
-        """What is judged once more."""
-        job = self.task.job
-        if job is None or not job.reservation_name:
-            return Asked(self.eviction, self.pod)
-        return Asked(self.eviction, self.pod, job.node_name, job.uid, has_landed=self.policy == SCALE_BACK)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -23,12 +23,11 @@ from descheduler.migration.events.job_listener import EveryListener
 from descheduler.migration.job.conditions import aborted, failed
 from descheduler.migration.job.steps import End, Evict
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.recheck.footprints import Asked, Judged
 from descheduler.migration.replacements import is_replaced
-from descheduler.migration.roads.calls import JobCalls
+from descheduler.migration.roads.calls import JobCalls, Judge, Turn, judged
 from descheduler.migration.roads.chains import bundle_is_ready, hold_ahead, with_time_for_waves
 from descheduler.migration.roads.departures import Unscheduled
-from descheduler.migration.roads.job_task import JobTask, Turn
+from descheduler.migration.roads.job_task import JobTask
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.roads.open_creations import OpenCreations
 from descheduler.migration.roads.outcomes import deleted, ended, left_out, not_landed, strange, unfinished, why_left
@@ -38,20 +37,13 @@ from descheduler.model.koordinator.migration_job import JobPhase, JobReason, Mig
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobRoad", "Judge"]
+__all__ = ["JobRoad"]
 
 _LONGEST_PAUSE_SECONDS = 1.0
 """How long the run may sleep on where nothing is due."""
 
 _End = Callable[[MigrationJob], MigrationJob]
 """Makes of a job what it is at its end."""
-
-
-class Judge(Protocol):
-    """Says which moves no longer hold; `migration.recheck.footprints.Footprints` is the real one."""
-
-    def judge(self, wave: Sequence[Asked], under_way: Collection[str]) -> Judged:
-        """What is found of `wave`. Raises KubeError."""
 
 
 class JobRoad:
@@ -81,7 +73,7 @@ class JobRoad:
         self._active: list[JobTask] = []
         self._turns: list[Turn] = []
         """Whose turn to be evicted it is."""
-        self._rechecks = None if judge is None else Rechecks(partial(_judged, judge), around)
+        self._rechecks = None if judge is None else Rechecks(partial(judged, judge), around)
         self._listener = around.listener or EveryListener()
         self._unscheduled = Unscheduled()
         self._open_creations = OpenCreations(journal, keeper, settings.eviction, around)
@@ -392,8 +384,3 @@ class JobRoad:
         if task in self._active:
             self._active.remove(task)
             self._queue.ended(task)
-
-
-def _judged(judge: Judge, turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]) -> Judged:
-    del granted  # whose pods take room until they are gone: what is held does not count on theirs
-    return judge.judge([turn.asked() for turn in turns], under_way)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -16,6 +16,7 @@ from descheduler.optimizer.objective import Objective, Value
 from descheduler.optimizer.order.waves import Move
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.solving import Plan
+from descheduler.placement.framework.scheduling_plugin import Preference
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -70,9 +71,9 @@ class ClusterObjective(ABC):
         return ()
 
     @staticmethod
-    def packing_hint(evictor: PluginEvictor) -> str:
+    def packing_hint(preference: Preference) -> str:
         """The hint of objectives that are for full nodes, where the scheduler prefers others."""
-        if not evictor.prover().prefers_empty_nodes:
+        if not preference.prefers_empty_nodes:
             return ""
         return "a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
 
@@ -152,6 +153,15 @@ class ClusterObjective(ABC):
     @abstractmethod
     def shortfall(self) -> str:
         """What is said where the figure stays above what it might be; empty where that goes without saying."""
+
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """What is in the way where no plan moves anything: by default what is said `against` most of the pods."""
+        if not against:
+            return ""
+        text, number = min(Counter(against.values()).items(), key=lambda item: (-item[1], item[0]))
+        _, namespace, name = min(pod for pod, said in against.items() if said == text)
+        more = f" and {counted(number - 1, 'more pod')}" if number > 1 else ""
+        return f"pod {namespace}/{name}{more}: {text}"
 
     @abstractmethod
     def why_not(self, pod: Pod) -> str:

@@ -46,7 +46,7 @@ class MakeRoomObjective(ClusterObjective):
 
     def __init__(self, args: MakeRoomArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor = handle.evictor
-        self.hint = self.packing_hint(handle.evictor)
+        self.hint = self.packing_hint(handle.evictor.prover().preference())
         self._nodes = frozenset(node.name for node in nodes)
         self._selection = SelectedPods(args, handle.view.snapshot.pods)
         self._selected = self._selection.pods
@@ -226,6 +226,11 @@ class MakeRoomObjective(ClusterObjective):
     def shortfall(self) -> str:
         """That no room is made for more."""
         return "no plan that was found within the limits makes room for more"
+
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """Nothing: what is said against pods is that others would still be pending."""
+        del against
+        return ""
 
     def why_not(self, pod: Pod) -> str:
         """That its eviction is not needed, or does not help."""
