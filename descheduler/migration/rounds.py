@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.migration.dispatch.limits import LimitLedger
-from descheduler.migration.dispatch.plain import execute
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort
+from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
@@ -26,7 +26,7 @@ from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction, PlannedRoom
 
 if TYPE_CHECKING:  # which policies of upstream go without
-    from descheduler.migration.dispatch.care import Care
+    from descheduler.migration.roads.care import Care
 
 __all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
 
@@ -45,7 +45,7 @@ Decide = Callable[[Answers, Sequence[Move]], Decisions]
 
 
 class JobExecutor(Protocol):
-    """Carries evictions out as jobs that outlast the run; see `descheduler.migration.setup.job_execution`."""
+    """Carries evictions out as jobs that outlast the run; see `descheduler.migration.roads.execution`."""
 
     def takes(self, eviction: PlannedEviction) -> bool:
         """Whether `eviction` is carried out as a job."""

@@ -32,7 +32,7 @@ from descheduler.kube.events import EventRecorder
 from descheduler.kube.leases.held_lease import HeldLease
 from descheduler.migration.dispatch.halting import Halting
 from descheduler.migration.dispatch.open_calls import OpenCalls
-from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.guards.setup import make_watchman
 from descheduler.migration.lease_settings import lease_settings

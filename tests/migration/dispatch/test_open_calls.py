@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.dispatch.open_calls import OpenCalls
-from descheduler.migration.dispatch.plain import execute
+from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import ExecutorSettings
 from tests.migration.stand_ins import (
     ONE_BY_ONE,
