@@ -160,6 +160,8 @@ class Planning:
         sentence = f"{self._objective.change(self._before, after)}, {counted(num_evictions, 'eviction')}"
         if after:
             self._why_left = self._left_text(is_proven=after <= figure_bound)
+            if not (num_evictions or self._none_can_leave or self._best_left_gain):
+                self._why_left = self._with_obstacles(self._why_left)
             sentence += f"; {self._why_left}"
         elif granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
@@ -201,6 +203,13 @@ class Planning:
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
+
+
+    def _with_obstacles(self, why_left: str) -> str:
+        """The text of a plan that moves nothing, with what is in the way unless a hint says that already."""
+        hint = self._objective.hint
+        text = "" if hint and hint in why_left else self._objective.obstacles(self._against)
+        return f"{why_left}; {text}" if text else why_left
 
 
 def _evictions_worth(cost: int) -> str:

@@ -162,6 +162,40 @@ def test_a_node_is_left_whose_pods_would_be_scheduled_onto_it_again() -> None:
     )
 
 
+def test_goal_of_a_plan_without_evictions_names_the_budgets_in_the_way() -> None:
+    """No plan asks for these pods, so no refusal tells of their budgets."""
+    pods = [pod(f"{node}0", cpu, node, labels={"app": node}) for node, cpu in (("a", "2"), ("b", "3"))]
+    budgets = [make_budget(f"keep-{node}", {"app": node}, disruptions_allowed=0) for node in "ab"]
+
+    decisions = run(pods, nodes=NODES[:2], budgets=tuple(budgets))
+
+    assert goal_of(decisions).sentence == (
+        "2 nodes in use → 2, 0 evictions; no plan that was found within the limits empties more;"
+        " node a is not emptied: pod default/a0 cannot be evicted: PodDisruptionBudget default/keep-a allows 0"
+        " disruptions (0 healthy, 0 required); node b is not emptied: pod default/b0 cannot be evicted: PodDisruptionBudget default/keep-b allows"
+        " 0 disruptions (0 healthy, 0 required)"
+    )
+
+
+def test_goal_of_a_plan_without_evictions_names_the_spread_in_the_way() -> None:
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "dns"}},
+    }
+    spread = [constraint]
+    pods = [pod(f"dns-{node}", "1", node, labels={"app": "dns"}, spread=spread) for node in "abc"]
+
+    decisions = run(pods)
+
+    assert goal_of(decisions).sentence == (
+        "3 nodes in use → 3, 0 evictions; no plan that was found within the limits empties more;"
+        " pod default/dns-a: the replacement pod would be scheduled onto a again; 1/3 nodes are available for the"
+        " replacement pod: 2 didn't match pod topology spread constraints"
+    )
+
+
 def test_no_replacement_is_scheduled_onto_a_node_that_is_not_in_use() -> None:
     """The empty node d attracts replacements under the defaults."""
     nodes = [*NODES[:2], make_node("d", cpu="20")]

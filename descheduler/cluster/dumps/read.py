@@ -24,6 +24,8 @@ from descheduler.model.text.printable import printable
 
 __all__ = ["read_dump"]
 
+_MOST_EXPLAINED = 3
+"""Missing kinds of which a warning says what is not known without them."""
 _SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".gz")
 
 
@@ -192,14 +194,23 @@ def _missing_warnings(unserved: Sequence[AnyKind], left_out: Sequence[AnyKind]) 
     if unserved:
         yield f"the cluster of the dump does not serve {_names(unserved)}, which an enabled plugin reads"
     if left_out:
+        are = "1 kind is" if len(left_out) == 1 else f"{len(left_out)} kinds are"
         yield (
-            f"the dump holds no {_names(left_out)}; assuming there are none "
-            "(descheduler snapshot writes every kind that is read)"
+            f"{are} not in the dump and assumed to be empty: {_resources(left_out)}; 'descheduler snapshot' writes every"
+            " kind that is read"
         )
 
 
 def _by_name(kinds: Iterable[AnyKind]) -> list[AnyKind]:
     return sorted(kinds, key=lambda kind: (kind.name, kind.group))
+
+
+def _resources(kinds: Sequence[AnyKind]) -> str:
+    """As kubectl names them, a few with what is not known without them."""
+    in_order = _by_name(kinds)
+    if len(in_order) > _MOST_EXPLAINED:
+        return ", ".join(kind.resource for kind in in_order)
+    return ", ".join(f"{kind.resource} ({kind.purpose})" for kind in in_order)
 
 
 def _names(kinds: Iterable[AnyKind]) -> str:

@@ -67,8 +67,8 @@ class PlacementVerificationArgs(Args, frozen=True):
     """Whether a pod is evicted only if its plugin would not select the replacement again for the same cause, on any of
     the predicted nodes, those of equal score included. LowNodeLoad and MigrationPlanner judge the gain themselves."""
     on_gang_minimum: Annotated[str, one_of(_GANG_CHOICES)] = ""
-    """What to do with a pod whose gang would have fewer pods than it needs (min-available, or minMember of its
-    PodGroup): `refuse` (the default) refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its
+    """What to do with a pod whose gang would have fewer pods than it needs (minMember of its PodGroup, or the
+    annotation min-available): `refuse` (the default) refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its
     group, at once or not at all. Each of them must pass filters, limits and budgets, and the replacements must be
     scheduled together. This restarts the job that the gang runs."""
     scheduler_names: tuple[str, ...] = ()

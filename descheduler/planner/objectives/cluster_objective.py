@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -152,6 +153,15 @@ class ClusterObjective(ABC):
     @abstractmethod
     def shortfall(self) -> str:
         """What is said where the figure stays above what it might be; empty where that goes without saying."""
+
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """What is in the way where no plan moves anything: by default what is said `against` most of the pods."""
+        if not against:
+            return ""
+        text, number = min(Counter(against.values()).items(), key=lambda item: (-item[1], item[0]))
+        _, namespace, name = min(pod for pod, said in against.items() if said == text)
+        more = f" and {counted(number - 1, 'more pod')}" if number > 1 else ""
+        return f"pod {namespace}/{name}{more}: {text}"
 
     @abstractmethod
     def why_not(self, pod: Pod) -> str:

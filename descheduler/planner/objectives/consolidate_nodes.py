@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import compress
+from itertools import compress, islice
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, MostAllocated
 from descheduler.optimizer.order.waves import Move
 from descheduler.optimizer.solving import Plan
+from descheduler.plan.moves import PodIdentity
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.planner.args import ConsolidateNodesArgs
 from descheduler.planner.drain_plan import with_drains
@@ -34,6 +35,8 @@ __all__ = ["ConsolidateNodesObjective"]
 
 _SCHEDULED_SHARE = 0.8
 """Of the limits, where the scheduler's choice is known: targets of other plans are only wishes then."""
+_MOST_EXAMINED, _MOST_NAMED = 20, 2
+"""Nodes that are examined for what keeps them in use, and those that are named."""
 
 
 class ConsolidateNodesObjective(ClusterObjective):
@@ -199,6 +202,14 @@ class ConsolidateNodesObjective(ClusterObjective):
         """That no more are emptied."""
         return "no plan that was found within the limits empties more"
 
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """What is said `against` pods, else the first pods of the emptiest nodes that cannot be evicted."""
+        if said := super().obstacles(against):
+            return said
+        names = sorted(self._used() - self._protected, key=lambda name: (self._fullness(name), name))[:_MOST_EXAMINED]
+        blocked = ((name, self._blocked(name, self._asked_for)) for name in names)
+        return "; ".join(islice((f"node {name} is not emptied: {text}" for name, text in blocked if text), _MOST_NAMED))
+
     def why_not(self, pod: Pod) -> str:
         """What keeps its node in use."""
         name = pod.node_name
@@ -208,20 +219,28 @@ class ConsolidateNodesObjective(ClusterObjective):
             return f"the pod does not keep node {name} in use: it {_why_not_in_use(pod)}"
         if name in self._protected:
             return f"node {name} is protected (protectedNodes)"
-        if blocked := self._blocked(name):
+        if blocked := self._blocked(name, self._evictor.filter):
             return f"node {name} is not emptied: {blocked}"
         if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
             return f"node {name} is not emptied: the plan has pods of other nodes scheduled onto it"
-        return f"node {name} is not emptied: no plan that was found empties it within the limits"
+        blocked = self._blocked(name, self._asked_for) or "no plan that was found empties it within the limits"
+        return f"node {name} is not emptied: {blocked}"
 
-    def _blocked(self, node: str) -> str:
+    def _blocked(self, node: str, verdict_of: Callable[[Pod], Verdict]) -> str:
         """The first pod of a node that cannot be evicted, and why; empty where all can that are there."""
         for pod in self._view.active_pods_on(node):
             is_passed = self._view.is_arrival(pod) or not _keeps_in_use(pod)
-            verdict = ACCEPTED if is_passed else self._evictor.filter(pod)
+            verdict = ACCEPTED if is_passed else verdict_of(pod)
             if not verdict.is_accepted:
                 return f"pod {pod.key} cannot be evicted: {verdict.message}"
         return ""
+
+    def _asked_for(self, pod: Pod) -> Verdict:
+        """What filters, limits and budgets say of `pod`."""
+        if self._evictor.has_booked(pod):
+            return ACCEPTED
+        with self._evictor.what_if():
+            return self._evictor.request(pod)
 
     def _used(self) -> frozenset[str]:
         return frozenset(name for name in self._in_use.names() if name in self._nodes)

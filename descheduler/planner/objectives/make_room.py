@@ -227,6 +227,11 @@ class MakeRoomObjective(ClusterObjective):
         """That no room is made for more."""
         return "no plan that was found within the limits makes room for more"
 
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """Nothing: what is said against pods is that others would still be pending."""
+        del against
+        return ""
+
     def why_not(self, pod: Pod) -> str:
         """That its eviction is not needed, or does not help."""
         if pod.node_name not in self._nodes:
