@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 
 import msgspec
 
@@ -17,7 +18,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
-from descheduler.placement.framework.scheduling_plugin import Preference, SchedulingPlugin, shadow_cluster_of
+from descheduler.placement.framework.scheduling_plugin import Preference, SchedulingPlugin, parts_of, shadow_cluster_of
 from descheduler.placement.landings.bookings import Booking, Considered, Decision
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
 from descheduler.placement.landings.deciding import Decider
@@ -67,6 +68,7 @@ class LandingProver:
         now: datetime | None = None,
     ) -> None:
         version = version or KubeVersion()
+        self._plugins = plugins
         self._cluster = shadow_cluster_of(snapshot, plugins, version, schedulers.values())
         configuration = configuration or default_configuration(version, plugins)
         self._schedulers = Schedulers(self._cluster, configuration, plugins=plugins, rows=schedulers)
@@ -97,7 +99,7 @@ class LandingProver:
 
     def openings(self) -> Openings:
         """What a planner asks of the cluster with everything that is booked; valid until the next booking."""
-        return Openings(self.cluster, self._candidates)
+        return Openings(self.cluster, self._candidates, partial(parts_of, self._plugins.values()))
 
     def ends_owner(self, victim: Pod) -> bool:
         """Whether the owner of `victim`, or its part that the pod is, fails or ends with an eviction of it alone."""

@@ -20,8 +20,8 @@ from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, MostAllocated
 from descheduler.optimizer.order.waves import Move
 from descheduler.optimizer.solving import Plan
-from descheduler.plan.moves import PodIdentity
 from descheduler.placement.shadow.node_table import PODS_ROW
+from descheduler.plan.moves import PodIdentity
 from descheduler.planner.args import ConsolidateNodesArgs
 from descheduler.planner.drain_plan import with_drains
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part

@@ -14,6 +14,7 @@ from descheduler.placement.framework.scheduling_plugin import About, Compares, P
 from descheduler.placement.plugins.device_share.args import ARGS, DeviceShareArgs
 from descheduler.placement.plugins.device_share.explain import explain_devices
 from descheduler.placement.plugins.device_share.filter import DeviceShare, DeviceShareScore
+from descheduler.placement.plugins.device_share.parts import GpuParts
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import RequestError, device_requests
 
@@ -61,6 +62,7 @@ ROW = SchedulingPlugin(
     interactions=_interactions,
     compares=Compares.PARTS,
     prefers=_preference,
+    parts=GpuParts,
     explain=explain_devices,
     reads_annotations=(DEVICE_HINT_ANNOTATION, JOINT_DEVICES_ANNOTATION, GPU_PARTITION_SPEC_ANNOTATION),
     reads_kinds=frozenset({"Device.scheduling.koordinator.sh"}),
