@@ -18,7 +18,13 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
-from descheduler.placement.framework.scheduling_plugin import Preference, SchedulingPlugin, parts_of, shadow_cluster_of
+from descheduler.placement.framework.scheduling_plugin import (
+    Preference,
+    SchedulingPlugin,
+    parts_of,
+    renewal_by,
+    shadow_cluster_of,
+)
 from descheduler.placement.landings.bookings import Booking, Considered, Decision
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
 from descheduler.placement.landings.deciding import Decider
@@ -73,7 +79,9 @@ class LandingProver:
         configuration = configuration or default_configuration(version, plugins)
         self._schedulers = Schedulers(self._cluster, configuration, plugins=plugins, rows=schedulers)
         forms = PlacementForms(snapshot)
-        self._candidates = CandidateMaker(snapshot, self._cluster, self._schedulers, forms, now)
+        self._candidates = CandidateMaker(
+            snapshot, self._cluster, self._schedulers, forms, now, renewal_by(plugins.values())
+        )
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, self._schedulers, forms))
         unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
         unbooked = (unknown,) if books_likely else (unknown, likely)
