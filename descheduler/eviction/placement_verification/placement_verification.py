@@ -179,11 +179,7 @@ def verification_notes(policy: Policy) -> tuple[str, ...]:
 
 def verification_args(profile: Profile) -> PlacementVerificationArgs | None:
     """The arguments with which `profile` verifies landings; None when it does not."""
-    for name in profile.pre_eviction_filter:
-        args = profile.args[name]
-        if isinstance(args, PlacementVerificationArgs):
-            return args
-    return None
+    return next(profile.args_of(PlacementVerificationArgs, profile.pre_eviction_filter), None)
 
 
 def requires_gain(policy: Policy) -> bool:
