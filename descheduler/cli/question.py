@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
@@ -36,6 +37,8 @@ TYPES: Mapping[str, str] = {word: name for name, short in _SHORT.items() for wor
 _WITHOUT_NAMESPACE = frozenset(
     {"node", "namespace", "plugin", "elasticquota", "reservation", "device", "podmigrationjob"}
 )
+_OF_SEVERAL_API_GROUPS = frozenset({"podgroup"})
+_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?")
 _ALL_TOGETHER = "poddisruptionbudget"
 """The type that is explained without a name, too: all of a namespace, or of the cluster."""
 _DEFAULT_NAMESPACE = "default"
@@ -45,6 +48,7 @@ _HOW = "write TYPE NAME or TYPE/NAME, for example pod/web-1 -n shop, deploy/web 
 class Question(NamedTuple):
     """A type of `TYPES` and a name: `namespace/name` where the type has one, or a name that any namespace may hold.
 
+    The name of a type that several API groups have may begin with the group and a colon.
     For all budgets of a namespace it is `namespace/`, for all of the cluster it is empty.
     """
 
@@ -62,7 +66,7 @@ def read_question(
     """
     if len(words) == 1 and _type_of(words[0]) == _ALL_TOGETHER:
         return Question(_ALL_TOGETHER, f"{namespace}/" if namespace and not all_namespaces else "")
-    subject, name = _split(words)
+    subject, api_group, name = _split(words)
     own, slash, bare = name.rpartition("/")
     if subject in _WITHOUT_NAMESPACE:
         if slash:
@@ -73,8 +77,8 @@ def read_question(
     if own and namespace and own != namespace:
         raise click.UsageError(f"{name} is in namespace {own}, and -n says {namespace}; leave one of them out")
     if all_namespaces and not own:
-        return Question(subject, bare)
-    return Question(subject, f"{own or namespace or default() or _DEFAULT_NAMESPACE}/{bare}")
+        return Question(subject, f"{api_group}{bare}")
+    return Question(subject, f"{api_group}{own or namespace or default() or _DEFAULT_NAMESPACE}/{bare}")
 
 
 def complete_question(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -85,23 +89,35 @@ def complete_question(ctx: click.Context, param: click.Parameter, incomplete: st
     return complete_plugin(incomplete) if TYPES.get(words[0]) == "plugin" else []
 
 
-def _split(words: Sequence[str]) -> tuple[str, str]:
-    """The type and the name; a first part that is no type is the namespace of a pod."""
+def _split(words: Sequence[str]) -> tuple[str, str, str]:
+    """The type, its API group and a colon where several have the type, and the name.
+
+    A first part that is not a type is the namespace of a pod.
+    """
     match words:
         case [word] if "/" in word:
             left, _, name = word.partition("/")
             subject = _type_of(left)
-            return (subject, name) if subject else ("pod", word)
+            return (subject, _api_group(subject, left), name) if subject else ("pod", "", word)
         case [word]:
             raise click.UsageError(f"{word!r} needs a name: {_HOW}" if _type_of(word) else f"{word!r}: {_HOW}")
         case [word, name] if "/" not in word:
-            return _type_of(word) or _unknown(word), name
+            subject = _type_of(word) or _unknown(word)
+            return subject, _api_group(subject, word), name
         case _:
             raise click.UsageError(f"explains one thing at a time: {_HOW}")
 
 
 def _type_of(word: str) -> str | None:
     return TYPES.get(word.lower().partition(".")[0])
+
+
+def _api_group(subject: str, word: str) -> str:
+    """The API group in `podgroup.scheduling.volcano.sh` with a colon, or in `podgroup.v1beta1.scheduling.volcano.sh`."""
+    _, _, group = word.lower().partition(".")
+    version, _, rest = group.partition(".")
+    group = rest if _VERSION.fullmatch(version) else group
+    return f"{group}:" if group and subject in _OF_SEVERAL_API_GROUPS else ""
 
 
 def _unknown(word: str) -> NoReturn:

@@ -9,8 +9,8 @@ from descheduler.eviction.migration_controller import args as migration_args
 from descheduler.eviction.migration_controller.args_checks import validate_args as validate_migration_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.placement_verification import placement_verification
-from descheduler.migration_planner import args as migration_planner_args
-from descheduler.migration_planner.migration_planner import MigrationPlanner
+from descheduler.planner import args as planner_args
+from descheduler.planner.migration_planner import MigrationPlanner
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_faults import Origin
 from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages
@@ -61,6 +61,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         factory=MigrationController,
         validate=validate_migration_args,
         needs=migration_args.needs,
+        creates_reservations=migration_args.creates_reservations,
         defaults=migration_args.default_args,
         native=True,
     ),
@@ -160,6 +161,8 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         factory=low_node_utilization.LowNodeUtilization,
         validate=low_node_utilization.validate_args,
         needs=low_node_utilization.needs,
+        samples=low_node_utilization.samples,
+        without_limits=low_node_utilization.without_limits,
         construction_problems=low_node_utilization.construction_problems,
     ),
     PluginSpec(
@@ -182,13 +185,13 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
     ),
     PluginSpec(
         name="MigrationPlanner",
-        args_type=migration_planner_args.MigrationPlannerArgs,
+        args_type=planner_args.MigrationPlannerArgs,
         extension_points=_BALANCE,
         factory=MigrationPlanner,
-        validate=migration_planner_args.validate_args,
-        uses=migration_planner_args.used_strategies,
-        profile_problems=migration_planner_args.profile_problems,
-        needs=migration_planner_args.needs,
+        validate=planner_args.validate_args,
+        uses=planner_args.used_strategies,
+        profile_problems=planner_args.profile_problems,
+        needs=planner_args.needs,
         remembers=True,
         searches=True,
     ),

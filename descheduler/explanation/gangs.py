@@ -31,7 +31,7 @@ def facts_of_gang(key: str, gangs: AllGangs) -> GangFacts:
     return GangFacts(
         name=name_of_gang(key),
         group=() if minimum is None else tuple(map(name_of_gang, minimum.group)),
-        min_available=None if minimum is None else minimum.least,
+        min_member=None if minimum is None else minimum.least,
         mode="" if settings is None else settings.mode.value,
         match_policy="" if settings is None else settings.match_policy.value,
         waiting_time_seconds=0 if settings is None else settings.waiting_time.total_seconds(),

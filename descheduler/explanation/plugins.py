@@ -18,7 +18,7 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import P
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsKind, PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.plugins.table import PLUGINS
-from descheduler.plan.staying import refused_by_plugin, staying_pods
+from descheduler.plan.staying import staying_pods
 from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
@@ -154,7 +154,9 @@ def _decisions(name: str, run: WatchedRun) -> Iterator[PluginDecisions]:
             yield _asked(name, profile.name, run)
         elif "filter" in points or "preEvictionFilter" in points:
             refused = _refused(name, profile, run)
-            yield PluginDecisions(profile=profile.name, evicted=0, refused=refused, goals=(), facts=None)
+            yield PluginDecisions(
+                profile=profile.name, evicted=0, evicted_by_others=0, refused=refused, goals=(), facts=None
+            )
 
 
 def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
@@ -168,16 +170,29 @@ def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
 
 
 def _asked(name: str, profile: str, run: WatchedRun) -> PluginDecisions:
-    mine = [move for move in run.decisions.leaving if (move.profile, move.plugin) == (profile, name)]
-    blocked = refused_by_plugin(staying_pods(run.decisions)).get((profile, name), {})
+    mine = {id(move.pod) for move in run.decisions.leaving if (move.profile, move.plugin) == (profile, name)}
+    leaving = {id(move.pod) for move in run.decisions.leaving}
+    blocked = _blocked(name, profile, run)
     found = run.decisions.facts.get((profile, name))
     return PluginDecisions(
         profile=profile,
         evicted=len(mine),
+        evicted_by_others=len((run.watch.wanted_by(profile, name) & leaving) - mine),
         refused=blocked,
         goals=() if found is None else tuple(goal.sentence for goal in found.goals),
         facts=facts_of(run.decisions, profile, name, blocked),
     )
+
+
+def _blocked(name: str, profile: str, run: WatchedRun) -> dict[str, int]:
+    """Pods by code that the plugin selected and that stay, also those that an earlier plugin selected, too."""
+    staying = staying_pods(run.decisions)
+    remaining = {id(each.pod) for each in staying}
+    blocked = {code: pods & remaining for code, pods in run.watch.turned_down(profile, name).items()}
+    for refusal in (refusal for each in staying for refusal in (each.first, *each.others)):
+        if (refusal.profile, refusal.plugin) == (profile, name):
+            blocked.setdefault(refusal.verdict.code, set()).add(id(refusal.pod))
+    return _most_first({code: len(pods) for code, pods in blocked.items() if pods})
 
 
 def _most_first(counts: dict[str, int]) -> dict[str, int]:

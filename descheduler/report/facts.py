@@ -71,13 +71,15 @@ def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[s
     num_granted = answers.get(SUCCESS, 0)
     if answers.get(BACKGROUND) or (num_granted and _evicts(decisions, profile, plugin)):
         return _document(facts, "")
-    blocked = [f"{code} {number:,}" for code, number in refused.items()] or sorted(answers.keys() - {SUCCESS})
+    blocked = [f"{number:,} blocked by {code}" for code, number in refused.items()]
+    unnamed = [] if blocked else sorted(answers.keys() - {SUCCESS})
     # A pod that was refused to an earlier plugin for the same reason is counted there.
     num_elsewhere = facts.pods_selected - sum(refused.values()) - num_granted if refused else 0
     causes = [
-        *([f"blocked by {', '.join(blocked)}"] if blocked else []),
+        *blocked,
+        *([f"blocked by {', '.join(unnamed)}"] if unnamed else []),
         *([f"{num_granted:,} evicted by another plugin"] if num_granted else []),
-        *([f"{num_elsewhere:,} counted with another plugin"] if num_elsewhere > 0 else []),
+        *([f"{num_elsewhere:,} blocked, counted with another plugin"] if num_elsewhere > 0 else []),
     ]
     return _document(facts, facts.why_nothing or _all_stay(max(facts.pods_selected, sum(refused.values())), causes))
 

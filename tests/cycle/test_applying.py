@@ -17,7 +17,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.report.plan.file import ClusterIdentity, make_plan_file
 from descheduler.report.plan.reading import PlanFileError, read_plan_file
 from tests.builders import make_node, make_pod, make_snapshot
-from tests.migration_planner.runs import run_objective
+from tests.planner.runs import run_objective
 from tests.strategies.runs import evicted
 
 NODES = [make_node(name, cpu="10", labels={"disk": name}) for name in "ab"]

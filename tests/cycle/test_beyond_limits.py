@@ -17,12 +17,12 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import with_beyond, with_beyond_in_time
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.migration_planner.plan_search import PlanSearch
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
 from descheduler.plan.chosen import earlier_plan
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.staying import staying_pods
+from descheduler.planner.plan_search import PlanSearch
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from descheduler.strategies.framework import StrategyError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import doctest
 
-import descheduler.planner
+import descheduler.optimizer
 from tests.docs.pages import ROOT, blocks
 
 
@@ -14,6 +14,6 @@ def test_examples_of_the_planners_page_run() -> None:
 
 
 def test_example_of_the_package_runs() -> None:
-    result = doctest.testmod(descheduler.planner)
+    result = doctest.testmod(descheduler.optimizer)
 
     assert (result.failed, result.attempted > 0) == (0, True)

@@ -16,8 +16,8 @@ from tests.explanation.questions import (
     policy_of,
     whole_explanation,
 )
-from tests.migration_planner.choosing import choosing_policy
 from tests.placement.workloads import workload_object
+from tests.planner.choosing import choosing_policy
 
 POLICY = choosing_policy({"consolidateNodes": {}})
 

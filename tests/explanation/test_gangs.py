@@ -67,7 +67,7 @@ def test_gang_of_a_pod_is_named_with_its_minimum_and_its_pods() -> None:
     assert gang == GangFacts(
         name="default/train",
         group=("default/train",),
-        min_available=4,
+        min_member=4,
         mode="NonStrict",
         match_policy="once-satisfied",
         waiting_time_seconds=30.0,
@@ -110,7 +110,7 @@ def test_member_that_the_gang_needs_is_not_evicted() -> None:
     assert decision is not None
     assert [(answer.code, answer.subject) for answer in decision.answers] == [("GangMinimum", "default/train")]
     assert decision.answers[0].message == (
-        "gang default/train has 3 pods running; it needs 3 (min-available), and 1 pod would be evicted"
+        "gang default/train has 3 pods running; it needs 3 (minMember), and 1 pod would be evicted"
         " (onGangMinimum: refuse)"
     )
 

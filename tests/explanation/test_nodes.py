@@ -8,7 +8,7 @@ from descheduler.report.explanation.tables.node import node_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import node_explanation, pending_pod, policy_of
-from tests.migration_planner.runs import verified
+from tests.planner.runs import verified
 from tests.worlds.node_metrics import node_metric_object
 
 NODES = [node_object("a", cpu="2", memory=None, taints=["x=y:PreferNoSchedule"]), node_object("b", cpu="2")]

@@ -67,6 +67,36 @@ def test_a_snapshot_tells_what_it_evicted_and_did_not_get() -> None:
     assert (decisions.evicted, decisions.refused) == (1, {"BarePod": 1, "LimitReached": 1})
 
 
+SHARING: Object = {
+    "profiles": [
+        {
+            "name": "main",
+            "pluginConfig": [
+                {"name": "PodLifeTime", "args": {"maxPodLifeTimeSeconds": 60}},
+                {"name": "RemovePodsViolatingNodeTaints"},
+            ],
+            "plugins": {"deschedule": {"enabled": ["PodLifeTime", "RemovePodsViolatingNodeTaints"]}},
+        }
+    ],
+}
+
+
+def test_a_plugin_counts_pods_that_an_earlier_plugin_selected_too() -> None:
+    tainted = node_object("a", taints=["maintenance:NoSchedule"])
+    bare = [pod_object(f"bare-{number}", node="a", owners=()) for number in range(2)]
+    objects = [tainted, node_object("b"), pod_object("old", node="a"), *bare]
+    policy = policy_of({**pod_life_time_policy(), **SHARING})
+
+    first, second = (plugin_explanation(name, objects, policy).decisions[0] for name in policy.profiles[0].deschedule)
+
+    assert (first.evicted, first.evicted_by_others, first.refused) == (1, 0, {"BarePod": 2})
+    assert (second.evicted, second.evicted_by_others, second.refused) == (0, 1, {"BarePod": 2})
+    assert second.facts is not None
+    assert second.facts.why_nothing == (
+        "3 pods selected, none evicted: 2 blocked by BarePod, 1 evicted by another plugin"
+    )
+
+
 def test_a_planner_tells_its_goal() -> None:
     args = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}], "workLimit": 1}
     full = [pod_object(f"web-{number}", node="a", cpu="500m") for number in range(4)]
@@ -143,7 +173,7 @@ def test_a_filter_tells_which_pods_it_refused() -> None:
     explanation = plugin_explanation("DefaultEvictor", OBJECTS, policy_of())
 
     assert explanation.decisions == (
-        PluginDecisions(profile="main", evicted=0, refused={"BarePod": 1}, goals=(), facts=None),
+        PluginDecisions(profile="main", evicted=0, evicted_by_others=0, refused={"BarePod": 1}, goals=(), facts=None),
     )
 
 

@@ -29,6 +29,8 @@ from tests.faults.made_up import (
 )
 from tests.faults.observer import judge
 
+ANNOUNCED = 'I1122 observer.py:136] "Traceback of a plugin that failed" profile="p"'
+
 BROKEN: list[tuple[str, str, Callable[[], History]]] = [
     (
         "one pod more than the total",
@@ -357,6 +359,10 @@ KEPT: list[tuple[str, Callable[[], History]]] = [
     (
         "a report that nobody could take",
         lambda: one_evicted(runs=[run("", has_output=False)]),
+    ),
+    (
+        "the traceback of a plugin that failed, after its announcement",
+        lambda: with_text("stderr", f"{ANNOUNCED}\nTraceback (most recent call last):\n"),
     ),
 ]
 

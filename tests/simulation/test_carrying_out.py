@@ -15,8 +15,8 @@ from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from descheduler.simulation.carrying_out import CarriedOut, carried_out
 from tests.builders import NOW, Object, container_status, make_budget, node_object, pod_object
-from tests.migration_planner.choosing import choosing_policy
 from tests.placement.workloads import cluster_of, pod_named, workload_object
+from tests.planner.choosing import choosing_policy
 from tests.simulation.loops import FIVE_MINUTES, balancing, carry_out, decided, evicting, policy_of, resting
 
 RESTARTED = [container_status(restarts=9)]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from descheduler.planner.arrays import Bools, Floats, Ints
-from descheduler.planner.parts import Parts
-from descheduler.planner.problem import Problem, make_problem
-from descheduler.planner.rules import AtMost, MoveLimit
+from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.parts import Parts
+from descheduler.optimizer.problem import Problem, make_problem
+from descheduler.optimizer.rules import AtMost, MoveLimit
 
 __all__ = [
     "NODE_SHAPES",

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from descheduler.planner.arrays import Bools, Ints
-from descheduler.planner.objectives.defragment_devices import DefragmentDevices
-from descheduler.planner.parts import UNLIMITED, Parts
-from descheduler.planner.problem import Problem, make_problem
-from descheduler.planner.rules import MoveLimit
+from descheduler.optimizer.arrays import Bools, Ints
+from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
+from descheduler.optimizer.parts import UNLIMITED, Parts
+from descheduler.optimizer.problem import Problem, make_problem
+from descheduler.optimizer.rules import MoveLimit
 from tests.worlds.openb_trace import TraceNode, TracePod
 
 __all__ = ["GPU", "OpenbWorld", "make_openb_world", "make_small_openb_world"]
@@ -35,7 +35,7 @@ class OpenbWorld:
     """
 
     problem: Problem
-    objective: DefragmentDevices
+    objective: ReduceGpuFragmentation
     hosts: tuple[TraceNode, ...]
     pods: tuple[TracePod, ...]
     choices: tuple[tuple[int, tuple[int, ...]], ...]
@@ -169,11 +169,11 @@ def _classes(
     }
 
 
-def _objective(trace: Sequence[TracePod]) -> DefragmentDevices:
+def _objective(trace: Sequence[TracePod]) -> ReduceGpuFragmentation:
     """FGD's classes: cores and GPUs as they are asked for, each as often as the trace has it."""
     counts = Counter((pod.cpu_milli, pod.num_gpus, pod.gpu_milli if pod.num_gpus else 0) for pod in trace)
     classes = sorted(counts)
-    return DefragmentDevices(
+    return ReduceGpuFragmentation(
         resource=GPU,
         classes=np.array([[cpu, 0, gpu] for cpu, _, gpu in classes]),
         num_devices=np.array([devices for _, devices, _ in classes]),

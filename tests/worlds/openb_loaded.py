@@ -18,7 +18,7 @@ import msgspec
 
 from descheduler.cluster.kind import AnyKind, kind_key
 from descheduler.cluster.kinds import KINDS
-from descheduler.planner.arrays import PENDING
+from descheduler.optimizer.arrays import PENDING
 from tests.builders import NOW, Object, node_object, owner, pod_object, required_node_affinity
 from tests.worlds.dumps import write_dump
 from tests.worlds.openb_arrays import OpenbWorld, make_openb_world

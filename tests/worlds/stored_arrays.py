@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from descheduler.planner.arrays import PENDING, Ints
-from descheduler.planner.problem import Problem
-from descheduler.planner.rules import AtMost
+from descheduler.optimizer.arrays import PENDING, Ints
+from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rules import AtMost
 from tests.e2e.kube_api import Object
 from tests.e2e.objects import pod
 from tests.e2e.stored_workloads import owner_reference, ready_node, replica_set, stored_uid

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from descheduler.planner.arrays import PENDING
+from descheduler.optimizer.arrays import PENDING
 from tests.bench.planner.openb import fragmentation_ratio
 from tests.worlds.openb_arrays import GPU, OpenbWorld, make_openb_world, make_small_openb_world
 from tests.worlds.openb_trace import TraceNode, TracePod

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from descheduler.migration_planner.gpus.node_gpus import free_gpus
+from descheduler.optimizer.arrays import PENDING
 from descheduler.placement.prover import LandingProver
-from descheduler.planner.arrays import PENDING
-from tests.migration_planner.gpus.runs import gpu_snapshot
+from descheduler.planner.gpus.node_gpus import free_gpus
+from tests.planner.gpus.runs import gpu_snapshot
 from tests.worlds.openb_arrays import GPU, OpenbWorld, make_small_openb_world
 from tests.worlds.openb_loaded import openb_objects
 

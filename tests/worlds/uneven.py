@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from descheduler.planner.arrays import Floats, Ints
+from descheduler.optimizer.arrays import Floats, Ints
 from tests.e2e.kube_api import Object
 from tests.e2e.objects import namespace, pod
 from tests.e2e.stored_workloads import ready_node, replica_set, running_pod

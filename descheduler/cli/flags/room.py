@@ -64,8 +64,8 @@ def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) 
 
 
 def _requested(text: str) -> Mapping[str, Any]:
-    from descheduler.migration_planner.wanted_pods import WantedPodsError, pod_of_requests
     from descheduler.model.quantity import QuantityError, parse_quantity
+    from descheduler.planner.wanted_pods import WantedPodsError, pod_of_requests
 
     requests: dict[str, str] = {}
     for entry in filter(None, map(str.strip, text.split(","))):
@@ -89,7 +89,7 @@ def _requested(text: str) -> Mapping[str, Any]:
 def _of_file(name: str) -> Sequence[Mapping[str, Any]]:
     from descheduler.documents.problems import PolicyError
     from descheduler.documents.source import read_plain_documents
-    from descheduler.migration_planner.wanted_pods import WantedPodsError, pods_of_manifest
+    from descheduler.planner.wanted_pods import WantedPodsError, pods_of_manifest
 
     try:
         return pods_of_manifest(read_plain_documents(Path(name), "manifest"))

@@ -128,7 +128,8 @@ def explain(
 
     reservation/NAME: what a Reservation holds, which pods may use it and which do, and which pods wait for it.
 
-    podgroup/NAME -n NAMESPACE: what a gang needs, its pods, and why pending ones are not scheduled.
+    podgroup/NAME -n NAMESPACE: what a gang needs, its pods, and why pending ones are not scheduled. Where several API
+    groups have a PodGroup of this name: podgroup.scheduling.volcano.sh/NAME.
 
     device/NODE: the devices of a node, which pods have them, and why pending pods do not fit.
 

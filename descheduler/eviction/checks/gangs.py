@@ -30,7 +30,7 @@ _Members = tuple[str, bool]
 
 
 class GangCheck:
-    """Lets members of a gang go while at least its min-available run, or all of its group at once.
+    """Lets members of a gang go while at least its minMember run, or all of its group at once.
 
     Where a profile moves gangs whole, it names the pods with which one of them may go.
     Replacements of this run are not counted: they have to start first. Profiles that do not verify landings are not

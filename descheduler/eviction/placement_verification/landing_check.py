@@ -183,9 +183,10 @@ def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | Non
     if verdict == "no":
         return _no_landing(landing)
     if verdict == "lands_if" and args.on_conditional == REFUSE:
-        return refuse(Reason.CONDITIONAL_LANDING, landing.message or "; ".join(landing.conditions))
+        condition = landing.message or "; ".join(landing.conditions)
+        return refuse(Reason.CONDITIONAL_LANDING, f"{condition} (onConditional: refuse)")
     if verdict in ("likely", "unknown") and args.on_unknown == REFUSE:
-        return refuse(Reason.UNKNOWN_LANDING, landing.message)
+        return refuse(Reason.UNKNOWN_LANDING, f"{landing.message} (onUnknown: refuse)")
     return None
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.documents.problems import shown
 from descheduler.explanation.facts import reference
 from descheduler.explanation.gangs import facts_of_gang, num_starting
 from descheduler.explanation.koordinator.scheduling import Scheduling, is_pending
-from descheduler.explanation.subjects import find_key
-from descheduler.model.gangs import AllGangs
+from descheduler.explanation.subjects import UnknownSubjectError, find_key
+from descheduler.model.gangs import POD_GROUP_API_GROUPS, AllGangs, api_group_of, name_of_gang
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -29,18 +30,15 @@ _MOST_GANGS = 100
 def explain_pod_group(name: str, snapshot: Snapshot, scheduling: Scheduling) -> PodGroupExplanation:
     """The gang called `namespace/name`, or the only one called `name`, as the cluster is. Raises UnknownSubjectError.
 
-    A gang is known by its PodGroup, or by pods that name it.
+    A gang is known by its PodGroup, or by pods that name it. `name` may begin with the API group and a colon.
     """
-    gangs = snapshot.gangs
-    with_group = {group.gang_id for group in (*snapshot.pod_groups, *snapshot.other_pod_groups)}
-    keys = dict(gangs.keys_by_name()) | {group.gang_id: group.gang_id for group in snapshot.pod_groups}
-    gang_id = find_key("PodGroup or gang", snapshot, name, keys)
-    key = keys[gang_id]
+    gangs, key = snapshot.gangs, _find_key(name, snapshot)
     facts, members = facts_of_gang(key, gangs), gangs.members.get(key, [])
     pending = [pod for pod in members if is_pending(pod)]
     return PodGroupExplanation(
         facts=facts,
-        source=_source(gang_id, facts, with_group),
+        source=_source(key, facts, snapshot),
+        api_group=api_group_of(key),
         num_spare=_num_spare(key, facts, gangs),
         members=tuple(map(_member, members)),
         others=tuple(facts_of_gang(each, gangs) for each in _others(facts)[:_MOST_GANGS]),
@@ -49,21 +47,40 @@ def explain_pod_group(name: str, snapshot: Snapshot, scheduling: Scheduling) -> 
     )
 
 
-def _source(gang_id: str, facts: GangFacts, with_group: set[str]) -> Literal["PodGroup", "pods", "none"]:
-    if gang_id in with_group:
+def _find_key(name: str, snapshot: Snapshot) -> str:
+    """The key of the gang that is meant; several API groups can have a PodGroup of one name."""
+    api_group, _, name = name.rpartition(":")
+    if api_group and api_group not in POD_GROUP_API_GROUPS:
+        read = ", ".join(POD_GROUP_API_GROUPS)
+        raise UnknownSubjectError(f"PodGroups of {shown(api_group)} are not read; those of {read} are")
+    keys = snapshot.gangs.keys | {group.gang_id for group in snapshot.pod_groups}
+    known: dict[str, list[str]] = {}
+    for key in sorted(keys):
+        if api_group in ("", api_group_of(key)):
+            known.setdefault(name_of_gang(key), []).append(key)
+    gang_id = find_key(f"PodGroup of {api_group}" if api_group else "PodGroup or gang", snapshot, name, known)
+    if len(known[gang_id]) > 1:
+        choices = " or ".join(f"podgroup.{api_group_of(key)}/{gang_id}" for key in known[gang_id])
+        raise UnknownSubjectError(f"{shown(gang_id)} is the name of several PodGroups; write {choices}")
+    return known[gang_id][0]
+
+
+def _source(key: str, facts: GangFacts, snapshot: Snapshot) -> Literal["PodGroup", "pods", "none"]:
+    stated = ((group.api_group, group.gang_id) for group in (*snapshot.pod_groups, *snapshot.other_pod_groups))
+    if (api_group_of(key), name_of_gang(key)) in stated:
         return "PodGroup"
-    return "none" if facts.min_available is None else "pods"
+    return "none" if facts.min_member is None else "pods"
 
 
 def _num_spare(key: str, facts: GangFacts, gangs: AllGangs) -> int | None:
     """How many pods GangCheck lets go one by one; the only one of a group on a node leaves nobody behind."""
-    if facts.min_available is None:
+    if facts.min_member is None:
         return None
     num_on_nodes = facts.num_running + num_starting(key, gangs)
     others = (facts_of_gang(each, gangs).num_running + num_starting(each, gangs) for each in _others(facts))
     if num_on_nodes == 1 and not any(others):
         return 1
-    return 0 if facts.num_running < facts.min_available else num_on_nodes - max(0, facts.min_available)
+    return 0 if facts.num_running < facts.min_member else num_on_nodes - max(0, facts.min_member)
 
 
 def _member(pod: Pod) -> GangMember:
@@ -82,13 +99,11 @@ def _notes(
     for task in gangs.tasks(key):
         num_running = facts_of_gang(task.key, gangs).num_running
         yield f"task {task.task}: {num_running} running, it needs {task.least} ({task.setting})"
-    if facts.min_available is None:
-        yield "there is no PodGroup of this name, and no pod states a valid min-available: its pods are not scheduled"
+    if facts.min_member is None:
+        yield "there is no PodGroup of this name, and no pod states a valid minMember: its pods are not scheduled"
     elif facts.num_missing:
         lack = counted(facts.num_missing, "pod") + (" does" if facts.num_missing == 1 else " do")
-        minimum = gangs.minimum(key)
-        setting = "" if minimum is None else f" ({minimum.setting})"
-        yield f"{lack} not exist yet of the {facts.min_available} that it needs{setting}"
+        yield f"{lack} not exist yet of the {facts.min_member} that it needs (minMember)"
     if facts.group and facts.name not in facts.group:
         yield "the group that it names does not contain it"
     others = _others(facts)

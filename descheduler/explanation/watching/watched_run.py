@@ -85,6 +85,8 @@ class WatchedRun(msgspec.Struct, frozen=True):
                 for profile in (self.decisions.policy.profiles if pod.node_name else ())
             ),
             num_moves_before=len(self.moves_before(pod)),
+            wave=next((move.wave for move in self.decisions.leaving if move.pod is pod), None),
+            num_waves=max((move.wave for move in self.decisions.leaving), default=0),
         )
 
 

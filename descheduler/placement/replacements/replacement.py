@@ -89,7 +89,7 @@ class ReplacementMaker:
         if owner is None:
             return Replacement(victim, answer, None, "none", answer.notes)
         if workload is None:
-            note = f"{owner.kind} {owner.name} is not in the snapshot; the replacement is assumed to equal this pod"
+            note = f"{owner.kind} {owner.name} was not read; the replacement is assumed to equal this pod"
             made = self._copied(victim, victim, owner, answer, note)
         else:
             made = self._made(victim, owner, workload, answer)

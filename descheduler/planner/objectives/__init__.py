@@ -1,1 +1,1 @@
-"""The planner's objectives, one folder each."""
+"""The objectives of MigrationPlanner, each over a cluster: one module each, and one row of `table`."""

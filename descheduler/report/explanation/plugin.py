@@ -41,12 +41,14 @@ class PluginDecisions(Fields, frozen=True):
     """What the plugin did in one run over the snapshot, in one profile, and what it examined.
 
     A plugin that selects pods has `evicted` pods, and counts those that it selected and that are not evicted by
-    reason code; one that filters counts the pods that it refused by code. A pod counts once for each code. `goals` are
+    reason code; `evicted_by_others` pods are selected by the plugin, too, and evicted by another one. A plugin that
+    filters counts the pods that it refused by code. A pod counts once for each code. `goals` are
     the sentences of a planner about its goals. `facts` are null for a filter, and for a plugin that failed.
     """
 
     profile: str
     evicted: int
+    evicted_by_others: int
     refused: Mapping[str, int]
     goals: tuple[str, ...]
     facts: PluginFacts | None

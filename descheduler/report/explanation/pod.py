@@ -29,7 +29,7 @@ Verdict = Literal["lands", "lands_if", "likely", "unknown", "no"]
 class GangFacts(Fields, frozen=True):
     """The gang of a pod (Koordinator, Volcano or scheduler-plugins), by its `name` `namespace/name`.
 
-    At least `min_available` of its pods are bound together, with those of the other gangs of `group`; null where there
+    At least `min_member` of its pods are bound together, with those of the other gangs of `group`; null where there
     is no PodGroup and no pod with a valid number. `pending` pods wait for a node or start on one, and `missing` ones
     do not exist. `waiting_time_seconds` is how long pods wait for each other; it, `mode` and `match_policy` are known
     of gangs of Koordinator only.
@@ -37,7 +37,7 @@ class GangFacts(Fields, frozen=True):
 
     name: str
     group: tuple[str, ...]
-    min_available: int | None
+    min_member: int | None
     mode: str
     match_policy: str
     waiting_time_seconds: float
@@ -107,6 +107,7 @@ class PodDecision(Fields, frozen=True):
     plugin ran). `answers` has an entry for each plugin that selected the pod; when the pod is not evicted, the first
     one names what blocks its eviction. `not_selected` says why the other plugins do not select it. `num_moves_before`
     counts the pods that the run evicts before it. `filters` is empty for a pod without a node, which is not evicted.
+    `wave` is that of an evicted pod, as in `Move`, and null for all others; the run has `num_waves`.
     """
 
     outcome: Literal["evicted", "kept", "unwanted", "unjudged"]
@@ -115,6 +116,8 @@ class PodDecision(Fields, frozen=True):
     not_selected: tuple[PluginMiss, ...]
     filters: tuple[FilterAnswer, ...]
     num_moves_before: int = msgspec.field(name="movesBefore")
+    wave: int | None
+    num_waves: int = msgspec.field(name="waves")
 
 
 class ExplainedLanding(Fields, frozen=True):

@@ -23,7 +23,8 @@ class GangMember(Fields, frozen=True):
 
 
 class PodGroupExplanation(Fields, frozen=True):
-    """Everything about one gang. `source` says who states its minimum: a PodGroup, its pods, or neither.
+    """Everything about one gang. `source` says what states its minimum: a PodGroup of
+    the API group `api_group`, its pods, or neither.
 
     `num_spare` is how many of its running pods it does not need, null without a minimum. `others` are the other gangs
     of its group. `placement` is that of its first pending pod with the other pending ones, null without any; `notes`
@@ -32,6 +33,7 @@ class PodGroupExplanation(Fields, frozen=True):
 
     facts: GangFacts
     source: Literal["PodGroup", "pods", "none"]
+    api_group: str
     num_spare: int | None = msgspec.field(name="spare")
     members: tuple[GangMember, ...]
     others: tuple[GangFacts, ...]

@@ -159,7 +159,7 @@ def _repeated(plan: Plan, style: TableStyle) -> Iterator[str]:
     """Requests for pods that an earlier move evicts, in wide tables alone."""
     if style.is_wide:
         rows = [[r.pod.namespace, r.pod.name, r.node, r.plugin, r.reason] for r in plan.repeated_requests]
-        title = "Requested again by another plugin"
+        title = "Selected twice, evicted once"
         yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "REASON"], rows, title=title)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from descheduler.planner import Limits
+from descheduler.optimizer import Limits
 from tests.bench.planner.cases import CASES, CASES_OF_THE_TRACE, report_in_short
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descheduler.planner import Balance, Limits, Plan, solve
+from descheduler.optimizer import BalanceUtilization, Limits, Plan, solve
 from tests.bench.planner.outcomes import Outcome, outcome_of, table
 from tests.bench.planner.scheduling import evict_one_by_one
 from tests.bench.planner.upstream_order import evict_in_order
@@ -23,7 +23,7 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
         tools: dict[str, list[Outcome]] = {}
         for seed in seeds:
             world = make_balance_world(nodes=nodes, seed=seed, mean_ratio=mean_ratio)
-            plan = solve(world.problem, Balance(world.ceiling), limits, seed=seed, num_workers=num_workers)
+            plan = solve(world.problem, BalanceUtilization(world.ceiling), limits, seed=seed, num_workers=num_workers)
             print(f"{nodes} {name} {seed}: {_line(plan, world)}", flush=True)
             plans.append(plan)
             for tool, outcome in _outcomes(world, plan).items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from descheduler.planner import Limits
+from descheduler.optimizer import Limits
 from tests.bench.planner import balance, consolidate, dry_run, make_room, openb, packing_dry_run, vmr2l
 
 __all__ = ["CASES", "CASES_OF_THE_TRACE", "report_in_short"]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from descheduler.planner import Consolidate, Limits, Plan, solve
-from descheduler.planner.arrays import Ints
-from descheduler.planner.objectives.consolidate.drains import Drains
-from descheduler.planner.objectives.consolidate.greedy import ORDERS, drain_greedily
-from descheduler.planner.placement import Placement
+from descheduler.optimizer import ConsolidateNodes, Limits, Plan, solve
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
+from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily
+from descheduler.optimizer.placement import Placement
 from tests.bench.planner.scheduling import evict_one_by_one
 from tests.worlds.arrays import ArrayWorld, make_consolidation_world
 
@@ -25,7 +25,7 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
     for seed in seeds:
         world = make_consolidation_world(nodes=nodes, seed=seed, mean_ratio=MEAN_RATIO)
         greedy = max(emptied_by_greedy(world, world.ceiling))
-        plan = solve(world.problem, Consolidate(world.ceiling), limits, seed=seed, num_workers=num_workers)
+        plan = solve(world.problem, ConsolidateNodes(world.ceiling), limits, seed=seed, num_workers=num_workers)
         emptied, most = plan.value_before[0] - plan.value[0], plan.value_before[0] - plan.bound[0]
         print(
             f"{nodes} {seed}: {emptied} nodes emptied (greedy {greedy}, at most {most}), {plan.value[1]} evictions, "

@@ -19,8 +19,8 @@ import numpy as np
 import yaml
 
 from descheduler.model.quantity import parse_quantity
-from descheduler.planner import Limits
-from descheduler.planner.arrays import Ints
+from descheduler.optimizer import Limits
+from descheduler.optimizer.arrays import Ints
 from tests.bench.planner.balance import MEAN_RATIOS
 from tests.e2e.kube_api import Object
 from tests.worlds.uneven import make_uneven_cluster

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from descheduler.planner import Limits, MakeRoom, Problem, solve
-from descheduler.planner.arrays import Ints
-from descheduler.planner.objectives.make_room.greedy import make_room_for
-from descheduler.planner.placement import Placement
+from descheduler.optimizer import Limits, MakeRoom, Problem, solve
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.objectives.make_room.greedy import make_room_for
+from descheduler.optimizer.placement import Placement
 from tests.worlds.arrays import make_crowded_world, make_full_world, make_stranded_world
 
 __all__ = ["report"]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from descheduler.planner import DefragmentDevices, Limits, MakeRoom, Plan, Problem, solve
-from descheduler.planner.arrays import PENDING, Ints
-from descheduler.planner.placement import Placement
+from descheduler.optimizer import Limits, MakeRoom, Plan, Problem, ReduceGpuFragmentation, solve
+from descheduler.optimizer.arrays import PENDING, Ints
+from descheduler.optimizer.placement import Placement
 from tests.worlds.openb_arrays import GPU, OpenbWorld, make_openb_world
 from tests.worlds.openb_trace import TraceNode, TracePod, read_nodes, read_pods
 
@@ -62,7 +62,7 @@ def _line(plan: Plan) -> str:
     )
 
 
-def move_one_by_one(problem: Problem, objective: DefragmentDevices, seed: int) -> Ints:
+def move_one_by_one(problem: Problem, objective: ReduceGpuFragmentation, seed: int) -> Ints:
     """FGD's own rule for pods that run: each in random order to where the figure falls most, while moves are left."""
     placement = Placement(problem)
     descent = objective.prepare(problem).descent(placement)

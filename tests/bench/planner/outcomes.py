@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from descheduler.planner.arrays import Ints
+from descheduler.optimizer.arrays import Ints
 from tests.worlds.arrays import ArrayWorld
 
 __all__ = ["Outcome", "outcome_of", "table"]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from descheduler.planner import Limits, Problem
-from descheduler.planner.arrays import Ints
-from descheduler.planner.rules import AtMost
+from descheduler.optimizer import Limits, Problem
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.rules import AtMost
 from tests.bench.planner.consolidate import MEAN_RATIO, emptied_by_greedy
 from tests.bench.planner.dry_run import dry_run
 from tests.bench.planner.make_room import land_greedily

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from descheduler.planner.arrays import PENDING, Floats, Ints
-from descheduler.planner.placement import Placement
-from descheduler.planner.problem import Problem
+from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
 
 __all__ = ["evict_and_schedule", "evict_one_by_one"]
 

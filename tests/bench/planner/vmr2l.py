@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from descheduler.planner import Defragment, Limits, solve
+from descheduler.optimizer import Limits, ReduceFragmentation, solve
 from tests.worlds.arrays import make_numa_world
 
 __all__ = ["report"]
@@ -19,7 +19,7 @@ def report(*, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
     """Prints one line a snapshot: stranded cores before, after, after twelve times the time, and by single moves."""
     for seed in seeds:
         problem = make_numa_world(seed=seed)
-        objective = Defragment(resource=0, classes=np.array([[16, 32]]))
+        objective = ReduceFragmentation(resource=0, classes=np.array([[16, 32]]))
         short = solve(problem, objective, limits, seed=seed, num_workers=num_workers)
         longer = dataclasses.replace(limits, seconds=(limits.seconds or 0.0) * _LONGER)
         best = solve(problem, objective, longer, seed=seed + 1, num_workers=num_workers)

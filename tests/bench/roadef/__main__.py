@@ -11,9 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from descheduler.planner import Limits, find_assignment
-from descheduler.planner.arrays import Ints
-from descheduler.planner.order.ordering import order_moves
+from descheduler.optimizer import Limits, find_assignment
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.order.ordering import order_moves
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.bench.roadef.published import BEST
 

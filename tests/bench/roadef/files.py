@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from descheduler.planner import AtMost, MinDomains, Problem, Together, make_problem
-from descheduler.planner.arrays import Ints
+from descheduler.optimizer import AtMost, MinDomains, Problem, Together, make_problem
+from descheduler.optimizer.arrays import Ints
 from tests.bench.roadef.reassign import Proportion, Reassign
 
 __all__ = ["Instance", "read_instance", "write_assignment"]

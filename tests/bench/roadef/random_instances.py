@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.planner import AtMost, MinDomains, Together, make_problem
-from descheduler.planner.arrays import Ints
+from descheduler.optimizer import AtMost, MinDomains, Together, make_problem
+from descheduler.optimizer.arrays import Ints
 from tests.bench.roadef.files import Instance
 from tests.bench.roadef.reassign import Proportion, Reassign
 

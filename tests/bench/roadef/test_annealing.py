@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from descheduler.planner.limits import Budget, Limits
-from descheduler.planner.placement import Placement
+from descheduler.optimizer.limits import Budget, Limits
+from descheduler.optimizer.placement import Placement
 from tests.bench.roadef.random_instances import random_instance
 from tests.bench.roadef.reassign.annealing import Annealing
 from tests.bench.roadef.reassign.swaps import open_swaps, swap_changes, try_swap
-from tests.planner.local_search.test_changes import guide_sum
-from tests.planner.tiny import is_feasible, random_problem
+from tests.optimizer.local_search.test_changes import guide_sum
+from tests.optimizer.tiny import is_feasible, random_problem
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -8,8 +8,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from descheduler.planner.local_search.shifts import shift_changes
-from descheduler.planner.placement import Placement
+from descheduler.optimizer.local_search.shifts import shift_changes
+from descheduler.optimizer.placement import Placement
 from tests.bench.roadef.files import Instance
 from tests.bench.roadef.random_instances import random_instance
 from tests.bench.roadef.reassign.kernel import (
@@ -21,7 +21,7 @@ from tests.bench.roadef.reassign.kernel import (
     swap_change,
 )
 from tests.bench.roadef.reassign.swaps import swap_changes
-from tests.planner.tiny import is_feasible
+from tests.optimizer.tiny import is_feasible
 
 _STEPS = 1500
 

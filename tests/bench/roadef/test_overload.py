@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from descheduler.planner.limits import Budget, Limits
-from descheduler.planner.placement import Placement
+from descheduler.optimizer.limits import Budget, Limits
+from descheduler.optimizer.placement import Placement
 from tests.bench.roadef.random_instances import random_instance
 from tests.bench.roadef.reassign import compiled_annealing
 from tests.bench.roadef.reassign.compiled_annealing import CompiledAnnealing

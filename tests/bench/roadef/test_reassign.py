@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from descheduler.planner import Limits, find_assignment
-from descheduler.planner.placement import Placement
+from descheduler.optimizer import Limits, find_assignment
+from descheduler.optimizer.placement import Placement
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.bench.roadef.random_instances import cost_of, random_instance
-from tests.planner.tiny import is_feasible
+from tests.optimizer.tiny import is_feasible
 
 
 def test_value_is_the_cost_of_the_challenge() -> None:

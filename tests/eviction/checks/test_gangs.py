@@ -96,7 +96,7 @@ def test_refusal_names_the_gang_and_its_figures() -> None:
     assert (verdict.reason, verdict.subject) == (Reason.GANG_MINIMUM, "default/train")
     assert verdict.message == (
         "gang default/train has 4 pods running, 1 of them already evicted by this run;"
-        " it needs 3 (min-available), and 1 pod would be evicted (onGangMinimum: refuse)"
+        " it needs 3 (minMember), and 1 pod would be evicted (onGangMinimum: refuse)"
     )
 
 
@@ -145,7 +145,7 @@ def test_refusal_names_pods_that_are_bound_and_do_not_run() -> None:
 
     assert verdict.message == (
         "gang default/train has 2 pods running, 1 pod scheduled but not running;"
-        " it needs 2 (min-available), and 1 pod would be evicted (onGangMinimum: refuse)"
+        " it needs 2 (minMember), and 1 pod would be evicted (onGangMinimum: refuse)"
     )
 
 

@@ -17,7 +17,7 @@ from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.eviction.runs import Run, make_run
-from tests.migration_planner.choosing import choosing_policy
+from tests.planner.choosing import choosing_policy
 
 SMALL, LARGE = make_pod("small", node="a", cpu="1"), make_pod("large", node="a", cpu="3")
 NODES = [make_node("a", cpu="8"), make_node("b"), make_node("c")]

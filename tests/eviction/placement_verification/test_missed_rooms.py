@@ -7,8 +7,8 @@ from typing import Any
 
 from descheduler import evaluate
 from tests.builders import NOW, Object, node_object, pod_object
-from tests.migration_planner.choosing import choosing_policy
 from tests.placement.workloads import workload_object
+from tests.planner.choosing import choosing_policy
 
 _EMPTIED: Object = {"consolidateNodes": {}}
 

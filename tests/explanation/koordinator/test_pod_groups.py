@@ -9,7 +9,16 @@ from tests.builders import Object, node_object, pod_object
 from tests.explanation.koordinator.tables import explained, table
 from tests.explanation.test_gangs import gang_of, member
 
+VOLCANO = "scheduling.volcano.sh"
+
 NODES = [node_object("a", cpu="4"), node_object("b", cpu="1")]
+
+
+def volcano_group(minimum: int, **spec: object) -> Object:
+    """PodGroup `train` of Volcano."""
+    metadata = {"name": "train", "namespace": "default"}
+    spec = {"minMember": minimum, **spec}
+    return {"apiVersion": f"{VOLCANO}/v1beta1", "kind": "PodGroup", "metadata": metadata, "spec": spec}
 
 
 def pending(name: str, **facts: object) -> Object:
@@ -21,17 +30,17 @@ def test_table_of_a_gang_that_waits_names_its_pods_and_what_refuses_them() -> No
     objects = [*NODES, gang_of(4), member("m0", node="a"), member("m2", node="a"), pending("m1")]
 
     assert table("podgroup", "default/train", *objects).startswith(
-        "Gang default/train (PodGroup)\n"
-        "MIN   RUNNING   PENDING   MISSING   MODE     MATCH POLICY     WAITING TIME\n"
-        "4     2         1         1         Strict   once-satisfied   30s\n"
+        "Gang default/train (PodGroup of scheduling.sigs.k8s.io)\n"
+        "MINMEMBER   RUNNING   PENDING   MISSING   MODE     MATCH POLICY     WAITING TIME\n"
+        "4           2         1         1         Strict   once-satisfied   30s\n"
         "\n"
         "NAMESPACE   POD   NODE   PHASE\n"
         "default     m0    a      Running\n"
         "default     m1    -      Pending\n"
         "default     m2    a      Running\n"
         "\n"
-        "1 pod does not exist yet of the 4 that it needs (min-available)\n"
-        "no pod of it can be evicted alone: it needs all that run (GangMinimum)\n"
+        "1 pod does not exist yet of the 4 that it needs (minMember)\n"
+        "2 pods run and minMember is 4: no single pod can be evicted (GangMinimum)\n"
         "\n"
         "placement of the pending pod m1: 2/2 nodes are available\n"
     )
@@ -68,7 +77,7 @@ def test_gang_whose_pods_are_not_queued_says_why() -> None:
     assert group is not None
     assert group.placement is not None
     assert not group.placement.is_queued
-    assert group.notes == ("2 pods do not exist yet of the 3 that it needs (min-available)",)
+    assert group.notes == ("2 pods do not exist yet of the 3 that it needs (minMember)",)
 
 
 def test_gang_that_nobody_describes_says_so() -> None:
@@ -77,7 +86,7 @@ def test_gang_that_nobody_describes_says_so() -> None:
     assert group is not None
     assert (group.source, group.num_spare) == ("none", None)
     assert group.notes == (
-        "there is no PodGroup of this name, and no pod states a valid min-available: its pods are not scheduled",
+        "there is no PodGroup of this name, and no pod states a valid minMember: its pods are not scheduled",
     )
 
 
@@ -115,7 +124,7 @@ def test_gang_without_a_pod_group_is_known_by_its_pods() -> None:
     group = explained("podgroup", "crew", *NODES, pod).pod_group
 
     assert group is not None
-    assert (group.source, group.facts.min_available) == ("pods", 1)
+    assert (group.source, group.facts.min_member) == ("pods", 1)
 
 
 def test_gang_that_does_not_exist_is_named() -> None:
@@ -125,23 +134,60 @@ def test_gang_that_does_not_exist_is_named() -> None:
     assert str(unknown.value) == "no PodGroup or gang 'shop/train' in objects; there is 'default/train'"
 
 
+def test_several_pod_groups_of_one_name_are_asked_for_by_their_api_group() -> None:
+    with pytest.raises(UnknownSubjectError) as several:
+        explained("podgroup", "default/train", *NODES, gang_of(1), volcano_group(2))
+
+    assert str(several.value) == (
+        "'default/train' is the name of several PodGroups; write podgroup.scheduling.sigs.k8s.io/default/train or"
+        " podgroup.scheduling.volcano.sh/default/train"
+    )
+
+
+@pytest.mark.parametrize(
+    ("api_group", "minimum"),
+    [pytest.param("scheduling.sigs.k8s.io", 1, id="Koordinator"), pytest.param(VOLCANO, 2, id="Volcano")],
+)
+def test_api_group_of_the_question_chooses_the_pod_group(api_group: str, minimum: int) -> None:
+    objects = [*NODES, gang_of(1), volcano_group(2)]
+
+    group = explained("podgroup", f"{api_group}:default/train", *objects).pod_group
+
+    assert group is not None
+    assert (group.source, group.api_group, group.facts.min_member) == ("PodGroup", api_group, minimum)
+
+
+@pytest.mark.parametrize(
+    ("api_group", "message"),
+    [
+        pytest.param(
+            "scheduling.k8s.io",
+            "PodGroups of 'scheduling.k8s.io' are not read; those of scheduling.sigs.k8s.io, scheduling.volcano.sh,"
+            " scheduling.x-k8s.io are",
+            id="a group that is not read",
+        ),
+        pytest.param(VOLCANO, f"no PodGroup of {VOLCANO} 'default/train' in objects", id="a group without this name"),
+    ],
+)
+def test_pod_group_of_another_api_group_is_not_shown_instead(api_group: str, message: str) -> None:
+    with pytest.raises(UnknownSubjectError) as unknown:
+        explained("podgroup", f"{api_group}:default/train", *NODES, gang_of(1))
+
+    assert str(unknown.value) == message
+
+
 def test_gang_of_volcano_names_its_tasks() -> None:
     def worker(name: str, task: str) -> Object:
         annotations = {"scheduling.k8s.io/group-name": "train", "volcano.sh/task-spec": task}
         return pod_object(name, node="a", cpu="1", scheduler="volcano", annotations=annotations)
 
-    group = {
-        "apiVersion": "scheduling.volcano.sh/v1beta1",
-        "kind": "PodGroup",
-        "metadata": {"name": "train", "namespace": "default"},
-        "spec": {"minMember": 4, "minTaskMember": {"ps": 1, "worker": 3}},
-    }
+    group = volcano_group(4, minTaskMember={"ps": 1, "worker": 3})
     pods = [worker("m0", "ps"), worker("m1", "worker"), worker("m2", "worker")]
 
     assert table("podgroup", "train", *NODES, group, *pods) == (
-        "Gang default/train (PodGroup)\n"
-        "MIN   RUNNING   PENDING   MISSING   MODE   MATCH POLICY   WAITING TIME\n"
-        "4     3         0         1         -      -              -\n"
+        "Gang default/train (PodGroup of scheduling.volcano.sh)\n"
+        "MINMEMBER   RUNNING   PENDING   MISSING   MODE   MATCH POLICY   WAITING TIME\n"
+        "4           3         0         1         -      -              -\n"
         "\n"
         "NAMESPACE   POD   NODE   PHASE\n"
         "default     m0    a      Running\n"
@@ -151,5 +197,5 @@ def test_gang_of_volcano_names_its_tasks() -> None:
         "task ps: 1 running, it needs 1 (minTaskMember)\n"
         "task worker: 2 running, it needs 3 (minTaskMember)\n"
         "1 pod does not exist yet of the 4 that it needs (minMember)\n"
-        "no pod of it can be evicted alone: it needs all that run (GangMinimum)\n"
+        "3 pods run and minMember is 4: no single pod can be evicted (GangMinimum)\n"
     )

@@ -9,7 +9,7 @@ import pytest
 
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.watching.unselected_pods import Question
-from tests.migration_planner.runs import verified
+from tests.planner.runs import verified
 from tests.strategies.quiet_worlds import PLANNED
 
 

@@ -269,7 +269,7 @@ def broken_by_a_kill(number: int, *, after: bool) -> list[str]:
 
     second = Play(cluster)
     second.take_up()
-    broken = []
+    broken: list[str] = []
     if victim["metadata"]["uid"] in [pod["metadata"]["uid"] for pod in cluster.pods("q")]:
         broken += map(str, left_over(cluster))
         making_room(second, room)

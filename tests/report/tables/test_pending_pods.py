@@ -13,7 +13,7 @@ from descheduler.report.formats.render import render
 from descheduler.report.plan.making import make_plan
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_node, make_pod
-from tests.migration_planner.choosing import run_choosing
+from tests.planner.choosing import run_choosing
 
 NODES = [make_node("a", cpu="6"), make_node("b", cpu="3")]
 

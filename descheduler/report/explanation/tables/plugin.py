@@ -16,8 +16,8 @@ _WIDEST = 120
 
 def plugin_table(explanation: PluginExplanation, style: TableStyle) -> Iterator[str]:
     """What it does, its words and arguments, who runs it, and what it did."""
-    of = "a plugin of the scheduler" if explanation.kind == "scheduling" else "a plugin of policies"
-    yield style.palette.heading(f"{explanation.name}, {of} at {', '.join(explanation.points)}")
+    of = "scheduler plugin" if explanation.kind == "scheduling" else "plugin"
+    yield style.palette.heading(f"{explanation.name} ({', '.join(explanation.points)} {of})")
     yield ""
     for paragraph in (explanation.summary, *explanation.about):
         yield from textwrap.wrap(paragraph, min(style.width or _WIDEST, _WIDEST), break_on_hyphens=False)
@@ -61,12 +61,15 @@ def _uses(uses: tuple[PluginUse, ...], style: TableStyle) -> Iterator[str]:
 
 def _decisions(explanation: PluginExplanation, style: TableStyle) -> Iterator[str]:
     is_strategy = not {"deschedule", "balance"}.isdisjoint(explanation.points)
+    is_shared = any(each.evicted_by_others for each in explanation.decisions)
     rows = []
     for each in explanation.decisions:
         refused = ", ".join(f"{code} {number}" for code, number in each.refused.items()) or "none"
-        rows.append([each.profile, str(each.evicted), refused] if is_strategy else [each.profile, refused])
-    evicted = ["PODS EVICTED", "SELECTED, NOT EVICTED"] if is_strategy else ["PODS REFUSED"]
-    yield from style.table(["PROFILE", *evicted], rows)
+        evicted = [str(each.evicted)] if is_strategy else []
+        rows.append([each.profile, *evicted, *([str(each.evicted_by_others)] if is_shared else []), refused])
+    header = ["PODS EVICTED"] if is_strategy else []
+    header += [*(["EVICTED BY ANOTHER PLUGIN"] if is_shared else [])]
+    yield from style.table(["PROFILE", *header, "SELECTED, NOT EVICTED" if is_strategy else "PODS REFUSED"], rows)
     for each in explanation.decisions:
         for goal in each.goals:
             yield from style.paragraph(f"Goal of profile {each.profile}: {goal}", indent="  ")

@@ -75,19 +75,19 @@ _MOST_GANGS = 10
 def _gang(gang: GangFacts) -> str:
     """Its minimum, and how many of its pods there are."""
     pods = f"{gang.num_running} running, {gang.num_pending} pending"
-    if gang.min_available is None:
-        return f"{gang.name}: no PodGroup and no valid min-available; {pods}"
+    if gang.min_member is None:
+        return f"{gang.name}: no PodGroup and no valid minMember; {pods}"
     others = [each or _NO_NAME for each in dict.fromkeys(gang.group) if each != gang.name]
     more = [f"{len(others) - _MOST_GANGS:,} more"] if len(others) > _MOST_GANGS else []
     group = f", scheduled together with {', '.join([*others[:_MOST_GANGS], *more])}" if others else ""
     mode = f", mode: {gang.mode}, match-policy: {gang.match_policy}" if gang.mode else ""
-    settings = f"min-available: {gang.min_available}{mode}"
+    settings = f"minMember: {gang.min_member}{mode}"
     return f"{gang.name} ({settings}): {pods}, {gang.num_missing} missing{group}"
 
 
 def _decision(decision: PodDecision, style: TableStyle) -> Iterator[str]:
     yield from style.heading(f"Decision: {_OUTCOMES.get(decision.outcome) or decision.summary}")
-    yield from style.labelled(_answered(decision.answers))
+    yield from style.labelled({**_answered(decision.answers), "Wave": _wave(decision)})
     if decision.num_moves_before:
         yield f"{counted(decision.num_moves_before, 'other pod')} evicted before it in this run"
     if style.is_wide or decision.outcome == "unwanted":
@@ -101,6 +101,14 @@ def _decision(decision: PodDecision, style: TableStyle) -> Iterator[str]:
     shown = [f for f in decision.filters if style.is_wide or (f.code and decision.outcome == "unwanted")]
     rows = [[f.profile, "no" if f.code else "yes", f.code, f.subject, f.message] for f in shown]
     yield from style.table(["PROFILE", "EVICTABLE", "CODE", "SUBJECT", "REASON"], rows)
+
+
+def _wave(decision: PodDecision) -> str:
+    """Such as `2 of 3 (starts when wave 1 has ended)`; empty where all pods are evicted together."""
+    if decision.wave is None or decision.num_waves < 2:
+        return ""
+    after = f" (starts when wave {decision.wave - 1} has ended)" if decision.wave > 1 else ""
+    return f"{decision.wave} of {decision.num_waves}{after}"
 
 
 _OUTCOMES = {"evicted": "evicted", "kept": "not evicted", "unwanted": "not selected by any plugin"}

@@ -19,8 +19,8 @@ _MOST_MEMBERS = 20
 def pod_group_table(explanation: PodGroupExplanation, style: TableStyle) -> Iterator[str]:
     """What the gang needs and has, its pods, the gangs of its group, and why its pods are pending."""
     facts = explanation.facts
-    yield from style.heading(printable(f"Gang {facts.name}{_SOURCES[explanation.source]}"))
-    header = ["MIN", "RUNNING", "PENDING", "MISSING"]
+    yield from style.heading(printable(f"Gang {facts.name}{_source(explanation)}"))
+    header = ["MINMEMBER", "RUNNING", "PENDING", "MISSING"]
     settings = [facts.mode, facts.match_policy, f"{facts.waiting_time_seconds:g}s" if facts.mode else ""]
     rows = [[*_figures(facts), *settings]]
     yield from style.table([*header, "MODE", "MATCH POLICY", "WAITING TIME"], rows)
@@ -35,11 +35,18 @@ def pod_group_table(explanation: PodGroupExplanation, style: TableStyle) -> Iter
         yield from placement_table(explanation.placement, style, f"the pending pod {first.pod.name}")
 
 
-_SOURCES = {"PodGroup": " (PodGroup)", "pods": " (annotations and labels of its pods)", "none": ""}
+def _source(explanation: PodGroupExplanation) -> str:
+    match explanation.source:
+        case "PodGroup":
+            return f" (PodGroup of {explanation.api_group})"
+        case "pods":
+            return " (annotations and labels of its pods)"
+        case "none":
+            return ""
 
 
 def _figures(facts: GangFacts) -> list[str]:
-    minimum = "" if facts.min_available is None else str(facts.min_available)
+    minimum = "" if facts.min_member is None else str(facts.min_member)
     return [minimum, str(facts.num_running), str(facts.num_pending), str(facts.num_missing)]
 
 
@@ -61,4 +68,6 @@ def _evictable(explanation: PodGroupExplanation) -> str:
         return ""
     if explanation.num_spare:
         return f"{counted(explanation.num_spare, 'pod')} can be evicted before it has fewer than it needs"
-    return "no pod of it can be evicted alone: it needs all that run (GangMinimum)"
+    facts = explanation.facts
+    running = counted(facts.num_running, "pod runs", "pods run")
+    return f"{running} and minMember is {facts.min_member}: no single pod can be evicted (GangMinimum)"

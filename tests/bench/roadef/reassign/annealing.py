@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.planner.arrays import Ints
-from descheduler.planner.limits import Budget
-from descheduler.planner.local_search.shifts import shift_changes
-from descheduler.planner.objective import Guide
-from descheduler.planner.placement import Placement
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.local_search.shifts import shift_changes
+from descheduler.optimizer.objective import Guide
+from descheduler.optimizer.placement import Placement
 from tests.bench.roadef.reassign.swaps import swap_changes, try_swap
 
 __all__ = ["Annealing"]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from descheduler.planner.limits import Budget
-from descheduler.planner.placement import Placement
+from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.placement import Placement
 from tests.bench.roadef.reassign.kernel import State, compile_kernel
 from tests.bench.roadef.reassign.overload_prices import OverloadPrices, is_overloaded
 

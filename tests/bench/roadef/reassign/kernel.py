@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from descheduler.planner.arrays import Bools, Floats, Ints
+from descheduler.optimizer.arrays import Bools, Floats, Ints
 
 __all__ = ["Random", "State", "anneal", "compile_kernel", "shift_change", "swap_change"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.planner.arrays import Floats, Ints
-from descheduler.planner.placement import Placement
-from descheduler.planner.problem import Problem
-from descheduler.planner.rule_counts import AtMostCounts, DomainCounts, TogetherCounts, count_rule
-from descheduler.planner.rules import AtMost, MinDomains, Rule, Together
+from descheduler.optimizer.arrays import Floats, Ints
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rule_counts import AtMostCounts, DomainCounts, TogetherCounts, count_rule
+from descheduler.optimizer.rules import AtMost, MinDomains, Rule, Together
 from tests.bench.roadef.reassign.kernel import State
 
 __all__ = ["is_known", "make_state"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from descheduler.planner.objective import Neighbourhood, Term
-from descheduler.planner.placement import Placement
+from descheduler.optimizer.objective import Neighbourhood, Term
+from descheduler.optimizer.placement import Placement
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-    from descheduler.planner.cp_sat.node_model import NodeModel
+    from descheduler.optimizer.cp_sat.node_model import NodeModel
 
 __all__ = ["Loads"]
 

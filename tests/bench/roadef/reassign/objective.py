@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from descheduler.planner.arrays import Floats, Ints
-from descheduler.planner.objective import Annealer, Model, Neighbourhood, Value, away
-from descheduler.planner.objectives.dear_nodes import choose_dear_nodes
-from descheduler.planner.placement import Placement
-from descheduler.planner.problem import Problem
+from descheduler.optimizer.arrays import Floats, Ints
+from descheduler.optimizer.objective import Annealer, Model, Neighbourhood, Value, away
+from descheduler.optimizer.objectives.dear_nodes import choose_dear_nodes
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
 from tests.bench.roadef.reassign.annealing import Annealing
 from tests.bench.roadef.reassign.compiled_annealing import CompiledAnnealing, has_compiler
 from tests.bench.roadef.reassign.kernel import State
@@ -29,7 +29,7 @@ from tests.bench.roadef.reassign.kernel_state import is_known, make_state
 from tests.bench.roadef.reassign.loads import Loads
 
 if TYPE_CHECKING:
-    from descheduler.planner.cp_sat.node_model import NodeModel
+    from descheduler.optimizer.cp_sat.node_model import NodeModel
 
 __all__ = ["Proportion", "Reassign", "ReassignGoal"]
 

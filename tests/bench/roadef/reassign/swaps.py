@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.planner.arrays import PENDING, Bools, Floats, Ints
-from descheduler.planner.objective import Guide
-from descheduler.planner.placement import Placement
+from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
+from descheduler.optimizer.objective import Guide
+from descheduler.optimizer.placement import Placement
 
 __all__ = ["open_swaps", "swap_changes", "try_swap"]
 

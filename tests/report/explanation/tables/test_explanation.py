@@ -101,6 +101,8 @@ DECISION = PodDecision(
     not_selected=(PluginMiss(profile="main", plugin="PodLifeTime", message="3 h old (maxPodLifeTimeSeconds: 86400)"),),
     filters=(),
     num_moves_before=0,
+    wave=None,
+    num_waves=0,
 )
 
 
@@ -131,6 +133,16 @@ def text_of(
         warnings=warnings,
     )
     return "".join(render(explanation, output_format, TableStyle(width=width)))
+
+
+def test_the_wave_of_an_evicted_pod_is_said_where_there_are_several() -> None:
+    evicted = msgspec.structs.replace(DECISION, outcome="evicted", wave=2, num_waves=3)
+    alone = msgspec.structs.replace(evicted, wave=1, num_waves=1)
+
+    texts = [text_of(PodExplanation(facts=FACTS, decision=each, landing=LANDING, placement=PLACEMENT)) for each in (evicted, alone)]
+
+    assert "Wave:   2 of 3 (starts when wave 1 has ended)\n" in texts[0]
+    assert "Wave:" not in texts[1]
 
 
 def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:

@@ -1,0 +1,164 @@
+"""The rules between pods, as constraints of a neighbourhood's model."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from descheduler.optimizer.arrays import PENDING, Ints
+from descheduler.optimizer.cp_sat.node_model import NodeModel
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Together
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+__all__ = ["state_rules"]
+
+
+def state_rules(model: NodeModel, placement: Placement) -> None:
+    """Adds every rule that the model's pods could break; what is broken already must not get worse."""
+    for rule in placement.problem.rules:
+        match rule:
+            case AtMost():
+                _state_at_most(model, placement, rule)
+            case MinDomains():
+                _state_min_domains(model, placement, rule)
+            case Together():
+                _state_together(model, placement, rule)
+            case MoveLimit():
+                _state_move_limit(model, placement, rule)
+
+
+class _Domains:
+    """Of one rule: the model's variables for each group and domain, and how many other pods are there.
+
+    `arrivals` are the variables of pods that are in another domain now.
+    """
+
+    def __init__(self, model: NodeModel, placement: Placement, rule: AtMost | MinDomains | Together) -> None:
+        self._group, self._domain, self._at = rule.group, rule.domain, placement.at
+        self._own = np.zeros(len(placement.at), bool)
+        self._own[model.pods] = True
+        self.variables: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
+        self.arrivals: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
+        self._own_now: dict[tuple[int, int], int] = defaultdict(int)
+        for pod in model.pods:
+            self._add(model, pod)
+        self._others: dict[int, dict[int, int]] = {}
+
+    def _add(self, model: NodeModel, pod: int) -> None:
+        group, now = int(self._group[pod]), int(self._at[pod])
+        if group < 0:
+            return
+        self._own_now[group, self.domain_of(now)] += 1
+        for node in model.options[pod]:
+            domain = self.domain_of(node)
+            if domain >= 0:
+                self.variables[group, domain].append(model.at[pod, node])
+                if domain != self.domain_of(now):
+                    self.arrivals[group, domain].append(model.at[pod, node])
+
+    def domain_of(self, node: int) -> int:
+        """-1 for pending pods and nodes outside of all domains."""
+        return -1 if node == PENDING else int(self._domain[node])
+
+    def others(self, group: int, domain: int) -> int:
+        """How many pods of `group` that are not the model's are in `domain`."""
+        if group not in self._others:
+            self._others[group] = self._count(np.flatnonzero((self._group == group) & ~self._own))
+        return self._others[group].get(domain, 0)
+
+    def _count(self, pods: Ints) -> dict[int, int]:
+        counts: dict[int, int] = defaultdict(int)
+        for node in self._at[pods].tolist():
+            counts[self.domain_of(node)] += 1
+        return counts
+
+    def own_now(self, group: int, domain: int) -> int:
+        """How many of the model's pods of `group` are in `domain` now."""
+        return self._own_now.get((group, domain), 0)
+
+    def groups(self) -> Iterable[int]:
+        """The groups that the model has variables of, ascending."""
+        return sorted({group for group, _ in self.variables})
+
+    def domains_of(self, group: int) -> Iterable[int]:
+        """The domains that pods of `group` are or can be in, ascending."""
+        self.others(group, 0)
+        own = {domain for other, domain in self.variables if other == group}
+        return sorted(own | {domain for domain, count in self._others[group].items() if count and domain >= 0})
+
+
+def _state_at_most(model: NodeModel, placement: Placement, rule: AtMost) -> None:
+    domains = _Domains(model, placement, rule)
+    for group, domain in sorted(domains.arrivals):
+        variables = domains.variables[group, domain]
+        others = domains.others(group, domain)
+        room = max(int(rule.limit[group]) - others, domains.own_now(group, domain))
+        if len(variables) > room:
+            model.model.add(sum(variables) <= room)
+
+
+def _state_min_domains(model: NodeModel, placement: Placement, rule: MinDomains) -> None:
+    domains = _Domains(model, placement, rule)
+    for group in domains.groups():
+        if rule.minimum[group] <= 1:
+            continue
+        fixed, covers, now = 0, [], 0
+        for domain in domains.domains_of(group):
+            is_fixed = domains.others(group, domain) > 0
+            fixed += is_fixed
+            now += is_fixed or domains.own_now(group, domain) > 0
+            if not is_fixed:
+                covers.append(_is_present(model, domains.variables[group, domain]))
+        missing = min(int(rule.minimum[group]), now) - fixed
+        if missing > 0:
+            model.model.add(sum(covers) >= missing)
+
+
+def _is_present(model: NodeModel, variables: list[cp_model.IntVar]) -> cp_model.IntVar:
+    """A variable that can be 1 only where one of `variables` is."""
+    present = model.model.new_bool_var("")
+    model.model.add_bool_or([*variables, present.negated()])
+    return present
+
+
+def _state_together(model: NodeModel, placement: Placement, rule: Together) -> None:
+    domains = _Domains(model, placement, rule)
+    touched = set(domains.groups())
+    near = np.isin(rule.pairs, sorted(touched)).any(axis=1) & (rule.pairs[:, 0] != rule.pairs[:, 1])
+    for group, needed in np.unique(rule.pairs[near], axis=0).tolist():
+        for domain in domains.domains_of(group):
+            _state_pair(model, domains, group, needed, domain)
+
+
+def _state_pair(model: NodeModel, domains: _Domains, group: int, needed: int, domain: int) -> None:
+    """Where a pod of `group` is in `domain`, one of `needed` is; where none is today, no pod of `group` arrives."""
+    if domains.others(needed, domain):
+        return
+    company = domains.variables.get((needed, domain), [])
+    has_company = domains.own_now(needed, domain) > 0
+    if domains.others(group, domain) and has_company:
+        model.model.add_bool_or(company)
+        return
+    bound = domains.variables if has_company else domains.arrivals
+    for variable in bound.get((group, domain), []):
+        model.model.add_bool_or([*company, variable.negated()])
+
+
+def _state_move_limit(model: NodeModel, placement: Placement, rule: MoveLimit) -> None:
+    moved = placement.problem.moved(placement.at)
+    is_own = np.isin(moved, model.pods)
+    outside, inside = rule.count(moved[~is_own]), rule.count(moved[is_own])
+    members: dict[int, list[int]] = defaultdict(list)
+    for pod in model.pods:
+        if rule.group[pod] >= 0 and placement.origins[pod] != PENDING:
+            members[int(rule.group[pod])].append(pod)
+    for group, pods in members.items():
+        room = max(int(rule.limit[group] - outside[group]), int(inside[group]))
+        if len(pods) > room:
+            model.limit_moves(pods, room)

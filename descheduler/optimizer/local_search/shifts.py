@@ -1,0 +1,76 @@
+"""Single moves: every pod of a node against every other node at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Floats, Ints
+from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.objective import Guide
+from descheduler.optimizer.placement import Placement
+
+__all__ = ["climb_by_shifts", "shift_changes"]
+
+_LEAST_GAIN = 1e-6
+_WORTH_COMPARING = 64
+"""So many pods are looked through for equal needs: the arrival of equal pods is evaluated once."""
+
+
+def climb_by_shifts(placement: Placement, guide: Guide, sources: Ints, budget: Budget) -> None:
+    """Moves pods away from each of `sources`, nodes in that order, while the guide's sum falls."""
+    for source in sources.tolist():
+        while not budget.is_over and _improve_node(placement, guide, source, budget):
+            pass
+
+
+def _improve_node(placement: Placement, guide: Guide, source: int, budget: Budget) -> bool:
+    """Makes the best move of each pod of `source` that still is one when its turn comes; whether there was any."""
+    pods = placement.evictable_on(source)
+    if not len(pods):
+        return False
+    nodes = np.arange(placement.problem.num_nodes)
+    change = shift_changes(placement, guide, pods, nodes)
+    budget.spend_evaluations(change.size * len(placement.usage))
+    best = np.argmin(change, axis=1)
+    gains = change[np.arange(len(pods)), best]
+    order = np.argsort(gains, kind="stable")
+    order = order[gains[order] < -_LEAST_GAIN]
+    for rank, row in enumerate(order.tolist()):
+        pod, target = pods[[row]], best[[row]]
+        if rank == 0 or shift_changes(placement, guide, pod, target)[0, 0] < -_LEAST_GAIN:
+            placement.move(int(pod[0]), int(target[0]))
+    return len(order) > 0
+
+
+def shift_changes(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
+    """float64[k, n]: what the guide's sum changes by where each pod goes to each node; infinity where it may not."""
+    source = placement.at[pods]
+    change = _arrival_costs(placement, guide, pods, nodes)
+    change += (_departure_costs(placement, guide, pods) - guide.move_cost(pods, source))[:, None]
+    change += guide.move_cost(pods[:, None], nodes)
+    change[~placement.open_moves(pods, nodes)] = np.inf
+    return change
+
+
+def _departure_costs(placement: Placement, guide: Guide, pods: Ints) -> Floats:
+    """float64[k]: what the cost of each pod's node, of all its parts, changes by where the pod leaves it."""
+    need, usage = placement.need[:, pods], placement.usage
+    total = np.zeros(len(pods))
+    for parts, has in placement.problem.parts_by_rank(placement.at[pods]):
+        change = guide.node_cost(parts, usage[:, parts] - need) - guide.node_cost(parts, usage[:, parts])
+        total += change if has is None else np.where(has, change, 0.0)
+    return total
+
+
+def _arrival_costs(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
+    """float64[k, n]: what the cost of each node, of all its parts, changes by where each pod arrives."""
+    need, usage = placement.need[:, pods], placement.usage
+    same: Ints | slice = slice(None)
+    if len(pods) >= _WORTH_COMPARING:
+        need, same = np.unique(need, axis=1, return_inverse=True)
+    total = np.zeros((need.shape[1], len(nodes)))
+    for parts, has in placement.problem.parts_by_rank(nodes):
+        change = guide.node_cost(parts, need[:, :, None] + usage[:, None, parts])
+        change -= guide.node_cost(parts, usage[:, parts])
+        total += change if has is None else np.where(has, change, 0.0)
+    return np.asarray(total[same])

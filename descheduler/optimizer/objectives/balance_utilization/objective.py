@@ -1,0 +1,206 @@
+"""BalanceUtilization: bring every node under its target, at the least cost of evictions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
+from descheduler.optimizer.moves_left import MovesLeft
+from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, eviction_cost
+from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
+from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
+from descheduler.optimizer.objectives.balance_utilization.limited_covers import least_within_limits
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+
+__all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
+
+_VOLUME_STEPS = 20
+"""Into how many steps the size of a moved pod is cut where two plans are else equal."""
+
+_NO_PODS = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BalanceUtilization:
+    """No node above `ceiling` (int64[N, R], in the units of the problem's `need`), by the cheapest evictions.
+
+    A value is (nodes over their ceiling, cost of the moves). A node that is under its ceiling is never taken over it.
+    """
+
+    ceiling: Ints
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Nodes first, then evictions."""
+        return ("nodes over target", "eviction cost")
+
+    def prepare(self, problem: Problem) -> BalanceUtilizationGoal:
+        """Raises ValueError where `ceiling` is not of the problem's nodes and resources, or nodes share parts."""
+        problem.refuse_parts("BalanceUtilization")
+        if self.ceiling.shape != problem.capacity.shape:
+            raise ValueError(f"ceiling: shape {self.ceiling.shape}, expected {problem.capacity.shape}")
+        return BalanceUtilizationGoal(problem, self.ceiling)
+
+
+class BalanceUtilizationGoal:
+    """`BalanceUtilization` over one problem."""
+
+    def __init__(self, problem: Problem, ceiling: Ints) -> None:
+        self.problem = problem
+        self.ceilings = Ceilings(problem, ceiling)
+        self._over_weight = 1.0 + 2.0 * float(problem.cost.sum())
+
+    def value(self, assignment: Ints) -> Value:
+        """(nodes over their ceiling, cost of the moves)."""
+        over = (self.problem.usage(assignment) > self.ceilings.ceiling.T).any(axis=1)
+        return int(over.sum()), int(self.problem.cost[self.problem.moved(assignment)].sum())
+
+    def bound(self) -> Value:
+        """(hot nodes that stay hot whatever limits let go, the least that it costs to relieve all others)."""
+        return self._bound
+
+    @cached_property
+    def _bound(self) -> Value:
+        covers = {node: cover for node, cover in self.ceilings.covers.items() if cover is not None}
+        hot = len(self.ceilings.hot)
+        cheapest = [pod for cover in covers.values() for pod in cover.chosen]
+        if MovesLeft(self.problem, _NO_PODS).take(np.array(cheapest, dtype=np.int64)):
+            return hot - len(covers), sum(cover.bound for cover in covers.values())
+        relieved, cost = least_within_limits(self.problem, [self.ceilings.stated(node) for node in covers])
+        return hot - relieved, cost
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Nodes that are under their ceiling have no more capacity than that."""
+        ceiling = np.minimum(self.ceilings.ceiling.T.astype(np.int64), self.problem.capacity)
+        over = np.asarray((self.problem.usage(assignment) > ceiling).any(axis=1))
+        return dataclasses.replace(self.problem, capacity=np.where(over[:, None], self.problem.capacity, ceiling))
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """Being over counts more than all evictions together, and each hundredth of a node more than one eviction."""
+        excess = np.zeros(usage.shape[1:])
+        for resource, used in enumerate(usage):
+            above = np.maximum(used - self.ceilings.ceiling[resource, nodes], 0.0)
+            excess += above * self.ceilings.scale[resource, nodes]
+        cost: Floats = (excess > 0) * self._over_weight + excess * (100.0 * self._over_weight)
+        return cost
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost."""
+        return eviction_cost(self.problem, pods, nodes)
+
+    def first_plan(self, placement: Placement) -> None:
+        """The pods of all covers, largest first, each to the node that it fits best."""
+        _place_covers(self.ceilings, placement)
+        self.tidy(placement)
+
+    def tidy(self, placement: Placement) -> None:
+        """Pods whose old node is over its ceiling with or without them go home."""
+        _send_home(self.ceilings, placement)
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """Hot nodes with nodes that have room; None at the bound."""
+        return neighbourhoods.choose(self.ceilings, placement, rng, num_pods)
+
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+        """Minimises nodes over, then cost, then how much is moved."""
+        for node in neighbourhood.nodes.tolist():
+            over = None
+            if self.ceilings.was_hot[node]:
+                over = model.new_bool()
+                model.minimise([int(self._over_weight) * (2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1)], [over])
+            for resource in range(self.problem.num_resources):
+                model.limit_load(node, resource, float(self.ceilings.ceiling[resource, node]), unless=over)
+            if over is not None:
+                self._add_cover(model, neighbourhood, node, over)
+        self._add_moves(model, neighbourhood)
+
+    def _add_cover(self, model: Model, neighbourhood: Neighbourhood, node: int, over: Term) -> None:
+        """A hot node costs its cover: implied by its ceiling, but in fractions of pods only until it is said."""
+        cover = self.ceilings.covers[node]
+        pods = neighbourhood.pods
+        own = pods[(self.problem.assignment[pods] == node) & self.ceilings.leaves[pods]]
+        if cover is not None and len(own) == self.ceilings.num_leaving[node]:
+            costs = self.problem.cost[own].tolist()
+            model.at_least(costs, [model.has_moved(pod) for pod in own.tolist()], cover.bound, unless=over)
+
+    def _add_moves(self, model: Model, neighbourhood: Neighbourhood) -> None:
+        pods = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] != PENDING]
+        steps = 2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1
+        volume = (self.problem.need[pods] * self.ceilings.scale.T[self.problem.assignment[pods]]).sum(axis=1)
+        most = max(float(volume.max(initial=0.0)), 1e-12)
+        weights = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
+        model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
+
+
+def _place_covers(ceilings: Ceilings, placement: Placement) -> None:
+    """Moves the pods of covers that still are on their node, the largest first, each to the fullest node it fits.
+
+    Where limits do not let all of them move, nodes are relieved that take the fewest moves; room that was found for no
+    whole cover is given to others.
+    """
+    cold = np.flatnonzero(~ceilings.was_hot)
+    tried: set[int] = set()
+    while chosen := _within_limits(ceilings, placement, tried):
+        tried.update(chosen)
+        pods = np.concatenate(list(chosen.values()))
+        pods = pods[placement.at[pods] == placement.origins[pods]]
+        for pod in _largest_first(ceilings, pods):
+            _place_best(ceilings, placement, pod, cold)
+        _send_home(ceilings, placement)
+
+
+def _within_limits(ceilings: Ceilings, placement: Placement, tried: AbstractSet[int]) -> dict[int, Ints]:
+    """The pods to move from nodes that are over and were not `tried`, as far as limits let them all go."""
+    over = ceilings.is_over(placement)
+    left = MovesLeft(ceilings.problem, ceilings.problem.moved(placement.at))
+    chosen: dict[int, Ints] = {}
+    nodes = (node for node in ceilings.fewest if over[node] and node not in tried)
+    for node in sorted(nodes, key=lambda node: len(ceilings.fewest[node])):
+        cover = ceilings.covers[node]
+        for pods in (cover.chosen if cover else (), ceilings.fewest[node]):
+            found = np.array(pods, dtype=np.int64)
+            if pods and left.take(found[placement.at[found] == placement.origins[found]]):
+                chosen[node] = found
+                break
+    return chosen
+
+
+def _largest_first(ceilings: Ceilings, pods: Ints) -> list[int]:
+    share = (ceilings.problem.need[pods] * ceilings.scale.T[ceilings.problem.assignment[pods]]).max(axis=1, initial=0.0)
+    return [int(pod) for pod in pods[np.argsort(-share, kind="stable")]]
+
+
+def _place_best(ceilings: Ceilings, placement: Placement, pod: int, nodes: Ints) -> bool:
+    """Moves `pod` to the fullest of `nodes` that stays under its ceiling; False: there is none."""
+    room = ceilings.ceiling[:, nodes] - placement.usage[:, nodes] - placement.need[:, [pod]]
+    near = nodes[(room >= 0).all(axis=0)]
+    is_open = placement.open_moves(np.array([pod]), near)[0]
+    near = near[is_open]
+    if not len(near):
+        return False
+    placement.move(pod, int(near[np.argmin(ceilings.slack(placement, near))]))
+    return True
+
+
+def _send_home(ceilings: Ceilings, placement: Placement) -> None:
+    """Takes back the moves of pods whose old node stays over its ceiling, or would be under it with the pod, too."""
+    over = ceilings.is_over(placement)
+    moved = ceilings.problem.moved(placement.at)
+    for pod in moved.tolist():
+        home = int(ceilings.problem.assignment[pod])
+        if (over[home] or _has_room(ceilings, placement, pod, home)) and placement.is_open(pod, home):
+            placement.move(pod, home)
+
+
+def _has_room(ceilings: Ceilings, placement: Placement, pod: int, node: int) -> bool:
+    fits: Bools = placement.usage[:, node] + placement.need[:, pod] <= ceilings.ceiling[:, node]
+    return bool(fits.all())

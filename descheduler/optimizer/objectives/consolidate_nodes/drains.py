@@ -1,0 +1,56 @@
+"""Which nodes can be emptied, which are, and how full the others may get."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.leaving import can_leave
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+
+__all__ = ["Drains"]
+
+
+class Drains:
+    """The nodes of one problem, as consolidation sees them.
+
+    can_empty:      bool[N], nodes with pods, all of which can leave, that are not protected.
+    is_used:        bool[N], nodes with pods.
+    num_pods, home: int64[N], and the pods of each node, int64[p].
+    usage, share:   float64[R, N], and float64[N], the fullest resource of each node.
+    limit:          float64[R, N], what a node that stays may hold: its ceiling, or its usage where that is more.
+    above_free:     float64[R, N], the limit less the capacity: a node that has x left may still take x + above_free.
+    scale:          float64[R, N], one over the capacity.
+    All of it is as it was before the plan.
+    """
+
+    def __init__(self, problem: Problem, ceiling: Ints, protected: Bools) -> None:
+        self.problem = problem
+        placed = problem.assignment >= 0
+        self.num_pods = np.bincount(problem.assignment[placed], minlength=problem.num_nodes)
+        pinned = np.bincount(problem.assignment[placed & ~can_leave(problem)], minlength=problem.num_nodes)
+        self.can_empty: Bools = (self.num_pods > 0) & (pinned == 0) & ~protected
+        self.is_used: Bools = self.num_pods > 0
+        usage = problem.usage(problem.assignment)
+        self.usage: Floats = np.ascontiguousarray(usage.T, dtype=np.float64)
+        self.limit: Floats = np.maximum(ceiling.T, usage.T).astype(np.float64)
+        self.above_free: Floats = self.limit - problem.capacity.T
+        self.scale: Floats = 1.0 / np.maximum(problem.capacity.T.astype(np.float64), 1.0)
+        self.share: Floats = (self.usage * self.scale).max(axis=0)
+        self.home = [np.flatnonzero(problem.assignment == node) for node in range(problem.num_nodes)]
+
+    def is_emptied(self, placement: Placement) -> Bools:
+        """bool[N]: nodes that had pods before the plan and have none now."""
+        left = np.bincount(placement.at[placement.at >= 0], minlength=self.problem.num_nodes)
+        emptied: Bools = self.is_used & (left == 0)
+        return emptied
+
+    def room(self, placement: Placement, nodes: Ints) -> Floats:
+        """float64[R, n]: what nodes may still take within their limits."""
+        return self.limit[:, nodes] - placement.usage[:, nodes]
+
+    def largest_first(self, pods: Ints) -> Ints:
+        """By the largest share of the pod's own node."""
+        share = (self.problem.need[pods] * self.scale.T[self.problem.assignment[pods]]).max(axis=1, initial=0.0)
+        return pods[np.argsort(-share, kind="stable")]

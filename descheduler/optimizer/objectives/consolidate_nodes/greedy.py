@@ -1,0 +1,71 @@
+"""Consolidation as node autoscalers do it: one node after the other, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
+from descheduler.optimizer.placement import Placement
+
+__all__ = ["ORDERS", "GreedyOrder", "drain_greedily", "try_to_empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyOrder:
+    """Nodes with the fewest pods or the lowest utilisation first; pods to the fullest node or the first that fits."""
+
+    fewest_pods_first: bool
+    best_fit: bool
+
+
+ORDERS = tuple(GreedyOrder(fewest, best) for fewest in (True, False) for best in (True, False))
+
+
+def drain_greedily(drains: Drains, placement: Placement, order: GreedyOrder, weight: Ints) -> None:
+    """Empties nodes in `order`, per unit of `weight` (int64[N]); a node that received pods is not emptied."""
+    receives = np.zeros(drains.problem.num_nodes, bool)
+    for node in _in_order(drains, order, weight):
+        if receives[node]:
+            continue
+        targets = _targets(drains, placement, node)
+        for target in try_to_empty(drains, placement, node, targets, best_fit=order.best_fit):
+            receives[target] = True
+
+
+def _in_order(drains: Drains, order: GreedyOrder, weight: Ints) -> Iterator[int]:
+    nodes = np.flatnonzero(drains.can_empty)
+    price: Floats = drains.num_pods[nodes].astype(np.float64) if order.fewest_pods_first else drains.share[nodes]
+    yield from nodes[np.argsort(price / np.maximum(weight[nodes], 1), kind="stable")].tolist()
+
+
+def _targets(drains: Drains, placement: Placement, node: int) -> Ints:
+    """Nodes in use other than `node`, ascending."""
+    stays: Bools = drains.is_used & ~drains.is_emptied(placement)
+    stays[node] = False
+    return np.flatnonzero(stays)
+
+
+def try_to_empty(drains: Drains, placement: Placement, node: int, targets: Ints, *, best_fit: bool) -> list[int]:
+    """Moves all pods of `node` to `targets`, largest first; the nodes that got one, or nothing is moved and []."""
+    done: list[tuple[int, int]] = []
+    for pod in drains.largest_first(placement.evictable_on(node)).tolist():
+        room = drains.room(placement, targets)
+        fits = targets[(placement.need[:, [pod]] <= room).all(axis=0)]
+        fits = fits[placement.open_moves(np.array([pod]), fits)[0]]
+        if not len(fits):
+            for moved, _ in reversed(done):
+                placement.move(moved, node)
+            return []
+        target = int(fits[np.argmin(_slack(drains, placement, fits))]) if best_fit else int(fits[0])
+        placement.move(pod, target)
+        done.append((pod, target))
+    return [target for _, target in done]
+
+
+def _slack(drains: Drains, placement: Placement, nodes: Ints) -> Floats:
+    slack: Floats = (drains.room(placement, nodes) * drains.scale[:, nodes]).sum(axis=0)
+    return slack

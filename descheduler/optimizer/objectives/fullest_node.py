@@ -1,0 +1,25 @@
+"""The fullest node that a pod fits, which leaves the most room in one piece."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.placement import Placement
+
+__all__ = ["fullest", "place_on_fullest"]
+
+
+def place_on_fullest(placement: Placement, pod: int) -> bool:
+    """Places the pod on the fullest other node that it fits; False: it fits none."""
+    nodes = np.arange(placement.problem.num_nodes)
+    nodes = nodes[placement.open_moves(np.array([pod]), nodes)[0]]
+    if not len(nodes):
+        return False
+    placement.move(pod, fullest(placement, nodes))
+    return True
+
+
+def fullest(placement: Placement, nodes: Ints) -> int:
+    """The node of `nodes`, one at least, with the least left, as shares of its resources together."""
+    return int(nodes[np.argmin(placement.free_shares(nodes).sum(axis=0))])

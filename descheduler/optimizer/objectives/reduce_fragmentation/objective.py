@@ -1,0 +1,137 @@
+"""ReduceFragmentation: the least free capacity that pods of the workload's own sizes cannot use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.limits import Budget, Limits
+from descheduler.optimizer.local_search.best_first import climb_best_first
+from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
+from descheduler.optimizer.objectives.dear_nodes import choose_dear_nodes
+from descheduler.optimizer.objectives.reduce_fragmentation.fragments import stranded_for
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+
+__all__ = ["ReduceFragmentation", "ReduceFragmentationGoal"]
+
+_FIRST_PLAN = Limits(work=2.0)
+_MOVED_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReduceFragmentation:
+    """Free capacity of `resource` that no further pod of a class can use, over all nodes and the classes' weights.
+
+    classes: int64[M, R], what a pod of each class needs; more than 0 of `resource`.
+    weight:  int64[M], how often each class is asked for; None: 1 each. Keep rare large classes: without them nothing
+             keeps large slots open.
+
+    With f = the free capacity of a node and k[m] = min over r of f[r] // classes[m, r], the node strands
+    weight[m] * (f[resource] - k[m] * classes[m, resource]) for each class. This is the fragmentation of VMR2L (EuroSys
+    2025), with NUMA nodes as nodes, and of FGD (Weng et al., USENIX ATC 2023) for devices that are not shared.
+    A value is (capacity stranded, cost of the moves).
+    """
+
+    resource: int
+    classes: Ints
+    weight: Ints | None = None
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Fragments first, then evictions."""
+        return ("capacity stranded", "eviction cost")
+
+    def prepare(self, problem: Problem) -> ReduceFragmentationGoal:
+        """Raises ValueError for classes of other resources than the problem's, or that need none of `resource`."""
+        if self.classes.shape[1:] != (problem.num_resources,):
+            raise ValueError(f"classes: shape {self.classes.shape}, expected ('classes', {problem.num_resources})")
+        if (self.classes[:, self.resource] <= 0).any():
+            raise ValueError(f"classes: one needs nothing of resource {self.resource}, which is what is counted")
+        weight = np.ones(len(self.classes), np.int64) if self.weight is None else self.weight
+        return ReduceFragmentationGoal(problem, self.resource, self.classes, weight)
+
+
+class ReduceFragmentationGoal:
+    """`ReduceFragmentation` over one problem."""
+
+    def __init__(self, problem: Problem, resource: int, classes: Ints, weight: Ints) -> None:
+        self._problem, self._resource, self._classes, self._weight = problem, resource, classes, weight
+        self._capacity: Floats = np.ascontiguousarray(problem.part_capacity.T, dtype=np.float64)
+        self._unit = 1.0 + float(problem.cost.sum())
+
+    def value(self, assignment: Ints) -> Value:
+        """(capacity stranded, cost of the moves)."""
+        usage = self._problem.usage(assignment).T.astype(np.float64)
+        moved = self._problem.moved(assignment)
+        return int(self._stranded(np.arange(usage.shape[1]), usage).sum()), int(self._problem.cost[moved].sum())
+
+    def bound(self) -> Value:
+        """What the classes would strand if the cluster were one node; no moves."""
+        free = np.maximum(self._problem.part_capacity - self._problem.usage(self._problem.assignment), 0).sum(axis=0)
+        stranded = 0
+        for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
+            asked = need > 0
+            slots = int((free[asked] // need[asked]).min())
+            stranded += weight * int(free[self._resource] - slots * need[self._resource])
+        return stranded, 0
+
+    def _stranded(self, nodes: Ints, usage: Floats) -> Floats:
+        free = [np.maximum(self._capacity[r, nodes] - used, 0.0) for r, used in enumerate(usage)]
+        stranded = np.zeros(usage.shape[1:])
+        for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
+            stranded += weight * stranded_for(need, self._resource, free)
+        return stranded
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Raises ValueError: a sum over nodes is not kept by a constraint of the problem."""
+        raise ValueError(
+            "ReduceFragmentation has to be the last objective: what it gains is not kept by those after it"
+        )
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """One unit stranded counts more than all evictions together."""
+        return self._stranded(nodes, usage) * self._unit
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost."""
+        return eviction_cost(self._problem, pods, nodes)
+
+    def first_plan(self, placement: Placement) -> None:
+        """The best single move of all, again and again: move limits are spent where they gain most."""
+        climb_best_first(placement, self, Budget(_FIRST_PLAN))
+
+    def tidy(self, placement: Placement) -> None:
+        """Nothing: each move pays for itself."""
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """Nodes that strand much, with both nodes of some moved pods, whose moves may be spent elsewhere."""
+        by_part = self._stranded(np.arange(placement.usage.shape[1]), placement.usage)
+        if not by_part.any():
+            return None
+        parts = self._problem.parts
+        stranded = by_part if parts is None else _sum_by(parts.machine_of, by_part)
+        moved = rng.permutation(self._problem.moved(placement.at))[: int(rng.integers(0, _MOVED_AT_ONCE + 1))]
+        first = np.concatenate((placement.at[moved], placement.origins[moved]))
+        first = first[first != PENDING] if parts is None else parts.machine[first[first != PENDING]]
+        return choose_dear_nodes(placement, stranded, rng, num_pods, first=np.unique(first))
+
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+        """Maximises the slots of all classes, which is the same: what is free in total stays."""
+        unit = 1 + int(self._problem.cost[neighbourhood.pods].sum())
+        for each in self._problem.parts_of(neighbourhood.nodes):
+            for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
+                slots = model.free_slots(each, need.tolist())
+                model.minimise([-unit * weight * int(need[self._resource])], [slots])
+        pods = neighbourhood.pods.tolist()
+        model.minimise(self._problem.cost[neighbourhood.pods].tolist(), [model.has_moved(pod) for pod in pods])
+
+
+def _sum_by(key: Ints, values: Floats) -> Floats:
+    total: Floats = np.bincount(key, weights=values).astype(np.float64)
+    return total

@@ -1,0 +1,140 @@
+"""RepairViolations: the most pods that have to leave their node on another one, by the cheapest moves of others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
+from descheduler.optimizer.objectives.fullest_node import place_on_fullest
+from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
+from descheduler.optimizer.objectives.repair_violations.misplaced import MisplacedPods
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+
+__all__ = ["RepairViolations", "RepairViolationsGoal"]
+_PODS_PER_LANDING = 25
+_PODS_PER_RECEIVER = 12
+_MOST_SEEDS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RepairViolations:
+    """Pods with a weight get another node, the weightiest first; other pods make room for them where that helps.
+
+    weight: int64[P], what it counts that a pod stays on its node; 0 for one that is well where it is.
+
+    A value is (weight of the pods that stay on their node, cost of the moves). Which nodes are any better is the
+    problem's to say, by `allowed`. Pending pods are not looked at.
+    """
+
+    weight: Ints
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Misplaced pods first, then evictions."""
+        return ("misplaced pods", "eviction cost")
+
+    def prepare(self, problem: Problem) -> RepairViolationsGoal:
+        """Raises ValueError where the weights are not of the problem's pods, or negative."""
+        if self.weight.shape != (problem.num_pods,):
+            raise ValueError(f"weight: shape {self.weight.shape}, expected {(problem.num_pods,)}")
+        if (self.weight < 0).any():
+            raise ValueError(f"weight: {self.weight.min()} is below 0")
+        return RepairViolationsGoal(MisplacedPods(problem, self.weight))
+
+
+class RepairViolationsGoal:
+    """`RepairViolations` over one problem."""
+
+    def __init__(self, misplaced: MisplacedPods) -> None:
+        self._misplaced, self._problem = misplaced, misplaced.problem
+
+    def value(self, assignment: Ints) -> Value:
+        """(weight of the pods that stay, cost of the moves)."""
+        left = self._misplaced.left(assignment)
+        cost = self._problem.cost[self._problem.moved(assignment)].sum()
+        return int(self._misplaced.weight[left].sum()), int(cost)
+
+    def bound(self) -> Value:
+        """(weight of the pods that no other node could take, even an empty one; cost of moving all others)."""
+        movable = self._misplaced.movable
+        stuck = np.setdiff1d(self._misplaced.pods, movable, assume_unique=True)
+        return int(self._misplaced.weight[stuck].sum()), int(self._problem.cost[movable].sum())
+
+    def hold(self, assignment: Ints) -> Problem:
+        """Raises ValueError: a pod's old node is always open to it, whatever its class."""
+        raise ValueError(
+            "RepairViolations has to be the last objective: pods may return to their nodes for those after it"
+        )
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """Nothing: what counts is where single pods are."""
+        return np.zeros(usage.shape[1:])
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost."""
+        return eviction_cost(self._problem, pods, nodes)
+
+    def first_plan(self, placement: Placement) -> None:
+        """Pods that fit another node as it is, the weightiest and smallest first, each to the fullest node."""
+        for pod in self._misplaced.in_order(placement.at):
+            place_on_fullest(placement, pod)
+
+    def tidy(self, placement: Placement) -> None:
+        """Sends pods home that were well there, where they have room again."""
+        moved = self._problem.moved(placement.at)
+        for pod in moved[self._misplaced.weight[moved] == 0].tolist():
+            home = int(placement.origins[pod])
+            if placement.is_open(pod, home):
+                placement.move(pod, home)
+
+    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+        """None: single moves rarely change the figure."""
+
+    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+        """Misplaced pods with nodes on which they might fit; None at the bound."""
+        if self.value(placement.at) <= self.bound():
+            return None
+        return _choose(self._misplaced, placement, rng, num_pods)
+
+    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+        """Minimises the weight of what stays, then cost."""
+        pods = neighbourhood.pods[self._problem.assignment[neighbourhood.pods] != PENDING]
+        cost = self._problem.cost[pods]
+        most = 1 + int(cost.sum())
+        weights = cost - most * self._misplaced.weight[pods]
+        model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
+
+
+def _choose(misplaced: MisplacedPods, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood:
+    """Some misplaced pods, nodes for them all of whose pods may leave, and receivers for these.
+
+    Those that are on their old node come first; where all have moved, some may do so at less cost.
+    """
+    waiting = np.array(misplaced.in_order(placement.at), np.int64)
+    seeds = rng.permutation(waiting if len(waiting) else misplaced.movable)[: int(rng.integers(1, _MOST_SEEDS + 1))]
+    landings = _landings(placement, rng, seeds, max(2, num_pods // _PODS_PER_LANDING))
+    receivers = with_room(placement, rng, max(3, num_pods // _PODS_PER_RECEIVER))
+    nodes = np.union1d(landings, receivers)
+    return Neighbourhood(nodes, _pods(misplaced, placement, landings, nodes, seeds))
+
+
+def _landings(placement: Placement, rng: np.random.Generator, seeds: Ints, count: int) -> Ints:
+    """For each seed nodes that are allowed, those that lack little for it more often; and where the seeds are now."""
+    each = max(1, count // len(seeds))
+    near = [nearly_fitting(placement, seed, rng, each) for seed in seeds.tolist()]
+    return np.unique(np.concatenate([placement.at[seeds], *near]))
+
+
+def _pods(misplaced: MisplacedPods, placement: Placement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:
+    """The seeds, all pods on or from the landings, and moved or misplaced pods on or from the other nodes."""
+    problem = placement.problem
+    near_landing = np.isin(placement.at, landings) | np.isin(placement.origins, landings)
+    near = np.isin(placement.at, nodes) | np.isin(placement.origins, nodes)
+    near &= (placement.at != placement.origins) | (misplaced.weight > 0)
+    chosen = problem.evictable & (near_landing | near)
+    chosen[seeds] = True
+    return np.flatnonzero(chosen)

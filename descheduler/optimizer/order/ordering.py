@@ -1,0 +1,110 @@
+"""The order in which a plan is carried out: waves in which both ends hold every pod that moves.
+
+Moves that wait for each other in a circle are opened by a bounce: one of the pods waits on a third node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from descheduler.optimizer.arrays import PENDING, Ints
+from descheduler.optimizer.order.waves import Move, Waves
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+
+__all__ = ["Ordered", "order_moves"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ordered:
+    """Waves of moves that run together, and how many of these are bounces.
+
+    `assignment`, int64[P], is where they lead. Pods that no order brings to where they were to go are `blocked`.
+    """
+
+    waves: tuple[tuple[Move, ...], ...]
+    num_bounces: int
+    blocked: tuple[int, ...]
+    assignment: Ints
+
+    def then(self, later: Ordered) -> Ordered:
+        """These waves and those of `later`, which begin where these lead."""
+        waves = (*self.waves, *later.waves)
+        return Ordered(waves, self.num_bounces + later.num_bounces, later.blocked, later.assignment)
+
+
+def order_moves(
+    problem: Problem, assignment: Ints, *, max_per_wave: int | None = None, may_bounce: bool = True
+) -> Ordered:
+    """The waves that lead from the problem's assignment to `assignment`, as few as a greedy order finds.
+
+    Moves that no order allows are left out. `may_bounce` says whether a pod may be moved twice. Pending pods go to
+    their nodes as soon as they fit, or after all others where a bounce needs the room that they take.
+    """
+    order = partial(_order, problem, assignment, max_per_wave or problem.num_pods, may_bounce=may_bounce)
+    ordered = order(pending_last=False)
+    if not any(problem.assignment[pod] != PENDING for pod in ordered.blocked):
+        return ordered
+    return min(ordered, order(pending_last=True), key=lambda each: len(each.blocked))
+
+
+def _order(problem: Problem, assignment: Ints, max_per_wave: int, *, may_bounce: bool, pending_last: bool) -> Ordered:
+    ordering = _Ordering(problem, assignment, max_per_wave)
+    if pending_last:
+        ordering.run(np.flatnonzero(problem.assignment != PENDING), may_bounce=may_bounce)
+    return ordering.run(np.arange(problem.num_pods), may_bounce=may_bounce)
+
+
+class _Ordering:
+    """Wave by wave towards `target`."""
+
+    def __init__(self, problem: Problem, target: Ints, max_per_wave: int) -> None:
+        self._waves = Waves(problem)
+        self._placement = self._waves.placement
+        self._target = target
+        self._max_per_wave = max_per_wave
+        self._found: list[tuple[Move, ...]] = []
+        self._num_bounces = 0
+        self._has_bounced: set[int] = set()
+
+    def run(self, pods: Ints, *, may_bounce: bool) -> Ordered:
+        """Goes on with those of the pods that are not where they are to go; all that was ordered until then."""
+        waiting = pods[self._target[pods] != self._placement.at[pods]].tolist()
+        while waiting and (self._wave(waiting) or (may_bounce and self._bounce(waiting))):
+            waiting = [pod for pod in waiting if self._placement.at[pod] != self._target[pod]]
+        return Ordered(tuple(self._found), self._num_bounces, tuple(waiting), self._placement.at)
+
+    def _wave(self, waiting: list[int]) -> bool:
+        """Starts every move of `waiting` that can, in pod order; whether there was one."""
+        self._waves.begin()
+        wave: list[Move] = []
+        for pod in waiting:
+            target = int(self._target[pod])
+            if len(wave) < self._max_per_wave and self._waves.can_start(pod, target):
+                wave.append(self._waves.start(pod, target))
+        if wave:
+            self._found.append(tuple(wave))
+        return bool(wave)
+
+    def _bounce(self, waiting: list[int]) -> bool:
+        """Parks the first pod of a circle that fits somewhere else; each pod at most once."""
+        nodes = np.arange(self._placement.problem.num_nodes)
+        for pod in waiting:
+            if pod in self._has_bounced or self._placement.at[pod] == PENDING:
+                continue
+            is_open = self._placement.open_moves(np.array([pod]), nodes)[0]
+            if is_open.any():
+                self._has_bounced.add(pod)
+                self._num_bounces += 1
+                self._waves.begin()
+                self._found.append((self._waves.start(pod, _roomiest(self._placement, nodes[is_open])),))
+                return True
+        return False
+
+
+def _roomiest(placement: Placement, nodes: Ints) -> int:
+    """The node whose scarcest resource is least scarce."""
+    return int(nodes[np.argmax(placement.free_shares(nodes).min(axis=0))])

@@ -1,0 +1,71 @@
+"""Moves that run together: both ends hold every pod of a wave until all of its moves are done."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.optimizer.arrays import PENDING
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rules import AtMost, MoveLimit
+
+__all__ = ["Move", "Waves"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Pod `pod` goes from `source` (-1: it was pending) to `target`."""
+
+    pod: int
+    source: int
+    target: int
+
+
+class Waves:
+    """The cluster of a problem after the moves so far, of which the last wave is still under way.
+
+    A move can start when its target has room for the pod beside all that is there now and all that arrives in the same
+    wave; what leaves in that wave still counts. Rules hold during the wave, each pod counted in both domains.
+    `placement` is where pods are going; change it by `start` alone.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        # Limits count what a plan moves, not how often, and the plan was made within them.
+        rules = tuple(rule for rule in problem.rules if not isinstance(rule, MoveLimit))
+        self.placement = Placement(dataclasses.replace(problem, rules=rules))
+        self._spreads = [rule for rule in rules if isinstance(rule, AtMost)]
+        self.begin()
+
+    def begin(self) -> None:
+        """The wave is done, and another begins."""
+        self._room = self.placement.room_while_moving()
+        self._left: set[tuple[int, int, int]] = set()
+
+    def can_start(self, pod: int, target: int) -> bool:
+        """Whether the move can be made in this wave."""
+        if not self.placement.is_open(pod, target):
+            return False
+        need = self.placement.need[:, pod]
+        if (need > np.maximum(self._room.free[:, target], 0.0)).any():
+            return False
+        return not any(key in self._left for key in self._keys(pod, target))
+
+    def start(self, pod: int, target: int) -> Move:
+        """Makes the move in this wave, without asking whether it can."""
+        source = int(self.placement.at[pod])
+        if source != PENDING:
+            self._left.update(set(self._keys(pod, source)) - set(self._keys(pod, target)))
+        self.placement.move(pod, target)
+        self._room.take(target, self.placement.need[:, pod])
+        return Move(pod, source, target)
+
+    def _keys(self, pod: int, node: int) -> list[tuple[int, int, int]]:
+        """(rule, group, domain) for each limit a domain that counts the pod on that node."""
+        return [
+            (index, int(rule.group[pod]), int(rule.domain[node]))
+            for index, rule in enumerate(self._spreads)
+            if rule.group[pod] >= 0 and rule.domain[node] >= 0
+        ]

@@ -1,0 +1,73 @@
+"""Rules between pods, as arrays: each names the group of every pod and the domain of every node.
+
+A pod belongs to at most one group of a rule and a node to at most one domain (-1: none); where a pod has several, there
+are several rules. A rule that is broken today stays satisfied by a plan that does not make it worse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Ints
+
+__all__ = ["AtMost", "MinDomains", "MoveLimit", "Rule", "Together"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtMost:
+    """At most `limit[g]` pods of group g in one domain: required anti-affinity, a topology spread's ceiling.
+
+    `group` is int64[P], `domain` int64[N], `limit` int64[G]. Anti-affinity on the hostname has a domain per node and
+    the limit 1.
+    """
+
+    group: Ints
+    domain: Ints
+    limit: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinDomains:
+    """The pods of group g are in at least `minimum[g]` different domains. Shapes as in `AtMost`."""
+
+    group: Ints
+    domain: Ints
+    minimum: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Together:
+    """Where group `pairs[e, 0]` has a pod in a domain, group `pairs[e, 1]` has one too: required affinity.
+
+    `pairs` is int64[E, 2]; a pair of a group with itself says nothing. Shapes of the rest as in `AtMost`.
+    """
+
+    group: Ints
+    domain: Ints
+    pairs: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MoveLimit:
+    """At most `limit[g]` pods of group g are moved: limits in total, a node, a namespace, a workload.
+
+    `group` is int64[P], `limit` int64[G].
+    """
+
+    group: Ints
+    limit: Ints
+
+    def count(self, pods: Ints) -> Ints:
+        """int64[G]: how many of `pods` are of each group."""
+        group = self.group[pods]
+        return np.bincount(group[group >= 0], minlength=len(self.limit)).astype(np.int64)
+
+    def binding(self, pods: Ints) -> list[tuple[int, int]]:
+        """(group, how many of its pods may be moved) of the groups of which not all of `pods` may."""
+        most = np.maximum(self.limit, 0)
+        return [(int(group), int(most[group])) for group in np.flatnonzero(self.count(pods) > most)]
+
+
+Rule = AtMost | MinDomains | Together | MoveLimit

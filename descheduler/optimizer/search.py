@@ -1,0 +1,195 @@
+"""The search for a plan: first plan, hill climb, then neighbourhoods solved one after the other while there is time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
+from descheduler.optimizer.limits import Budget, Limits
+from descheduler.optimizer.local_search.shifts import climb_by_shifts
+from descheduler.optimizer.objective import Annealer, Neighbourhood, Objective, Value
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem
+
+__all__ = ["Incumbent", "Search", "SearchTask"]
+
+_LEAST_WORK, _MOST_WORK = 0.1, 1.0
+"""Limit of each call of the solver, as in `Limits`: what it is between these is told by `_SHARE_OF_CALL`."""
+_SHARE_OF_CALL = 0.03
+"""Of the search's own limit, so that a short search still finds the size of neighbourhoods that can be closed."""
+_SMALLEST, _FIRST, _LARGEST = 12, 80, 400
+"""Pods of a neighbourhood."""
+_MOST_AT_ONCE = 1000
+"""Pairs of a pod and a node up to which the whole problem is one neighbourhood."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchTask:
+    """What a search is to do, in this process or another.
+
+    start: int64[P], an assignment that keeps the problem's rules, which is bettered; None: the problem's own.
+    hint:  int64[P], the assignment of an earlier run, whose moves are tried first; None: there is none.
+    """
+
+    problem: Problem
+    objective: Objective
+    limits: Limits
+    seed: int
+    start: Ints | None = None
+    hint: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Incumbent:
+    """The best assignment so far (int64[P]), its value, and when it was found (seconds since the start, and work)."""
+
+    assignment: Ints
+    value: Value
+    seconds: float
+    work: float
+
+
+class Search:
+    """One search by one process, in as many steps as its caller likes: `start`, then `improve` again and again.
+
+    `incumbent` is the best so far. `on_incumbent` is told of each that is better than the one before it.
+    """
+
+    def __init__(
+        self,
+        task: SearchTask,
+        *,
+        is_cancelled: Callable[[], bool] = lambda: False,
+        on_incumbent: Callable[[Incumbent], None] = lambda incumbent: None,
+    ) -> None:
+        self._objective = task.objective.prepare(task.problem)
+        self._hint = task.hint
+        self._rng = np.random.default_rng(task.seed)
+        self._on_incumbent = on_incumbent
+        self.budget = Budget(task.limits, is_cancelled)
+        self._work_of_call = _work_of_call(task.limits)
+        self._annealing: Annealer | None = None
+        self._placement = Placement(task.problem, task.start)
+        self._num_pods = _FIRST
+        self._bound = self._objective.bound()
+        at = self._placement.at.copy()
+        self.incumbent = Incumbent(at, self._objective.value(at), 0.0, 0.0)
+
+    def start(self) -> None:
+        """The first plan, on top of what can be made of the hint, bettered by single moves."""
+        if self._hint is not None:
+            self._follow(self._hint)
+        self._objective.first_plan(self._placement)
+        self._offer()
+        climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)
+        self._objective.tidy(self._placement)
+        self._offer()
+
+    def _follow(self, hint: Ints) -> None:
+        """Makes the moves of the hint that are open, in pod order, until no other opens by them."""
+        num_left, left = -1, np.flatnonzero((hint != self._placement.at) & (hint >= 0)).tolist()
+        while num_left != len(left):
+            num_left = len(left)
+            for pod in left:
+                if self._placement.is_open(pod, int(hint[pod])):
+                    self._placement.move(pod, int(hint[pod]))
+            left = [pod for pod in left if hint[pod] != self._placement.at[pod]]
+
+    def _dearest_nodes(self) -> Ints:
+        """Nodes that the guide charges for, the dearest first."""
+        parts, usage = self._placement.problem.parts, self._placement.usage
+        cost = self._objective.node_cost(np.arange(usage.shape[1]), usage)
+        if parts is not None:
+            cost = np.append(cost, 0.0)[parts.taken].sum(axis=1)
+        order = np.argsort(-cost, kind="stable")
+        return order[cost[order] > 0]
+
+    def improve(self, budget: Budget) -> None:
+        """Betters the incumbent until nothing is left to gain or `budget`, the search's or a part of it, is over."""
+        if self.incumbent.value <= self._bound:
+            return
+        whole = self._whole_problem()
+        if whole is not None and not budget.is_over and self._solve(whole, budget).was_closed:
+            return
+        self._anneal(budget)
+        while not budget.is_over:
+            neighbourhood = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
+            if neighbourhood is None:
+                return
+            self._solve(neighbourhood, budget)
+
+    def _anneal(self, budget: Budget) -> None:
+        """Goes on with the annealing; what it leads to is looked at when it ends, or with the search."""
+        if self._annealing is None and not budget.is_over:
+            self._annealing = self._objective.annealing(self._placement, self._rng)
+        if self._annealing is None or not self._is_annealing:
+            return
+        self._annealing.run(budget, self.budget, self._annealing.share)
+        if not self._is_annealing or self.budget.is_over:
+            climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)
+            self._offer()
+        elif self._objective.value(self._placement.at) < self.incumbent.value:
+            self._offer()
+
+    @property
+    def _is_annealing(self) -> bool:
+        return self._annealing is not None and self.budget.progress < self._annealing.share
+
+    def _whole_problem(self) -> Neighbourhood | None:
+        """All of it as one neighbourhood; None where it is too large for that."""
+        problem = self._placement.problem
+        pods = np.flatnonzero(problem.evictable)
+        if len(pods) * problem.num_nodes > _MOST_AT_ONCE:
+            return None
+        return Neighbourhood(np.arange(problem.num_nodes), pods)
+
+    def _solve(self, neighbourhood: Neighbourhood, budget: Budget) -> Solved:
+        solved = solve_neighbourhood(
+            self._objective,
+            self._placement,
+            neighbourhood,
+            work_limit=self._work_of_call,
+            seconds_limit=budget.seconds_left,
+            seed=int(self._rng.integers(1 << 30)),
+        )
+        # Building a model takes time too, which its size tells.
+        budget.spend(solved.work + 0.01 + 5e-4 * len(neighbourhood.pods))
+        self._adapt(solved)
+        for pod, node in solved.changes:
+            self._placement.move(pod, node)
+        self._offer()
+        return solved
+
+    def _adapt(self, solved: Solved) -> None:
+        """Larger neighbourhoods while they close quickly, smaller ones where they do not."""
+        if not solved.was_closed:
+            self._num_pods = max(_SMALLEST, int(self._num_pods * 0.8))
+        elif solved.work < 0.3 * self._work_of_call:
+            self._num_pods = min(_LARGEST, self._num_pods + 1 + self._num_pods // 50)
+
+    def _offer(self) -> None:
+        """Makes the placement the incumbent where it is no worse, else the incumbent the placement."""
+        value = self._objective.value(self._placement.at)
+        if value > self.incumbent.value:
+            self._placement.reset(self.incumbent.assignment)
+            return
+        is_better = value < self.incumbent.value
+        self.incumbent = Incumbent(self._placement.at.copy(), value, self.budget.seconds, self.budget.spent)
+        if is_better:
+            self._on_incumbent(self.incumbent)
+
+    def adopt(self, assignment: Ints) -> None:
+        """Goes on from another search's assignment where that is better, unless it is in the middle of annealing."""
+        if not self._is_annealing and self._objective.value(assignment) < self.incumbent.value:
+            self._placement.reset(assignment)
+            self._offer()
+
+
+def _work_of_call(limits: Limits) -> float:
+    """A second of the clock counts as much as a unit of work, which is about what it is worth to the solver."""
+    least = min(limit for limit in (limits.seconds, limits.work) if limit is not None)
+    return min(max(_SHARE_OF_CALL * least, _LEAST_WORK), _MOST_WORK)

@@ -1,0 +1,247 @@
+"""From a problem and an objective to a plan: search, order, replay."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.limits import Limits
+from descheduler.optimizer.objective import Objective, Value
+from descheduler.optimizer.order.ordering import Ordered, order_moves
+from descheduler.optimizer.order.replay import replay
+from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rules import MoveLimit
+from descheduler.optimizer.search import Incumbent, Search, SearchTask
+from descheduler.optimizer.workers import search_in_processes
+
+__all__ = ["Plan", "Progress", "ReplayError", "find_assignment", "solve"]
+
+_SHARE_BEFORE_ORDER = 0.85
+"""Of the limits; the rest is for two searches more where not all moves of the first can be put in order."""
+
+
+class ReplayError(Exception):
+    """A plan did not survive its replay: a defect of the optimizer. The message names the first faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A better plan was found after `seconds`. `value` and `bound` as in `Plan`."""
+
+    value: Value
+    bound: Value
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Moves in waves that lead to `assignment` (int64[P]).
+
+    `levels` says what the figures of `value`, of `value_before` and of `bound` (no plan is better) count. `num_bounces`
+    of the moves only make way for others. `seconds` is for all of it, `first_seconds` until the first plan that was
+    better than doing nothing (0.0: none was), `work` as in `Limits`.
+    """
+
+    assignment: Ints
+    waves: tuple[tuple[Move, ...], ...]
+    num_bounces: int
+    levels: tuple[str, ...]
+    value_before: Value
+    value: Value
+    bound: Value
+    seconds: float
+    first_seconds: float
+    work: float
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the bound proves that nothing is better."""
+        return self.value <= self.bound
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """All moves, in order."""
+        return tuple(move for wave in self.waves for move in wave)
+
+    @property
+    def gap(self) -> float:
+        """How far the last figure is above its bound, as a share of it; infinity where one before it is above its."""
+        if self.value[:-1] != self.bound[:-1]:
+            return float("inf")
+        return (self.value[-1] - self.bound[-1]) / max(abs(self.bound[-1]), 1)
+
+
+def find_assignment(
+    problem: Problem,
+    objectives: Objective | Sequence[Objective],
+    limits: Limits,
+    *,
+    seed: int = 0,
+    num_workers: int = 1,
+    hint: Ints | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> Ints:
+    """The best assignment found, int64[P], of which no order may lead there. Arguments as in `solve`."""
+    return _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress).search(problem, limits, hint)
+
+
+def solve(
+    problem: Problem,
+    objectives: Objective | Sequence[Objective],
+    limits: Limits,
+    *,
+    seed: int = 0,
+    num_workers: int = 1,
+    hint: Ints | None = None,
+    max_per_wave: int | None = None,
+    may_bounce: bool = True,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> Plan:
+    """The best plan found within `limits`, put in an order that can be carried out, and replayed.
+
+    objectives: one, or several, of which each is bettered as far as those before it stay as good. They share the time.
+    hint: the assignment of an earlier run, whose moves are tried first.
+    max_per_wave: how many moves run together at most.
+    may_bounce: whether a pod may be moved twice, to make way in between.
+    With a limit of work and none of time, equal arguments give equal plans; more workers give others.
+    Raises ValueError for an objective that does not fit the problem, and ReplayError for a defect of the optimizer.
+    """
+    run = _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress)
+    order = partial(order_moves, max_per_wave=max_per_wave, may_bounce=may_bounce)
+    ordered = order(problem, run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint))
+    if ordered.blocked:
+        ordered = _best_with_order(run, problem, ordered, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2), order)
+    faults = replay(problem, ordered.waves, ordered.assignment)
+    if faults:
+        raise ReplayError("; ".join(faults[:5]))
+    return run.plan(ordered)
+
+
+def _best_with_order(
+    run: _Run, problem: Problem, ordered: Ordered, limits: Limits, order: Callable[[Problem, Ints], Ordered]
+) -> Ordered:
+    """The best of three: `ordered`, of which some moves are blocked, and two plans more, each searched within `limits`.
+
+    The one holds all resources at both ends, so that it can be carried out in any order. The other is on top of what is
+    not blocked, unless the problem itself holds resources at both ends: the moves made first would give them back.
+    """
+    careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
+    plans = [ordered, order(problem, run.search(careful, limits, ordered.assignment))]
+    if not problem.both_ends.any():
+        after = _problem_after(problem, ordered.assignment)
+        plans.append(ordered.then(order(after, run.search(after, limits, None))))
+    return min(plans, key=lambda each: run.value(each.assignment))
+
+
+def _problem_after(problem: Problem, reached: Ints) -> Problem:
+    """What is left to plan once the moves to `reached` are made, which stand: no pod is moved a second time."""
+    moved = problem.moved(reached)
+    return dataclasses.replace(
+        problem,
+        assignment=reached,
+        evictable=problem.evictable & (reached == problem.assignment),
+        rules=tuple(_left_of(rule, moved) if isinstance(rule, MoveLimit) else rule for rule in problem.rules),
+    )
+
+
+def _left_of(rule: MoveLimit, moved: Ints) -> MoveLimit:
+    """What the pods `moved` leave of the limit."""
+    return dataclasses.replace(rule, limit=rule.limit - rule.count(moved))
+
+
+def _joint_value(values: Sequence[Value]) -> Value:
+    """The figures of several objectives, and of their last ones, the costs, the largest: it holds for all of them.
+
+    Costs are equal where they are values, and each a bound of the same sum where they are bounds.
+    """
+    firsts = [figure for value in values for figure in value[:-1]]
+    return (*firsts, max(value[-1] for value in values))
+
+
+def _levels(objectives: Sequence[Objective]) -> tuple[str, ...]:
+    return (*(level for objective in objectives for level in objective.levels[:-1]), objectives[-1].levels[-1])
+
+
+class _Run:
+    """What the searches of one call of `solve` share."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        objectives: Objective | Sequence[Objective],
+        seed: int,
+        num_workers: int,
+        is_cancelled: Callable[[], bool],
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        self._started = time.monotonic()
+        self._objectives = tuple(objectives) if isinstance(objectives, Sequence) else (objectives,)
+        self._seed, self._num_workers = seed, num_workers
+        self._is_cancelled, self._on_progress = is_cancelled, on_progress
+        self._prepared = [objective.prepare(problem) for objective in self._objectives]
+        self._before = self.value(problem.assignment)
+        self._bound = _joint_value([prepared.bound() for prepared in self._prepared])
+        self._best = self._before
+        self._first_seconds = 0.0
+        self._work = 0.0
+
+    def value(self, assignment: Ints) -> Value:
+        """All objectives' figures, costs once at the end."""
+        return _joint_value([prepared.value(assignment) for prepared in self._prepared])
+
+    def search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
+        """The best assignment, objective after objective; `problem` is the run's, or one with more constraints."""
+        start = None
+        each = limits.scaled(1.0 / len(self._objectives))
+        for number, objective in enumerate(self._objectives):
+            if number and start is not None:
+                problem = self._objectives[number - 1].prepare(problem).hold(start)
+            found, work = self._search(SearchTask(problem, objective, each, self._seed, start, hint))
+            self._work += work
+            start, hint = found.assignment, None
+        return problem.assignment if start is None else start
+
+    def _search(self, task: SearchTask) -> tuple[Incumbent, float]:
+        """The best that is found, and the work that it took."""
+        if self._num_workers > 1:
+            return search_in_processes(
+                task, num_workers=self._num_workers, is_cancelled=self._is_cancelled, on_incumbent=self._note
+            )
+        search = Search(task, is_cancelled=self._is_cancelled, on_incumbent=self._note)
+        search.start()
+        search.improve(search.budget)
+        return search.incumbent, search.budget.spent
+
+    def _note(self, incumbent: Incumbent) -> None:
+        """Tells of an incumbent that is better by all objectives together than those before it."""
+        value = self.value(incumbent.assignment)
+        if value >= self._best:
+            return
+        seconds = time.monotonic() - self._started
+        self._best = value
+        self._first_seconds = self._first_seconds or seconds
+        self._on_progress(Progress(value, self._bound, seconds))
+
+    def plan(self, ordered: Ordered) -> Plan:
+        """What came of the run, once it is replayed."""
+        return Plan(
+            assignment=ordered.assignment,
+            waves=ordered.waves,
+            num_bounces=ordered.num_bounces,
+            levels=_levels(self._objectives),
+            value_before=self._before,
+            value=self.value(ordered.assignment),
+            bound=self._bound,
+            seconds=time.monotonic() - self._started,
+            first_seconds=self._first_seconds,
+            work=self._work,
+        )

@@ -1,0 +1,164 @@
+"""Several searches of one problem in processes of their own, which exchange the best plan every few seconds."""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.limits import Budget, Limits
+from descheduler.optimizer.search import Incumbent, Search, SearchTask
+from descheduler.process_end import bound_to_process
+
+__all__ = ["search_in_processes"]
+
+_ROUND_SECONDS = 10.0
+_MIN_ROUNDS = 4
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Round:
+    """What a worker is told: go on from there within these limits."""
+
+    limits: Limits
+    best: Ints | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Report:
+    """What a worker answers at the end of a round. `work` is what it spent in the round."""
+
+    incumbent: Incumbent
+    work: float
+
+
+def search_in_processes(
+    task: SearchTask,
+    *,
+    num_workers: int,
+    is_cancelled: Callable[[], bool],
+    on_incumbent: Callable[[Incumbent], None],
+) -> tuple[Incumbent, float]:
+    """The best incumbent of `num_workers` searches with seeds from the task's on, and the work of the busiest.
+
+    Rounds end by work where only work is limited, so that what is exchanged does not depend on the machine's speed.
+    """
+    budget = Budget(task.limits, is_cancelled)
+    incumbents: list[Incumbent] = []
+    with _started(task, num_workers) as pipes:
+        rounds = 0
+        while not (budget.is_over and rounds):
+            for pipe in pipes:
+                pipe.send(_Round(_round_limits(task.limits, budget), incumbents[0].assignment if incumbents else None))
+            reports = [_receive(pipe, pipes, budget, on_incumbent) for pipe in pipes]
+            budget.spend(max(report.work for report in reports))
+            rounds += 1
+            incumbents = [*incumbents[:1], *(report.incumbent for report in reports)]
+            incumbents.sort(key=lambda incumbent: incumbent.value)
+            if all(report.work == 0.0 for report in reports):
+                break
+        for pipe in pipes:
+            pipe.send(None)
+    return incumbents[0], budget.spent
+
+
+def _round_limits(limits: Limits, budget: Budget) -> Limits:
+    seconds = work = None
+    if limits.seconds is not None:
+        seconds = max(min(_ROUND_SECONDS, limits.seconds / _MIN_ROUNDS, budget.seconds_left), 0.0)
+    if limits.work is not None:
+        work = max(min(limits.work / _MIN_ROUNDS, limits.work - budget.spent), 0.0)
+    return Limits(seconds, work)
+
+
+def _receive(
+    pipe: Connection, pipes: list[Connection], budget: Budget, on_incumbent: Callable[[Incumbent], None]
+) -> _Report:
+    """The worker's report; incumbents on the way are passed on. A search that is cancelled is told to all workers."""
+    while True:
+        while not wait([pipe], timeout=_POLL_SECONDS):
+            if budget.is_cancelled:
+                for other in pipes:
+                    other.send(None)
+        message = pipe.recv()
+        if isinstance(message, _Report):
+            return message
+        on_incumbent(message)
+
+
+@contextmanager
+def _started(task: SearchTask, num_workers: int) -> Iterator[list[Connection]]:
+    """The pipes to that many workers, each of which has another seed; they are joined when the caller is done."""
+    pipes: list[Connection] = []
+    processes: list[SpawnProcess] = []
+    with ExitStack() as bound:
+        try:
+            for _ in range(num_workers):
+                process, pipe = bound.enter_context(bound_to_process(_start, lambda started: started[0].kill()))
+                pipes.append(pipe)
+                processes.append(process)
+            for number, pipe in enumerate(pipes):
+                pipe.send(dataclasses.replace(task, seed=task.seed + number))
+            yield pipes
+            for process in processes:
+                process.join()
+        finally:
+            for process in processes:
+                if process.is_alive():
+                    process.terminate()
+
+
+def _start() -> tuple[SpawnProcess, Connection]:
+    """A worker and the pipe to it."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs,), daemon=True)
+    with _deaf_to_interrupts():
+        process.start()
+    theirs.close()
+    return process, ours
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes that start in here never hear Ctrl-C, which goes to all of a terminal: the caller ends the search."""
+    resource_tracker.ensure_running()  # else the first start does so, and unblocks signals again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _work(pipe: Connection) -> None:
+    """A worker's life: its task, and rounds until it is told that there are no more.
+
+    It ends without a word when the other end of the pipe is gone: whoever wanted the result is, too. So the task comes
+    through the pipe; one that was handed over at the start would be cut short with a traceback.
+    """
+    with suppress(EOFError, ConnectionError):
+        _rounds(pipe, pipe.recv())
+
+
+def _rounds(pipe: Connection, task: SearchTask) -> None:
+    """Searches until it is told that there are no more rounds. Whatever it is told meanwhile ends a round."""
+    search = Search(task, is_cancelled=pipe.poll, on_incumbent=pipe.send)
+    has_started = False
+    while (told := pipe.recv()) is not None:
+        before = search.budget.spent
+        budget = search.budget.part(told.limits, is_cancelled=pipe.poll)
+        if not has_started:
+            search.start()
+            has_started = True
+        if told.best is not None:
+            search.adopt(told.best)
+        search.improve(budget)
+        pipe.send(_Report(search.incumbent, search.budget.spent - before))

@@ -1,0 +1,177 @@
+"""Asks the evictor for moves that hang together: all of a group or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.held_room import HeldRoom
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.optimizer.arrays import PENDING
+from descheduler.optimizer.order.waves import Move
+from descheduler.placement.landings.landing import Landing
+from descheduler.plan.bundles import Candidate
+from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.move_waves import MoveWaves
+from descheduler.planner.objectives.cluster_objective import ClusterObjective
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+
+__all__ = ["Asking", "Group", "Leaving"]
+
+
+class Leaving(NamedTuple):
+    """A pod that is to leave, and the node on which room is held for its replacement, "" where the scheduler chooses.
+
+    `rooms` are held where it leaves: for pending pods, and for the replacements of pods that leave later.
+    """
+
+    pod: Pod
+    held_on: str = ""
+    rooms: tuple[HeldRoom, ...] = ()
+
+
+class Group:
+    """Moves of `cluster` that are asked for together, and the pods that are evicted for them.
+
+    With `rooms` the plan chooses nodes: room is held on that of each move for the replacement, and `rooms` by the move
+    after which they are there. Without, the scheduler chooses.
+    """
+
+    def __init__(
+        self, moves: Sequence[Move], cluster: ClusterProblem, rooms: Mapping[Move, tuple[HeldRoom, ...]] | None
+    ) -> None:
+        self.moves = moves
+        evictions = [move for move in moves if move.source != PENDING]
+        self.pods = [cluster.pods[move.pod] for move in evictions]
+        self.leaving = [
+            Leaving(pod) if rooms is None else Leaving(pod, cluster.nodes[move.target], rooms.get(move, ()))
+            for pod, move in zip(self.pods, evictions, strict=True)
+        ]
+
+
+class Asking:
+    """Asks for groups of moves over `cluster`, as far as replacements land where they do no harm to the objective.
+
+    No more than `most` pods leave, those included that have to leave with others of their gang; None: any number.
+    """
+
+    def __init__(
+        self, objective: ClusterObjective, evictor: PluginEvictor, cluster: ClusterProblem, most: int | None
+    ) -> None:
+        self._objective = objective
+        self._evictor = evictor
+        self._cluster = cluster
+        self._most = most
+
+    def ask_whole(self, group: Group, waves: MoveWaves) -> Sequence[Pod]:
+        """Those of `group` that were granted: all or none."""
+        if self._objective.is_in_bundles:
+            _, verdict = self._ask_together(group, waves)
+            if verdict.is_accepted:
+                return group.pods
+        else:
+            refusal = self._first_refusal(group) if len(group.pods) > 1 else None
+            if refusal is None:
+                return [each.pod for each in group.leaving if self._ask(each, waves).is_accepted]
+            verdict = refusal[1]
+        for pod in group.pods:
+            self._evictor.keep(pod, verdict, self._objective.reason(pod))
+        return ()
+
+    def against(self, group: Group) -> dict[PodIdentity, str]:
+        """Nothing where all of `group` is granted, which is booked then; else what stands against it.
+
+        Of a group that is no bundle the first that is refused: without it another pod may make the room.
+        """
+        if self._objective.is_in_bundles:
+            return self._against_bundle(group)
+        if len(group.pods) == 1:
+            verdict = self._ask(group.leaving[0])
+            return {} if verdict.is_accepted else {identity_of(group.pods[0]): verdict.message}
+        refusal = self._first_refusal(group)
+        if refusal is None:
+            for each in group.leaving:
+                self._ask(each)
+            return {}
+        culprit, verdict = refusal
+        return {identity_of(culprit): verdict.message}
+
+    def _first_refusal(self, group: Group) -> tuple[Pod, Verdict] | None:
+        with self._evictor.what_if():
+            answers = ((each.pod, self._ask(each)) for each in group.leaving)
+            return next((answer for answer in answers if not answer[1].is_accepted), None)
+
+    def _against_bundle(self, group: Group) -> dict[PodIdentity, str]:
+        """The same of pods that are asked for as one bundle."""
+        culprit, verdict = self._ask_together(group)
+        return {} if verdict.is_accepted else _against_all(group, culprit, verdict)
+
+    def _ask_together(self, group: Group, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
+        """Asks for all of `group` or none, as one bundle; with what stands against it the pod that has to stay."""
+        gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
+        with self._evictor.what_if():
+            for each in group.leaving:
+                nodes.append(self._evictor.predicted(*each).node)
+                verdict = self._ask(each)
+                if not verdict.is_accepted:
+                    return each.pod, verdict
+            verdict = gain()
+        if not verdict.is_accepted:
+            return None, verdict
+        asked = zip(group.leaving, nodes, strict=True)
+        return None, self._request([self._candidate(each, node, waves) for each, node in asked])
+
+    def _ask(self, leaving: Leaving, waves: MoveWaves | None = None) -> Verdict:
+        """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
+        landing = self._evictor.predicted(*leaving)
+        harm = self._harm(leaving.pod, landing)
+        if harm.is_accepted:
+            return self._request((self._candidate(leaving, landing.node, waves),))
+        self._evictor.keep(leaving.pod, harm, self._objective.reason(leaving.pod))
+        return harm
+
+    def _request(self, candidates: Sequence[Candidate]) -> Verdict:
+        """Asks for all of `candidates` or none, within the limit of the planner."""
+        if self._most is not None and self._evictor.num_leaving_with(candidates) > self._most:
+            return refuse(Reason.LIMIT_REACHED, f"maxEvictions ({self._most:,}) reached")
+        return self._evictor.request_all(candidates)
+
+    def _candidate(self, leaving: Leaving, node: str | None, waves: MoveWaves | None) -> Candidate:
+        """The pod, whose replacement is expected on `node`."""
+        pod = leaving.pod
+        wave, reason = 1 if waves is None else waves.of(pod, node), self._objective.reason(pod)
+        cost, serves = self._cluster.cost_of(pod), tuple(self._objective.served_by(pod))
+        return Candidate(pod, reason, wave=wave, cost=cost, serves=serves).held(leaving.held_on, leaving.rooms)
+
+    def _harm(self, pod: Pod, landing: Landing) -> Verdict:
+        """What stands against where `pod` lands, or that nobody can tell where that is."""
+        node = landing.node
+        if landing.replacement.pod is None:
+            return ACCEPTED
+        if node is None or landing.cause:
+            return refuse(Reason.NO_LANDING if node is None else Reason.UNKNOWN_LANDING, landing.message)
+        if node == pod.node_name:
+            message = f"the replacement pod would be scheduled onto {node} again"
+            if landing.only_return:
+                message = f"{message}; {landing.only_return}"
+            return self._hinted(refuse(Reason.RETURNS_TO_SOURCE, message, node))
+        return self._hinted(self._objective.harm(pod, node))
+
+    def _hinted(self, verdict: Verdict) -> Verdict:
+        """With what helps, where the scheduler chooses another node."""
+        hint = self._objective.hint
+        if verdict.is_accepted or not hint:
+            return verdict
+        return msgspec.structs.replace(verdict, message=f"{verdict.message}; {hint}")
+
+
+def _against_all(group: Group, culprit: Pod | None, verdict: Verdict) -> dict[PodIdentity, str]:
+    """What is said against each pod of a group because of one of them, or of all together."""
+    text = verdict.message
+    if culprit is not None:
+        text = f"it would leave only together with pod {culprit.key}, which has to stay: {text}"
+    return {identity_of(pod): verdict.message if pod is culprit else text for pod in group.pods}

@@ -1,0 +1,86 @@
+"""The problem of a cluster with GPUs told apart: a node of it is a node of the cluster with a choice of its GPUs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from descheduler.model.pod import Pod
+from descheduler.optimizer.arrays import PENDING, Ints
+from descheduler.optimizer.problem import Problem, make_problem
+from descheduler.optimizer.rules import MoveLimit, Rule
+from descheduler.placement.landings.openings import Openings
+from descheduler.planner.gpus.gpu_choices import Choice, GpuChoices
+from descheduler.planner.gpus.gpu_need import GpuNeed, gpu_need
+from descheduler.planner.gpus.node_gpus import FreeGpu, free_gpus, gpus_of_pod, largest_memory
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+
+__all__ = ["GpuProblem", "units_of", "with_gpus"]
+
+_LARGE, _LARGE_UNIT = 2**30, 2**20
+"""Bytes are counted in MiB, so that no node has as much as `UNLIMITED`."""
+
+
+class GpuProblem(ClusterProblem):
+    """`nodes` names each node of the cluster once for each choice.
+
+    `resources` are those of nodes, in the units of `units_of`, and then those of one GPU.
+    """
+
+    def __init__(self, problem: Problem, cluster: ClusterProblem, host: Ints) -> None:
+        names = [cluster.nodes[place] for place in host.tolist()]
+        resources = (*cluster.resources, "gpu-core of one GPU", "gpu-memory-ratio of one GPU")
+        super().__init__(problem, cluster.pods, names, resources, cluster.allocatable[host])
+
+
+def units_of(allocatable: Ints) -> Ints:
+    """int64[R]: how many of each resource count as one, for int64[N, R]."""
+    return np.where(allocatable.max(axis=0, initial=0) >= _LARGE, _LARGE_UNIT, 1)
+
+
+def with_gpus(cluster: ClusterProblem, openings: Openings) -> GpuProblem:
+    """`cluster` with its GPUs. A pod stays where it is if nobody knows which GPUs it has."""
+    gpus = [free_gpus(openings.device_state(name)) for name in cluster.nodes]
+    memory = largest_memory(openings, cluster.nodes)
+    needs = [gpu_need(pod.spec.requests, memory) for pod in cluster.pods]
+    placed = zip(cluster.pods, cluster.problem.assignment.tolist(), needs, strict=True)
+    places = [None if at == PENDING else (at, _minors(openings, pod, need, gpus[at])) for pod, at, need in placed]
+    choices = GpuChoices(gpus, needs, places)
+    is_known = [
+        place is None or len(place[1]) == count or not gpus[place[0]]
+        for place, count in zip(places, choices.counts.tolist(), strict=True)
+    ]
+    problem = _divided(cluster.problem, units_of(cluster.allocatable), choices, places)
+    evictable = problem.evictable & np.array(is_known, dtype=bool)
+    return GpuProblem(dataclasses.replace(problem, evictable=evictable), cluster, choices.host)
+
+
+def _minors(openings: Openings, pod: Pod, need: GpuNeed | None, gpus: Mapping[int, FreeGpu]) -> tuple[int, ...]:
+    """The GPUs of a pod; none for one without any, or where they are not as many as it asks for."""
+    minors = () if need is None else gpus_of_pod(openings, pod)
+    is_known = need is not None and len(minors) == need.number and all(minor in gpus for minor in minors)
+    return minors if is_known else ()
+
+
+def _divided(old: Problem, units: Ints, choices: GpuChoices, places: Sequence[Choice | None]) -> Problem:
+    """The problem over choices."""
+    kinds, pod_class = np.unique(np.column_stack((old.pod_class, choices.counts)), axis=0, return_inverse=True)
+    allowed = [choices.allowed(old.allowed[row], count) for row, count in kinds.tolist()]
+    return make_problem(
+        np.hstack((-(-old.need // units), choices.need())),
+        choices.parts(old.capacity // units),
+        [PENDING if place is None else choices.number_of[place] for place in places],
+        evictable=old.evictable,
+        cost=old.cost,
+        pod_class=pod_class.reshape(-1),
+        allowed=np.array(allowed, dtype=bool).reshape(len(kinds), len(choices.host)),
+        rules=list(_over(old.rules, choices.host)),
+    )
+
+
+def _over(rules: Sequence[Rule], host: Ints) -> Iterator[Rule]:
+    """Rules over choices: each is in the domain of its node."""
+    for rule in rules:
+        yield rule if isinstance(rule, MoveLimit) else dataclasses.replace(rule, domain=rule.domain[host])

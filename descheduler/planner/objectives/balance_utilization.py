@@ -1,0 +1,194 @@
+"""BalanceUtilization over a cluster: no node over its target, by the fewest evictions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.optimizer.arrays import PENDING
+from descheduler.optimizer.objective import Objective
+from descheduler.optimizer.objectives.balance_utilization import BalanceUtilization
+from descheduler.optimizer.objectives.balance_utilization.cover import smallest_cover
+from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.problem import Problem
+from descheduler.planner.args import BalanceUtilizationArgs
+from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.utilization.measured_usage import measured_usage
+from descheduler.planner.utilization.node_utilization import NodeUtilization
+from descheduler.planner.utilization.targets import Targets
+from descheduler.planner.utilization.usage import RequestedUsage, Utilization
+
+__all__ = ["BalanceUtilizationObjective"]
+
+
+class BalanceUtilizationObjective(ClusterObjective):
+    """`nodes` under their targets."""
+
+    name = "BalanceUtilization"
+    noun, state = "node", "over target"
+
+    def __init__(self, args: BalanceUtilizationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
+        self._usage = _utilization(args, handle, nodes)
+        self._selected = frozenset(node.name for node in nodes)
+        self._names = frozenset(node.name for node in nodes if self._usage.of(node.name) is not None)
+        self._targets = self._resolved(args, nodes)
+        self._over_before = self._over()
+        self._cluster: ClusterProblem
+
+    def _resolved(self, args: BalanceUtilizationArgs, nodes: Sequence[Node]) -> Targets:
+        if not args.use_deviation_thresholds:
+            return Targets(args.target_thresholds)
+        usages = (self._usage.of(node.name) for node in nodes)
+        return Targets.above_average(args.target_thresholds, [usage for usage in usages if usage is not None])
+
+    def nothing_to_do(self) -> str:
+        """That no node is over its target, and of which resources no node has any."""
+        if self._over_before:
+            return ""
+        missing = [resource for resource in self._targets.stated if resource not in self._usage.resources]
+        without = f": no node has {' or '.join(missing)}" if missing else ""
+        if not self._names:
+            without = ": no node was measured"
+        return f"no node is over its target ({self._target_text}){without}"
+
+    def figure(self) -> int:
+        """Nodes over their target."""
+        return len(self._over())
+
+    def text_of(self, number: int) -> str:
+        """With the targets that the average comes to."""
+        text = super().text_of(number)
+        return f"{text} ({self._targets.resolved})" if self._targets.resolved else text
+
+    def problem_over(self, cluster: ClusterProblem) -> Problem:
+        """With measured usage among the needs, where the targets are of that."""
+        return self._usage.problem_over(cluster)
+
+    def stated_over(self, cluster: ClusterProblem) -> BalanceUtilization:
+        """The targets as ceilings, less what is held by other things than pods."""
+        self._cluster = cluster
+        return BalanceUtilization(self._usage.ceilings_over(cluster, self._targets))
+
+    def relaxed_over(self, cluster: ClusterProblem) -> tuple[Problem, Objective]:
+        """With neither targets nor an end of the room of nodes that are not over theirs."""
+        problem, ceiling = self.problem_over(cluster), self.stated_over(cluster).ceiling
+        over = (problem.usage(problem.assignment) > ceiling).any(axis=1, keepdims=True)
+        all_of_it = problem.need.sum(axis=0)
+        endless = dataclasses.replace(
+            problem, capacity=np.where(over, problem.capacity, np.maximum(problem.capacity, all_of_it))
+        )
+        return endless, BalanceUtilization(np.where(over, ceiling, np.maximum(ceiling, all_of_it)))
+
+    def reason(self, pod: Pod) -> str:
+        """How far the node is over its target, if it is."""
+        if pod.node_name not in self._over_before:
+            return f"makes room on node {pod.node_name} for pods that leave nodes over their target"
+        over = self._targets.text_over(self._known(pod.node_name), self._usage.what)
+        return f"node {pod.node_name} is over its target: {over or 'more of its pods have to leave'}"
+
+    def harm(self, pod: Pod, node: str) -> Verdict:
+        """That the node would be over its target."""
+        if node not in self._names:
+            return ACCEPTED
+        over = self._targets.resources_over(self._known(node), self._usage.need(pod))
+        if not over:
+            return ACCEPTED
+        message = (
+            f"the replacement pod would be scheduled onto {node}, and bring it over its target of"
+            f" {self._targets.text_of(over)}{self._suffix}"
+        )
+        return refuse(Reason.OTHER_LANDING, message, node)
+
+    def is_in_vain(self, pod: Pod) -> bool:
+        """Whether its node stays over its target without it."""
+        return pod.node_name in self._names and self._is_over(pod.node_name)
+
+    def shortfall(self) -> str:
+        """That no more are brought under it."""
+        return "no plan that was found within the limits brings more nodes under it"
+
+    def why_not(self, pod: Pod) -> str:
+        """What became of its node."""
+        name = pod.node_name
+        if name not in self._selected:
+            return f"node {name} is not one of the nodes that the policy selects"
+        if name not in self._names:
+            return f"the usage of node {name} was not measured"
+        if name not in self._over_before:
+            return f"node {name} is not over its target ({self._target_text})"
+        if name not in self._over():
+            return f"other pods of node {name} bring it under its target"
+        return (
+            f"node {name} stays over its target ({self._target_text}): no plan that was found brings it under it"
+            " within the limits"
+        )
+
+    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        """Moves that only make room are together with those that take it, before which they are asked for."""
+        groups = connected_moves(moves, serves_others=self._only_makes_room)
+        return [sorted(group, key=self._only_makes_room, reverse=True) for group in groups]
+
+    def _only_makes_room(self, move: Move) -> bool:
+        return self._cluster.nodes[move.source] not in self._over_before
+
+    def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Sequence[Move]]:
+        """The cheapest pods whose removal brings the nodes under their targets that `moves` leave."""
+        sources = dict.fromkeys(move.source for move in moves if not self._only_makes_room(move))
+        covers = [[Move(pod, node, PENDING) for pod in self._cover(node, may_leave)] for node in sources]
+        return [cover for cover in covers if cover]
+
+    def _cover(self, node: int, may_leave: Callable[[int], bool]) -> list[int]:
+        """Pods that bring a node under its target as things are booked; none where no pods do."""
+        cluster, usage = self._cluster, self._known(self._cluster.nodes[node])
+        excess = usage.taken - self._targets.ceilings(usage.resources, usage.allocatable)
+        over = np.flatnonzero(excess > 0)
+        pods = [pod for pod in np.flatnonzero(cluster.problem.assignment == node).tolist() if may_leave(pod)]
+        if not len(over) or not pods:
+            return []
+        need = np.array([self._usage.need(cluster.pods[pod])[over] for pod in pods], dtype=np.float64)
+        cover = smallest_cover(excess[over].astype(np.float64), need, cluster.problem.cost[pods])
+        return [] if cover is None else [pods[row] for row in cover.chosen]
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
+        """The moves off each node that was over its target; others only make room for these."""
+        for node, leaving in groupby(sorted(moves, key=lambda move: move.source), key=lambda move: move.source):
+            name = cluster.nodes[node]
+            if name in self._over_before:
+                yield Part(1, list(leaving), [pod for pod in cluster.pods if pod.node_name == name])
+
+    @property
+    def _target_text(self) -> str:
+        return f"{self._targets.text}{self._suffix}"
+
+    @property
+    def _suffix(self) -> str:
+        """Requests are meant where targets do not say it."""
+        return ", measured usage" if self._usage.what == "usage" else ""
+
+    def _known(self, node: str) -> NodeUtilization:
+        """Of a node that was measured, as all are that pods leave."""
+        usage = self._usage.of(node)
+        if usage is None:
+            raise AssertionError(f"node {node} was not measured")
+        return usage
+
+    def _over(self) -> frozenset[str]:
+        return frozenset(filter(self._is_over, self._names))
+
+    def _is_over(self, name: str) -> bool:
+        return bool(self._targets.resources_over(self._known(name)))
+
+
+def _utilization(args: BalanceUtilizationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> Utilization:
+    if args.metrics_utilization is None:
+        return RequestedUsage(handle.evictor)
+    return measured_usage(args.metrics_utilization, handle, nodes, sorted(args.target_thresholds))

@@ -1,0 +1,294 @@
+"""ConsolidateNodes over a cluster: the most nodes emptied, each whole or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress, islice
+
+import numpy as np
+
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.objective import Value
+from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, MostAllocated
+from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.solving import Plan
+from descheduler.plan.moves import PodIdentity
+from descheduler.placement.shadow.node_table import PODS_ROW
+from descheduler.planner.args import ConsolidateNodesArgs
+from descheduler.planner.drain_plan import with_drains
+from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_units
+from descheduler.planner.utilization.targets import Targets
+from descheduler.planner.utilization.usage import RequestedUsage
+from descheduler.policy.shared_args import compile_selector
+
+__all__ = ["ConsolidateNodesObjective"]
+
+_SCHEDULED_SHARE = 0.8
+"""Of the limits, where the scheduler's choice is known: targets of other plans are only wishes then."""
+_MOST_EXAMINED, _MOST_NAMED = 20, 2
+"""Nodes that are examined for what keeps them in use, and those that are named."""
+
+
+class ConsolidateNodesObjective(ClusterObjective):
+    """The most of `nodes` without pods, or the most of what they cost."""
+
+    name = "ConsolidateNodes"
+    noun, state = "node", "in use"
+    is_in_bundles = True
+
+    def __init__(self, args: ConsolidateNodesArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
+        self._most = Targets(args.max_utilization)
+        self._in_use = _NodesInUse(handle.view, handle.evictor)
+        self._evictor, self._view = handle.evictor, handle.view
+        preference = handle.evictor.prover().preference()
+        self.hint, self._packing_weights = self.packing_hint(preference), preference.packing_weights
+        self.scheduled_share = _SCHEDULED_SHARE if self._packing_weights else 0.0
+        selector = compile_selector(args.protected_nodes)
+        self._nodes = {node.name: node for node in nodes}
+        self._protected = {node.name for node in nodes if selector is not None and selector.matches(node.labels)}
+        costs = None if args.node_cost is None else NodeCosts(args.node_cost)
+        self._has_costs = costs is not None
+        self._cost = {node.name: 1 if costs is None else costs.of(node) for node in nodes}
+        self._before = self._used()
+        self._emptied: frozenset[str] = frozenset()
+        """By the plan that was asked about last."""
+        self._attracted: Counter[str] = Counter()
+        """How many replacements would be scheduled onto each of these, since one was given up."""
+        self._unplanned = 0
+        """The cost of nodes that are in use by what is none of the problem's pods."""
+
+    @property
+    def counts(self) -> str:
+        """Nodes, or what they cost."""
+        return "cost of nodes in use (thousandths)" if self._has_costs else super().counts
+
+    def counts_pod(self, pod: Pod) -> bool:
+        """Whether `pod` keeps its node in use."""
+        return _keeps_in_use(pod)
+
+    def nothing_to_do(self) -> str:
+        """That no node can be emptied."""
+        if len(self._before) < 2:
+            return f"{counted(len(self._before), 'node')} in use: at least 2 are required"
+        if self._before <= self._protected:
+            return f"every node in use is protected (protectedNodes), {counted(len(self._before), 'node')}"
+        return ""
+
+    def figure(self) -> int:
+        """Nodes that are in use, or what they cost."""
+        return self._sum(self._used())
+
+    def stated_over(self, cluster: ClusterProblem) -> ConsolidateNodes:
+        """What is in use by others than the cluster's pods, such as replacements, is not emptied."""
+        names = cluster.nodes
+        placed = cluster.problem.assignment
+        num_pods = np.bincount(placed[placed >= 0], minlength=len(names))
+        others = np.array([self._in_use.num_pods(name) for name in names]) > num_pods
+        weight = np.array([self._cost[name] for name in names], dtype=np.int64)
+        self._unplanned = int(weight[others & (num_pods == 0)].sum())
+        return ConsolidateNodes(
+            ceiling=self._most.ceilings(cluster.resources, cluster.allocatable) - cluster.held,
+            weight=weight,
+            protected=others | np.array([name in self._protected for name in names], dtype=bool),
+        )
+
+    def scheduled(self, plan: Plan, cluster: ClusterProblem, budget: Budget, seed: int) -> Plan:
+        """The nodes that can be emptied where the scheduler chooses the targets, first of all those of `plan`."""
+        scored = np.array([self._packing_weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
+        goal = self.stated_over(cluster).prepare(cluster.problem)
+        nodes = [group[0].source for group in self._fullest_first(plan.moves)]
+        drains = goal.scheduled(nodes, MostAllocated(cluster.allocatable, scored), budget, np.random.default_rng(seed))
+        return with_drains(plan, drains, goal, budget)
+
+    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        """The moves of each node: in their own order where the plan counts with the scheduler, else the fullest first.
+
+        Of nodes that are emptied later the fullest would attract replacements.
+        """
+        found = self._of_each_node(moves) if self.scheduled_share else self._fullest_first(moves)
+        self._emptied = frozenset(list(self._nodes)[group[0].source] for group in found)
+        self._attracted.clear()
+        return found
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
+        """Each node, by what it costs."""
+        for part in super().parts(cluster, moves):
+            cost = self._cost[cluster.nodes[part.moves[0].source]]
+            yield part._replace(gain=in_units(cost) if self._has_costs else cost)
+
+    def _fullest_first(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        names = list(self._nodes)
+        return sorted(
+            self._of_each_node(moves),
+            key=lambda group: (-self._fullness(names[group[0].source]), group[0].source),
+        )
+
+    @staticmethod
+    def _of_each_node(moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        by_node: dict[int, list[Move]] = {}
+        for move in moves:
+            by_node.setdefault(move.source, []).append(move)
+        return list(by_node.values())
+
+    def give_up(self, groups: Sequence[Sequence[Move]]) -> int | None:
+        """The node onto which most replacements of others would be scheduled, which stays in use."""
+        names = list(self._nodes)
+        sources = [names[group[0].source] for group in groups]
+        attracting = max(sources, key=lambda name: self._attracted[name])
+        if not self._attracted[attracting]:
+            return None
+        self._attracted.clear()
+        self._emptied -= {attracting}
+        return sources.index(attracting)
+
+    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+        """That the node is empty then: what pods leave may be taken by pending pods that had no room before."""
+        name, before = list(self._nodes)[moves[0].source], self._used()
+
+        def gain() -> Verdict:
+            taken = sorted(self._used() - (before - {name}))
+            if not taken:
+                return ACCEPTED
+            return refuse(Reason.NO_GAIN, f"pending pods would be scheduled onto {taken[0]} after the evictions")
+
+        return gain
+
+    def shown(self, value: Value) -> tuple[int, int]:
+        """With what nodes cost that no plan empties."""
+        weight, cost = value
+        return weight + self._unplanned, cost
+
+    def text_of(self, number: int) -> str:
+        """Nodes, or what they cost."""
+        return f"cost of nodes in use {cost_text(number)}" if self._has_costs else super().text_of(number)
+
+    def change(self, before: int, after: int) -> str:
+        """Nodes, and what they cost where that is known."""
+        if not self._has_costs:
+            return super().change(before, after)
+        num_nodes = f"{super().text_of(len(self._before))} → {len(self._used())}"
+        return f"{num_nodes} (cost {cost_text(before)} → {cost_text(after)})"
+
+    def reason(self, pod: Pod) -> str:
+        """How many pods leave the node."""
+        return f"node {pod.node_name} is emptied: {self._most_used(pod.node_name)} of allocatable requested"
+
+    def harm(self, pod: Pod, node: str) -> Verdict:
+        """That the node is emptied, is empty, or would be too full."""
+        would = f"the replacement pod would be scheduled onto {node}"
+        if node in self._emptied:
+            self._attracted[node] += 1
+            return refuse(Reason.OTHER_LANDING, f"{would}, which the plan empties", node)
+        if not self._in_use.num_pods(node):
+            return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
+        need = self._evictor.prover().openings().need(pod)
+        over = self._most.resources_over(RequestedUsage(self._evictor).of(node), need)
+        if not over or node not in self._nodes:
+            return ACCEPTED
+        message = f"{would}, and bring it over {self._most.text_of(over)} (maxUtilization)"
+        return refuse(Reason.OTHER_LANDING, message, node)
+
+    def shortfall(self) -> str:
+        """That no more are emptied."""
+        return "no plan that was found within the limits empties more"
+
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """What is said `against` pods, else the first pods of the emptiest nodes that cannot be evicted."""
+        if said := super().obstacles(against):
+            return said
+        names = sorted(self._used() - self._protected, key=lambda name: (self._fullness(name), name))[:_MOST_EXAMINED]
+        blocked = ((name, self._blocked(name, self._asked_for)) for name in names)
+        return "; ".join(islice((f"node {name} is not emptied: {text}" for name, text in blocked if text), _MOST_NAMED))
+
+    def why_not(self, pod: Pod) -> str:
+        """What keeps its node in use."""
+        name = pod.node_name
+        if name not in self._nodes:
+            return f"node {name} is not one of the nodes that the policy selects"
+        if not _keeps_in_use(pod):
+            return f"the pod does not keep node {name} in use: it {_why_not_in_use(pod)}"
+        if name in self._protected:
+            return f"node {name} is protected (protectedNodes)"
+        if blocked := self._blocked(name, self._evictor.filter):
+            return f"node {name} is not emptied: {blocked}"
+        if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
+            return f"node {name} is not emptied: the plan has pods of other nodes scheduled onto it"
+        blocked = self._blocked(name, self._asked_for) or "no plan that was found empties it within the limits"
+        return f"node {name} is not emptied: {blocked}"
+
+    def _blocked(self, node: str, verdict_of: Callable[[Pod], Verdict]) -> str:
+        """The first pod of a node that cannot be evicted, and why; empty where all can that are there."""
+        for pod in self._view.active_pods_on(node):
+            is_passed = self._view.is_arrival(pod) or not _keeps_in_use(pod)
+            verdict = ACCEPTED if is_passed else verdict_of(pod)
+            if not verdict.is_accepted:
+                return f"pod {pod.key} cannot be evicted: {verdict.message}"
+        return ""
+
+    def _asked_for(self, pod: Pod) -> Verdict:
+        """What filters, limits and budgets say of `pod`."""
+        if self._evictor.has_booked(pod):
+            return ACCEPTED
+        with self._evictor.what_if():
+            return self._evictor.request(pod)
+
+    def _used(self) -> frozenset[str]:
+        return frozenset(name for name in self._in_use.names() if name in self._nodes)
+
+    def _sum(self, names: frozenset[str]) -> int:
+        return sum(self._cost[name] for name in names)
+
+    def _fullness(self, node: str) -> float:
+        return max(self._shares(node).values(), default=0.0)
+
+    def _most_used(self, node: str) -> str:
+        shares = self._shares(node)
+        return ", ".join(f"{resource} {shares.get(resource, 0):.0%}" for resource in ("cpu", "memory"))
+
+    def _shares(self, node: str) -> Mapping[str, float]:
+        usage = RequestedUsage(self._evictor).of(node)
+        numbers = zip(usage.resources, usage.taken.tolist(), usage.allocatable.tolist(), strict=True)
+        return {resource: taken / has for resource, taken, has in numbers if has}
+
+
+class _NodesInUse:
+    """How many pods keep nodes in use, as things are booked."""
+
+    def __init__(self, view: ClusterView, evictor: PluginEvictor) -> None:
+        self._view, self._evictor = view, evictor
+        self._others: Counter[str] = Counter()
+        for node in view.nodes:
+            self._others[node] = sum(not _keeps_in_use(pod) for pod in view.active_pods_on(node))
+
+    def num_pods(self, node: str) -> int:
+        """Pods of a node, without those that do not keep it in use."""
+        return int(RequestedUsage(self._evictor).of(node).taken[PODS_ROW]) - self._others[node]
+
+    def names(self) -> Iterator[str]:
+        """The nodes with such pods; of all at once, because it is asked for each node that is to be emptied."""
+        openings = self._evictor.prover().openings()
+        others = np.array([self._others[node] for node in openings.nodes], dtype=np.int64)
+        return compress(openings.nodes, openings.taken[PODS_ROW] != others)
+
+
+def _keeps_in_use(pod: Pod) -> bool:
+    return not _why_not_in_use(pod)
+
+
+def _why_not_in_use(pod: Pod) -> str:
+    """Why a node is empty beside `pod`; empty if it is not."""
+    if pod.is_terminating:
+        return "is being deleted"
+    if pod.is_mirror or pod.is_static:
+        return "is a static pod"
+    return "belongs to a DaemonSet" if any(owner.kind == "DaemonSet" for owner in pod.owners) else ""

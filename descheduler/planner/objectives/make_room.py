@@ -1,0 +1,298 @@
+"""MakeRoom over a cluster: the most pending pods that can be scheduled, by the fewest evictions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.held_room import HeldRoom
+from descheduler.model.koordinator.gang_settings import gang_id_of
+from descheduler.model.koordinator.scheduler_name import scheduler_name_of
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.optimizer.arrays import PENDING, Ints
+from descheduler.optimizer.objectives.make_room import MakeRoom
+from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.problem import Problem
+from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.args import MakeRoomArgs
+from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.gpus.gpu_need import gpu_need
+from descheduler.planner.gpus.node_gpus import free_gpus
+from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.planner.objectives.selected_pods import SelectedPods
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.room_chains import room_chains
+from descheduler.planner.room_levels import held_after
+
+__all__ = ["MakeRoomObjective"]
+
+_MOST_NAMED = 3
+"""Pending pods up to which it is said which node takes each."""
+
+
+class MakeRoomObjective(ClusterObjective):
+    """The fewest pending pods that no node takes. What the scheduler is predicted to place counts, not the plan."""
+
+    name = "MakeRoom"
+    noun, state = "pod", "pending"
+    is_in_bundles = is_planned_further = True
+
+    def __init__(self, args: MakeRoomArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
+        self._evictor = handle.evictor
+        self.hint = self.packing_hint(handle.evictor.prover().preference())
+        self._nodes = frozenset(node.name for node in nodes)
+        self._selection = SelectedPods(args, handle.view.snapshot.pods)
+        self._selected = self._selection.pods
+        self._is_narrowed = args != MakeRoomArgs()
+        self._is_first = not self._evictor.arrivals()
+        fitting = self._nodes_of_pending()
+        self._fitting = {key: fitting[key] for key in self._selected if key in fitting}
+        """The selected pods that some node takes as things are booked before the plan, each with that node."""
+        left = set(map(identity_of, self.pending()))
+        self._waiting = [pod for key, pod in self._selected.items() if key in left]
+        """The selected pods that no node takes then."""
+        self._cluster: ClusterProblem
+        self._is_choosing = False
+        self._returning: dict[PodIdentity, bool] = {}
+        self._served_by: dict[PodIdentity, Sequence[Pod]] = {}
+        """By pod that the plan evicts, the pods that it makes room for."""
+
+    def pending(self) -> Sequence[Pod]:
+        """The selected pods that no node takes as things are booked."""
+        return [pod for pod in self._evictor.prover().still_pending() if identity_of(pod) in self._selected]
+
+    def nothing_to_do(self) -> str:
+        """That no pod is pending, or that all of them can be scheduled as they are; and which names select no pod."""
+        if not self._selected:
+            why = self._selection.fault or "makeRoom"
+            return f"no pending pod is selected ({why})" if self._is_narrowed else "no pod is pending"
+        if self.pending():
+            return ""
+        return "; ".join(filter(None, (self._all_have_room(), self._selection.fault)))
+
+    def _all_have_room(self) -> str:
+        """By what all selected pods can be scheduled, as far as that is known."""
+        if not self._is_first and not self._doubts():
+            return f"all pending pods {self._can_be_scheduled}"
+        found = ", ".join(f"{number:,} {text}" for number, text in self._beside())
+        return f"{counted(len(self._selected), 'pod')} pending: {found}"
+
+    def figure(self) -> int:
+        """Selected pods that no node takes."""
+        return len(self.pending())
+
+    @property
+    def tells_gpus_apart(self) -> bool:
+        """Whether some selected pod asks for GPUs, and Devices list those of some node."""
+        if not any(gpu_need(pod.spec.requests, 0) for pod in self._selected.values()):
+            return False
+        openings = self._evictor.prover().openings()
+        return any(free_gpus(openings.device_state(node)) for node in self._nodes)
+
+    def stated_over(self, cluster: ClusterProblem) -> MakeRoom:
+        """The gangs of pending pods, which are placed whole."""
+        self._cluster = cluster
+        known: dict[str, int] = {}
+        gang: Ints = np.full(len(cluster.pods), PENDING, dtype=np.int64)
+        for number in np.flatnonzero(cluster.problem.assignment == PENDING).tolist():
+            if gang_id := gang_id_of(cluster.pods[number]):
+                gang[number] = known.setdefault(gang_id, len(known))
+        return MakeRoom(gang=gang)
+
+    def promising(self, cluster: ClusterProblem, problem: Problem) -> Problem:
+        """Without pods whose nodes the scheduler prefers for their replacements to others that have room."""
+        found = problem.evictable.copy()
+        for number in np.flatnonzero(found & (problem.assignment != PENDING)).tolist():
+            found[number] = not self._returns(cluster.pods[number])
+        self.leaves_out_returning |= bool((found != problem.evictable).any())
+        return dataclasses.replace(problem, evictable=found)
+
+    def _returns(self, pod: Pod) -> bool:
+        """As it was when first asked, which takes a third of a millisecond."""
+        key = identity_of(pod)
+        if key not in self._returning:
+            landing = self._evictor.predicted(pod)
+            self._returning[key] = landing.returns_to_source and landing.margin is not None
+        return self._returning[key]
+
+    def change(self, before: int, after: int) -> str:
+        """With the nodes of the pods that room is made for."""
+        return f"{super().change(before, after)}{_onto(self._waiting, self._nodes_of_pending())}"
+
+    def remarks(self) -> Sequence[str]:
+        """How many pods need no room, and of how many that is unknown; and which names select no pod."""
+        beside = self._beside()
+        found = [f"{counted(number, 'more pod')} {text}" for number, text in beside[:1]]
+        found += [f"{number:,} more {text}" for number, text in beside[1:]]
+        return tuple(filter(None, (", ".join(found), self._selection.fault)))
+
+    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        """Chains of moves, each for one pending pod or gang, those for small pods first.
+
+        Room for a small pod suits no larger one, and once the small ones are placed they take no other room. Where the
+        plan chooses nodes, chains that share one that some pod leaves are together: room is held there for all of them.
+        """
+        found = sorted(self._groups(moves), key=self._largest_placed)
+        self._served_by |= {
+            identity_of(self._cluster.pods[move.pod]): self._placed_by(group)
+            for group in found
+            for move in group
+            if move.source != PENDING
+        }
+        return found
+
+    def choose_nodes(self) -> None:
+        """See the base class."""
+        super().choose_nodes()
+        self._is_choosing = True
+
+    def _groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        chains = self._chains(moves)
+        if not self._is_choosing:
+            return chains
+        useful = {move for chain in chains for move in chain}
+        return connected_moves([move for move in moves if move in useful], serves_others=lambda _: True)
+
+    def _chains(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        return room_chains(self._cluster.problem, moves, self._gang_of)
+
+    def split(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+        """Its chains, where there is more than one."""
+        chains = self._chains(moves)
+        return sorted(chains, key=self._largest_placed) if len(chains) > 1 else ()
+
+    def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[HeldRoom, ...]]:
+        """Room for the pods of `moves`, pending or not, each as soon as those before it leave enough on its node.
+
+        None is held for pending pods of gangs, which their scheduler places together, nor for those of another
+        scheduler than that of the pods that leave, which is known to support Reservations.
+        """
+        problem, nodes = self._cluster.problem, self._cluster.nodes
+        found: dict[Move, tuple[HeldRoom, ...]] = {}
+        for move, leaving in held_after(problem, moves, nodes).items():
+            pod = self._cluster.pods[move.pod]
+            if move.source != PENDING or self._is_reserved_for(pod, leaving):
+                found[leaving] = (*found.get(leaving, ()), HeldRoom(pod, nodes[move.target]))
+        return found
+
+    def _is_reserved_for(self, pod: Pod, leaving: Move) -> bool:
+        scheduler = scheduler_name_of(self._cluster.pods[leaving.pod])
+        return not gang_id_of(pod) and scheduler_name_of(pod) == scheduler
+
+    def _largest_placed(self, moves: Sequence[Move]) -> float:
+        """What the largest pod that `moves` place needs, as a share of what any pod does."""
+        need = self._cluster.problem.need
+        placed = need[[move.pod for move in moves if move.source == PENDING]]
+        return float((placed / np.maximum(need.max(axis=0), 1)).max())
+
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+        """Each group, by the pods that it makes room for."""
+        for group in self.groups(moves):
+            evictions = [move for move in group if move.source != PENDING]
+            if evictions:
+                yield Part(len(group) - len(evictions), evictions, [cluster.pods[move.pod] for move in evictions])
+
+    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+        """That as many pods fewer are pending as the moves are for; of equal pods the scheduler takes any."""
+        served, before = self._placed_by(moves), self.figure()
+
+        def gain() -> Verdict:
+            if before - self.figure() >= max(len(served), 1):
+                return ACCEPTED
+            return refuse(Reason.NO_GAIN, f"{_names(served)} would still be pending after the evictions")
+
+        return gain
+
+    def reason(self, pod: Pod) -> str:
+        """Which pods it makes room for."""
+        return f"makes room for pending {_names(self.served_by(pod))}"
+
+    def served_by(self, pod: Pod) -> Sequence[Pod]:
+        """Those of its group."""
+        return self._served_by.get(identity_of(pod), ())
+
+    def harm(self, pod: Pod, node: str) -> Verdict:
+        """Nothing by itself: whether the room is left for the pending pods is asked once all are granted."""
+        del pod, node
+        return ACCEPTED
+
+    def shortfall(self) -> str:
+        """That no room is made for more."""
+        return "no plan that was found within the limits makes room for more"
+
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """Nothing: what is said against pods is that others would still be pending."""
+        del against
+        return ""
+
+    def why_not(self, pod: Pod) -> str:
+        """That its eviction is not needed, or does not help."""
+        if pod.node_name not in self._nodes:
+            return f"node {pod.node_name} is not one of the nodes that the policy selects"
+        if not self.pending():
+            return "other pods make room for the pending pods" if self._waiting else self.nothing_to_do()
+        if self._returning.get(identity_of(pod)):
+            text = f"the replacement pod would be scheduled onto {pod.node_name} again"
+            return f"{text}; {self.hint}" if self.hint else text
+        return "no plan that was found within the limits makes room for a pending pod by its eviction"
+
+    def why_no_room(self, pod: Pod) -> str:
+        """Where it can be scheduled as it is, or that this is unknown."""
+        if node := self._fitting.get(identity_of(pod)):
+            return f"{self._can_be_scheduled} onto {node}"
+        selected = self._selected.get(identity_of(pod))
+        doubt = selected and self._evictor.prover().pending_doubt(selected)
+        return f"unknown: {doubt}" if doubt else ""
+
+    def why_unselected(self, pod: Pod) -> str:
+        """See `SelectedPods`."""
+        why = self._selection.why_not(pod)
+        return f"the pod {why}" if why else ""
+
+    def _beside(self) -> Sequence[tuple[int, str]]:
+        """How many of the selected pods the figure does not count, and what is said of them."""
+        pods = [self._selected[key] for key in self._fitting]
+        text = f"{self._can_be_scheduled}{_onto(pods, self._fitting)}"
+        unknown = ((number, f"unknown ({cause})") for cause, number in self._doubts().most_common())
+        return [*([(len(pods), text)] if pods else []), *unknown]
+
+    @property
+    def _can_be_scheduled(self) -> str:
+        """What is said of pods that need no room; what is planned before may have made it."""
+        return f"can be scheduled without {'evictions' if self._is_first else 'further evictions'}"
+
+    def _nodes_of_pending(self) -> Mapping[PodIdentity, str]:
+        """The pending pods that some node takes as things are booked, each with that node."""
+        return {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()}
+
+    def _doubts(self) -> Counter[str]:
+        """Of how many selected pods it is unknown whether they can be scheduled, by cause."""
+        return Counter(filter(None, map(self._evictor.prover().pending_doubt, self._selected.values())))
+
+    def _gang_of(self, number: int) -> str | None:
+        is_pending = self._cluster.problem.assignment[number] == PENDING
+        return gang_id_of(self._cluster.pods[number]) or None if is_pending else None
+
+    def _placed_by(self, moves: Iterable[Move]) -> Sequence[Pod]:
+        return [self._cluster.pods[move.pod] for move in moves if move.source == PENDING]
+
+
+def _onto(pods: Sequence[Pod], nodes: Mapping[PodIdentity, str]) -> str:
+    """Such as ` (shop/cart-0 onto node-7)`, of each that has one of `nodes`; nothing where there are many pods."""
+    found = [f"{pod.key} onto {nodes[identity_of(pod)]}" for pod in pods if identity_of(pod) in nodes]
+    return f" ({', '.join(found)})" if found and len(pods) <= _MOST_NAMED else ""
+
+
+def _names(pods: Sequence[Pod]) -> str:
+    """Such as `pod shop/cart-0 and 2 others`."""
+    if not pods:
+        return "pods"
+    others = f" and {counted(len(pods) - 1, 'other')}" if len(pods) > 1 else ""
+    return f"pod {pods[0].key}{others}"

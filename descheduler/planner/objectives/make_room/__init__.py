@@ -1,7 +1,0 @@
-"""`MakeRoom`: nodes for pending pods."""
-
-from __future__ import annotations
-
-from descheduler.planner.objectives.make_room.objective import MakeRoom, MakeRoomGoal
-
-__all__ = ["MakeRoom", "MakeRoomGoal"]

@@ -1,0 +1,96 @@
+"""ReduceFragmentation over GPUs that pods share or take several of: what is free on them in parts that pods can use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
+from descheduler.optimizer.order.waves import Move
+from descheduler.planner.args import ReduceFragmentationArgs
+from descheduler.planner.gpus.gpu_classes import gpu_classes
+from descheduler.planner.gpus.gpu_need import gpu_need
+from descheduler.planner.gpus.gpu_problem import GpuProblem, units_of
+from descheduler.planner.gpus.node_gpus import free_gpus, largest_memory
+from descheduler.planner.gpus.stranded_gpus import StrandedGpus
+from descheduler.planner.objectives.fragmentation import Fragmentation
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+
+__all__ = ["ReduceGpuFragmentationObjective"]
+
+_PACKING_HINT = "DeviceShare that scores with MostAllocated prefers GPUs that are in use (schedulerConfigFile)"
+
+
+class ReduceGpuFragmentationObjective(Fragmentation):
+    """Percent of GPUs of `nodes` that are free and that pods cannot use, by the sizes in which pods ask for GPUs."""
+
+    larger = "larger free parts of GPUs"
+    is_in_bundles = True  # so that what a move gains is asked once it is booked, on the GPUs that it really gets
+
+    def __init__(self, args: ReduceFragmentationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
+        self._resource = args.resource
+        self.state = f"of {args.resource} stranded"
+        self._evictor = handle.evictor
+        self.node_names = [node.name for node in nodes]
+        openings = self._evictor.prover().openings()
+        pods = [pod for pod in handle.view.snapshot.pods if not pod.is_terminal]
+        most_memory = largest_memory(openings, self.node_names)
+        self._classes = gpu_classes(pods, openings, most_memory)
+        asking = (pod for pod in pods if gpu_need(pod.spec.requests, most_memory) is not None)
+        if self._evictor.prover().preference(asking).prefers_idle_parts:
+            self.hint = _PACKING_HINT
+        self.scale = 1 if self._classes is None else int(self._classes.weights.sum())
+        self._stranded = None if self._classes is None else StrandedGpus(self.node_names, self._classes)
+
+    def nothing_to_do(self) -> str:
+        """That no pod asks for GPUs, that no node has any, or that all that is free can be used."""
+        openings = self._evictor.prover().openings()
+        if not any(free_gpus(openings.device_state(node)) for node in self.node_names):
+            return "no node has a Device with GPUs (devices.scheduling.koordinator.sh)"
+        if self._stranded is None:
+            return "no pod requests GPUs"
+        return "" if self.figure() else "no free part of a GPU is stranded: pods can use all of it"
+
+    def figure(self) -> int:
+        """Percent of GPUs that are stranded, summed over the sizes."""
+        return 0 if self._stranded is None else self._stranded.total(self._evictor.prover().openings())
+
+    @property
+    def tells_gpus_apart(self) -> bool:
+        """Always."""
+        return True
+
+    def stated_over(self, cluster: ClusterProblem) -> ReduceGpuFragmentation:
+        """The sizes as classes."""
+        if self._classes is None or not isinstance(cluster, GpuProblem):
+            raise AssertionError("no pod requests GPUs")
+        classes = self._classes.over(cluster.allocatable.shape[1], units_of(cluster.allocatable))
+        return ReduceGpuFragmentation(classes.shape[1] - 1, classes, self._classes.numbers, self._classes.weights)
+
+    def reason(self, pod: Pod) -> str:
+        """What is free on the GPUs of its node."""
+        gpus = free_gpus(self._evictor.prover().openings().device_state(pod.node_name))
+        free = ", ".join(f"{gpu.memory_ratio}%" for gpu in gpus.values() if gpu.memory_ratio)
+        if not free:
+            return f"leaves parts of GPUs free on node {pod.node_name} that pods can use"
+        return f"node {pod.node_name} has GPUs with {free} free, of which pods cannot use all"
+
+    def harm(self, pod: Pod, node: str) -> Verdict:
+        """Nothing by itself: what its GPUs there leave is asked once it is granted."""
+        del pod, node
+        return ACCEPTED
+
+    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+        """That less is stranded on the GPUs that the replacements get."""
+        before = self.figure()
+
+        def gain() -> Verdict:
+            if self.figure() < before:
+                return ACCEPTED
+            message = "the replacement pod would be scheduled onto GPUs where no larger parts are left"
+            return refuse(Reason.NO_GAIN, f"{message}; {self.hint}" if self.hint else message)
+
+        return gain

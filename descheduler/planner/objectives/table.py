@@ -1,0 +1,46 @@
+"""The table of objectives: the key of the arguments that asks for each, and what it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.planner.args import SHARED_GPUS, PlannerObjective, ReduceFragmentationArgs
+from descheduler.planner.objectives.balance_utilization import BalanceUtilizationObjective
+from descheduler.planner.objectives.cluster_objective import ClusterObjective
+from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
+from descheduler.planner.objectives.make_room import MakeRoomObjective
+from descheduler.planner.objectives.reduce_fragmentation import ReduceFragmentationObjective
+from descheduler.planner.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentationObjective
+from descheduler.planner.objectives.repair_violations import RepairViolationsObjective
+
+__all__ = ["OBJECTIVES", "objective_of"]
+
+
+def _fragmentation(args: ReduceFragmentationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> ClusterObjective:
+    return (ReduceGpuFragmentationObjective if args.resource == SHARED_GPUS else ReduceFragmentationObjective)(
+        args, handle, nodes
+    )
+
+
+OBJECTIVES: Mapping[str, Callable[[Any, StrategyHandle, Sequence[Node]], ClusterObjective]] = {
+    "balanceUtilization": BalanceUtilizationObjective,
+    "consolidateNodes": ConsolidateNodesObjective,
+    "makeRoom": MakeRoomObjective,
+    "repairViolations": RepairViolationsObjective,
+    "reduceFragmentation": _fragmentation,
+}
+"""A new objective is a field of `PlannerObjective`, a module like the others, and a row here."""
+
+
+def objective_of(
+    args: PlannerObjective, handle: StrategyHandle, nodes: Sequence[Node], *, chooses_nodes: bool
+) -> ClusterObjective:
+    """The objective that is set; valid arguments have exactly one."""
+    ((key, value),) = args.chosen()
+    objective = OBJECTIVES[key](value, handle, nodes)
+    if chooses_nodes:
+        objective.choose_nodes()
+    return objective

@@ -1,0 +1,295 @@
+"""Plans for one objective: solved, tried out, and solved again without what was refused."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.limits import Budget, Limits
+from descheduler.optimizer.objective import Objective
+from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.solving import Plan, Progress, solve
+from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.args import MigrationPlannerArgs
+from descheduler.planner.gpus.gpu_problem import with_gpus
+from descheduler.planner.last_plan import PlannedTargets
+from descheduler.planner.objectives.cluster_objective import ClusterObjective
+from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
+from descheduler.planner.problem.disruption_cost import disruption_costs
+from descheduler.planner.trials import PlanOver, Trial, Trials
+
+__all__ = ["PlanSearch"]
+
+_State = Callable[[ClusterProblem], tuple[Problem, Objective] | None]
+
+_FIRST_SHARE, _LATER_SHARE = 0.6, 0.1
+"""Of the limits, for the first plan, and for each that goes without the pods that were refused in those before it."""
+_FIRST_OF_CHAINS_SHARE, _WHOLE_OF_CHAINS_SHARE = 0.4, 0.7
+"""The same for the first plan of chains of moves, and for all that are made whole."""
+_SHARE_OF_POD_LEFT, _AGAIN_SHARE = 0.005, 0.015
+"""The same for a plan of what another one leaves, for each pod; and for one instead of groups that were dropped."""
+_MOST_REFUSALS = 2
+"""After so many a pod of a chain with chosen nodes stays."""
+_MOST_PLANS_IN_VAIN, _MOST_EARLY_DROPS_IN_VAIN, _MOST_DROPS_IN_VAIN = 4, 8, 30
+"""After so many that were no better than those before them it is enough."""
+
+
+class PlanSearch:
+    """The plans that were found and what came of trying them out.
+
+    `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
+    the figure and the cost of the best plan so far, and the seconds since the start.
+    """
+
+    def __init__(
+        self,
+        objective: ClusterObjective,
+        args: MigrationPlannerArgs,
+        handle: StrategyHandle,
+        nodes: Sequence[Node],
+        *,
+        poor: Callable[[Trial], Mapping[PodIdentity, str]],
+        on_progress: Callable[[int, int, float], None],
+    ) -> None:
+        self._objective = objective
+        self._args = args
+        self._handle = handle
+        self._nodes = nodes
+        self._poor = poor
+        self._on_progress = on_progress
+        self._budget = Budget(self._limits(), handle.search.is_cancelled)
+        self._kept: set[PodIdentity] = set()
+        self._num_refused: Counter[PodIdentity] = Counter()
+        self.against: dict[PodIdentity, str] = {}
+        self.plans: list[Plan] = []
+        self.trials: list[Trial] = []
+        self.cluster = self._stated()
+
+    def run(self, last: PlannedTargets) -> None:
+        """Goes on until nothing is left to gain, or the limits are reached; begins with the `last` plan's targets.
+
+        Before nodes are searched for pods, it is seen which ones the scheduler finds for those that have to leave.
+        """
+        if not self._args.choose_nodes:  # by one process: it is done before others have started
+            self._search(self._objective.relaxed_over, None, _LATER_SHARE, 1)
+        if self.trials:
+            if self._budget.is_over or (self.best.figure, self.best.cost) <= self.bound:
+                return
+            self._kept.clear()
+            self.cluster = self._stated()
+        share = _FIRST_OF_CHAINS_SHARE if self._objective.is_planned_further else _FIRST_SHARE
+        self._search(self._whole, self.cluster.assignment_with(last), share, self._args.workers)
+        if self._objective.is_planned_further:
+            self._improve(self.best, _MOST_DROPS_IN_VAIN)
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return self._budget.seconds
+
+    @property
+    def work(self) -> float:
+        """Of all plans, and of trying them out."""
+        return self._budget.spent
+
+    @property
+    def best(self) -> Trial:
+        """Of all trials, the first of equals."""
+        return min(self.trials, key=lambda trial: (trial.figure, trial.cost))
+
+    @property
+    def bound(self) -> tuple[int, int]:
+        """(figure, cost) of which no plan has less; the first plan may move every pod that the filters let go."""
+        return self._objective.bound_of(self.plans[0].bound)
+
+    def trials_over(self, cluster: ClusterProblem) -> Trials:
+        """What tries plans over `cluster` out."""
+        return Trials(
+            self._objective,
+            self._handle.evictor,
+            cluster,
+            chooses_nodes=self._args.choose_nodes,
+            most=self._args.max_evictions,
+            plan_further=self._plan_further,
+        )
+
+    def least_evictions(self) -> int:
+        """How many evictions are needed at least, whatever each of them costs; 0 where nothing is proven."""
+        problem, objective = self._whole(self.cluster)
+        equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
+        return self._objective.bound_of(objective.prepare(equal).bound())[1]
+
+    def _whole(self, cluster: ClusterProblem) -> tuple[Problem, Objective]:
+        return self._objective.problem_over(cluster), self._objective.stated_over(cluster)
+
+    def _search(self, state: _State, hint: Ints | None, share: float, num_workers: int) -> None:
+        """Plans and tries out; after the first plan, which has `share` of the limits, without what was refused.
+
+        Nothing, where there is nothing to `state`.
+        """
+        found = list[Trial]()
+        refused: Mapping[PodIdentity, str] = {}
+        while not found or not (self._is_late or self._is_settled(found, refused)):
+            if found:
+                self.cluster, hint, share = self._stated(), self.plans[-1].assignment, _LATER_SHARE
+            stated = state(self.cluster)
+            if stated is None:
+                return
+            plan = self._solve(self.cluster, *stated, share, hint, num_workers)
+            whole = trial = self.trials_over(self.cluster).tried(plan, self._budget)
+            self.plans.append(plan)
+            self._take(trial)
+            if self._objective.is_planned_further:
+                trial = self._improve(trial, _MOST_EARLY_DROPS_IN_VAIN)
+            found.append(trial)
+            refused = {**_still_refused(whole, trial), **trial.refused} or self._poor(trial)
+            self.against.update(refused)
+            self._keep(refused)
+
+    def _take(self, trial: Trial) -> None:
+        self.trials.append(trial)
+        self._on_progress(self.best.figure, self.best.cost, self.seconds)
+
+    @property
+    def _is_late(self) -> bool:
+        """Whether no more plans are made from the start: what is left of the limits is for bettering the best."""
+        is_last_part = self._objective.is_planned_further and self._budget.progress >= _WHOLE_OF_CHAINS_SHARE
+        return self._budget.is_over or is_last_part
+
+    def _improve(self, trial: Trial, most_in_vain: int) -> Trial:
+        """Drops some groups of the trial and plans the rest anew, until that was in vain so often; the best of all.
+
+        Of large neighbourhood search: which groups spoil others is known only when they are tried out.
+        """
+        trials, rng, num_in_vain = self.trials_over(trial.cluster), np.random.default_rng(len(self.trials)), 0
+        while num_in_vain < most_in_vain and not self._budget.is_over and not self._is_at_bound(trial):
+            self._objective.stated_over(trial.cluster)
+            tried = trials.replanned(trial, _to_drop(trial, rng))
+            self._take(tried)
+            known, found = (trial.figure, trial.cost), (tried.figure, tried.cost)
+            num_in_vain = 0 if found < known else num_in_vain + 1
+            trial = tried if found <= known else trial
+        return trial
+
+    def _keep(self, refused: Collection[PodIdentity]) -> None:
+        """Has later plans go without pods that were refused.
+
+        Those of chains of moves are refused for what others of the same plan do, mostly: it takes two plans for them.
+        """
+        self._num_refused.update(list(refused))
+        times = _MOST_REFUSALS if self._objective.is_planned_further and self._args.choose_nodes else 1
+        self._kept.update(pod for pod in refused if self._num_refused[pod] >= times)
+
+    def _plan_further(self, targets: PlannedTargets) -> PlanOver | None:
+        """A plan for what is left as things are booked on trial; None where nothing is, or time is over.
+
+        Chains of moves are spoilt by pods that take the room of one of them first: what is left is planned anew then.
+        With `targets`, of groups that were dropped, they are bettered if possible.
+        """
+        if self._budget.is_over or not (self._objective.is_planned_further and self._objective.figure()):
+            return None
+        cluster = self._stated()
+        share = _AGAIN_SHARE if targets else min(_LATER_SHARE, _SHARE_OF_POD_LEFT * self._objective.figure())
+        hint = cluster.assignment_with(targets)
+        return self._solve(cluster, *self._whole(cluster), share, hint, 1), cluster
+
+    def _is_settled(self, found: Sequence[Trial], refused: Mapping[PodIdentity, str]) -> bool:
+        """Whether all is granted that it takes, or plan after plan of those that were `found` was no better."""
+        if not refused and (self.plans[-1].is_optimal or self._is_at_bound(found[-1])):
+            return True
+        values = [(each.figure, each.cost) for each in found]
+        earlier, latest = values[:-_MOST_PLANS_IN_VAIN], values[-_MOST_PLANS_IN_VAIN:]
+        return bool(earlier) and min(latest) >= min(earlier)
+
+    def _is_at_bound(self, trial: Trial) -> bool:
+        """Whether it is at the bound; of chains of moves also the next plan may need fewer evictions."""
+        if self._objective.is_planned_further:
+            return (trial.figure, trial.cost) <= self.bound
+        return trial.figure <= self.bound[0]
+
+    def _stated(self) -> ClusterProblem:
+        """The cluster as it is with everything that is booked, without the pods that were refused."""
+        args, handle, by_gpu = self._args, self._handle, self._objective.tells_gpus_apart
+        cluster = cluster_problem(
+            handle.view,
+            handle.evictor,
+            self._nodes,
+            counts=self._objective.counts_pod,
+            pending=self._objective.pending(),
+            kept=self._kept,
+            most=None if args.max_evictions is None else args.max_evictions - handle.evictor.num_leaving,
+            cost_of=partial(
+                disruption_costs,
+                weights=args.disruption_cost,
+                view=handle.view,
+                now=handle.now,
+                ends_owner=handle.evictor.prover().ends_owner,
+            ),
+            looks_at_devices=not by_gpu,
+        )
+        return with_gpus(cluster, handle.evictor.prover().openings()) if by_gpu else cluster
+
+    def _limits(self) -> Limits:
+        """Of all plans together, and of trying them out."""
+        most_seconds, seconds = self._handle.search.most_seconds(), self._args.time_limit.total_seconds()
+        return Limits(seconds if most_seconds is None else min(seconds, most_seconds), self._args.work_limit or None)
+
+    def _note(self, progress: Progress) -> None:
+        """Of plans that are not tried out, before any other is."""
+        if not self.trials:
+            self._on_progress(*self._objective.shown(progress.value), self.seconds)
+
+    def _solve(
+        self,
+        cluster: ClusterProblem,
+        problem: Problem,
+        objective: Objective,
+        share: float,
+        hint: Ints | None,
+        num_workers: int,
+    ) -> Plan:
+        """The best plan found in that share of the limits, each of another seed."""
+        seed, is_cancelled = self._args.seed + max(len(self.plans), len(self.trials)), self._handle.search.is_cancelled
+        promising = problem if self._args.choose_nodes else self._objective.promising(cluster, problem)
+        share_of_schedule = share * self._objective.scheduled_share
+        plan = solve(
+            promising,
+            objective,
+            self._budget.share(share - share_of_schedule),
+            seed=seed,
+            num_workers=num_workers,
+            hint=hint,
+            may_bounce=False,
+            is_cancelled=is_cancelled,
+            on_progress=self._note,
+        )
+        self._budget.spend(plan.work)
+        if promising is not problem:
+            plan = dataclasses.replace(plan, bound=objective.prepare(problem).bound())
+        if not share_of_schedule:
+            return plan
+        budget = self._budget.part(self._budget.share(share_of_schedule), is_cancelled)
+        return self._objective.scheduled(plan, cluster, budget, seed)
+
+
+def _still_refused(whole: Trial, bettered: Trial) -> Mapping[PodIdentity, str]:
+    """What was refused of a whole plan and does not leave in the better one either: the next plan would repeat it."""
+    leaving = {identity_of(pod) for group in bettered.groups for pod in group.pods}
+    return {pod: text for pod, text in whole.refused.items() if pod not in leaving}
+
+
+def _to_drop(trial: Trial, rng: np.random.Generator) -> set[int]:
+    """Some of the trial's groups, those of many evictions more often."""
+    if not trial.groups:
+        return set()
+    number = int(rng.integers(1, max(2, len(trial.groups) // 3) + 1))
+    weight = np.array([len(group.pods) for group in trial.groups], dtype=np.float64)
+    number = min(number, len(weight))
+    return set(rng.choice(len(weight), size=number, replace=False, p=weight / weight.sum()).tolist())

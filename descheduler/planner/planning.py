@@ -1,0 +1,217 @@
+"""One objective over a cluster: what is asked for of the best plan that was found, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted, counted_about
+from descheduler.plan.goals import Goal, Level, PendingPod
+from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.args import MigrationPlannerArgs
+from descheduler.planner.asking import Group
+from descheduler.planner.last_plan import PlannedTargets
+from descheduler.planner.move_waves import MoveWaves
+from descheduler.planner.objectives.cluster_objective import ClusterObjective
+from descheduler.planner.plan_search import PlanSearch
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.problem.disruption_cost import ORDINARY
+from descheduler.planner.trials import Trial, Trials
+from descheduler.planner.unmovable_pods import why_none_can_leave
+
+__all__ = ["Planning"]
+
+
+class Planning:
+    """What comes of one objective in one run; `last` is what the run before planned for it."""
+
+    def __init__(
+        self,
+        objective: ClusterObjective,
+        args: MigrationPlannerArgs,
+        handle: StrategyHandle,
+        nodes: Sequence[Node],
+        last: PlannedTargets,
+    ) -> None:
+        self._objective = objective
+        self._args = args
+        self._handle = handle
+        self._evictor = handle.evictor
+        self._nodes = nodes
+        self._last = last
+        self._cluster: ClusterProblem
+        self._best_left_gain = 0.0
+        self._least_evictions = 0
+        self._none_can_leave = ""
+        self._why_left = ""
+        self._waiting: Sequence[Pod] = ()
+        self._asked: set[PodIdentity] = set()
+        self._against: dict[PodIdentity, str] = {}
+        self._before = objective.figure()
+        self.num_pods = sum(len(handle.view.active_pods_on(node.name)) for node in nodes)
+        self.goal = self._nothing()
+        self.targets: PlannedTargets = {}
+        """Where its replacements are expected."""
+
+    @property
+    def num_asked(self) -> int:
+        """How many pods the plan moves."""
+        return len(self._asked)
+
+    def run(self) -> None:
+        """Plans and asks; nothing, where nothing is to be done."""
+        if self._objective.nothing_to_do():
+            return
+        self._handle.search.note(f"{self._objective.name}: {self._objective.text_of(self._before)}")
+        self._waiting = self._objective.pending()
+        search = PlanSearch(
+            self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
+        )
+        self._least_evictions = search.least_evictions()
+        self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
+        search.run(self._last)
+        self._against = self._refused_in(search)
+        self._handle.search.note("")
+        self._cluster = search.best.cluster
+        trials = search.trials_over(self._cluster)
+        good = self._chosen(search.best, trials)
+        self._asked = {identity_of(pod) for group in good for pod in group.pods}
+        waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
+        num_before = self._evictor.num_leaving
+        granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
+        self.targets = waves.targets
+        self.goal = self._reached(search, granted, self._evictor.num_leaving - num_before)
+
+    def _refused_in(self, search: PlanSearch) -> dict[PodIdentity, str]:
+        """What was said against pods of plans; where more might be reached, also of plans that were bettered since."""
+        is_reached = search.best.figure <= search.bound[0]
+        bettered = {} if is_reached else {uid: text for trial in search.trials for uid, text in trial.refused.items()}
+        return {**bettered, **search.against}
+
+    def _chosen(self, best: Trial, trials: Trials) -> Sequence[Group]:
+        """The groups whose moves gain enough for what they disrupt; none where no plan gains anything."""
+        poor, groups = self._poor(best), best.groups if best.figure < self._before else ()
+        good = [group for group in groups if not any(identity_of(pod) in poor for pod in group.pods)]
+        moves = [move for group in good for move in group.moves]
+        for group in good:  # its sentences are about the groups that it made last
+            self._objective.groups(group.moves)
+        is_whole = len(moves) == len(best.plan.moves) and not best.has_in_vain
+        return good if is_whole else trials.useful(good)
+
+    def why_not(self, pod: Pod) -> str:
+        """Why the plan leaves `pod` where it is; empty for one that it moves."""
+        if identity_of(pod) in self._asked:
+            return ""
+        return self._against.get(identity_of(pod)) or self._objective.why_not(pod)
+
+    def room_made(self, pod: Pod) -> str:
+        """Where the plan makes room for `pod`, which is pending; empty where it makes none for it."""
+        node = next((each.node for each in self.goal.pending_pods if identity_of(each.pod) == identity_of(pod)), "")
+        return f"evictions of other pods make room for the pod on {node}" if node else ""
+
+    def why_no_room(self, pod: Pod) -> str:
+        """Why the plan makes no room for `pod`, which is pending; empty where it is not for such pods."""
+        if identity_of(pod) in map(identity_of, self._waiting):
+            (level,) = self.goal.levels
+            change = f"{self._objective.text_of(level.before)} → {level.after:,}"
+            return f"makes no room for the pod ({change}; {self._why_left})"
+        return self._objective.why_no_room(pod)
+
+    def why_unselected(self, pod: Pod) -> str:
+        """Why the objective, which is for pending pods, is not for `pod`; empty for other objectives."""
+        return self._objective.why_unselected(pod)
+
+    def _note(self, figure: int, cost: int, seconds: float) -> None:
+        """Tells whoever looks on of the best plan so far."""
+        least = f" (at least {self._least_evictions})" if self._least_evictions else ""
+        text = f"{self._objective.text_of(figure)}, {_evictions_worth(cost)}{least}"
+        self._handle.search.note(f"{self._objective.name}: {text}, {seconds:.0f} s")
+
+    def _poor(self, trial: Trial) -> dict[PodIdentity, str]:
+        """What is said against pods, whose moves gain too little for what they disrupt."""
+        least, found = self._args.min_gain_per_disruption, dict[PodIdentity, str]()
+        moves = [move for group in trial.groups for move in group.moves]
+        for part in self._objective.parts(trial.cluster, moves) if least else ():
+            cost = int(trial.cluster.problem.cost[[move.pod for move in part.moves]].sum())
+            gain = part.gain * ORDINARY / cost
+            if gain < least:
+                self._best_left_gain = max(self._best_left_gain, gain)
+                text = (
+                    f"its part of the plan gains {gain:.2g} for an eviction, less than minGainPerDisruption"
+                    f" ({least:g}): {_evictions_worth(cost)} for {counted_about(part.gain, self._objective.noun)}"
+                )
+                found.update((identity_of(pod), text) for pod in part.pods)
+        return found
+
+    def _nothing(self) -> Goal:
+        level = self._level(self._before, self._before)
+        return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
+
+    def _level(self, after: int, bound: int) -> Level:
+        return Level(self._objective.counts, self._before, after, bound, self._objective.scale)
+
+    def _reached(self, search: PlanSearch, granted: Sequence[Pod], num_evictions: int) -> Goal:
+        """What came of it, beside the bounds; `num_evictions` are those of `granted` and of pods that come along."""
+        after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
+        figure_bound, cost_bound = bound = search.bound
+        evictions_bound = self._least_evictions
+        sentence = f"{self._objective.change(self._before, after)}, {counted(num_evictions, 'eviction')}"
+        if after:
+            self._why_left = self._left_text(is_proven=after <= figure_bound)
+            if not (num_evictions or self._none_can_leave or self._best_left_gain):
+                self._why_left = self._with_obstacles(self._why_left)
+            sentence += f"; {self._why_left}"
+        elif granted and evictions_bound:
+            sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
+        sentence = "; ".join((sentence, *self._objective.remarks()))
+        return Goal(
+            self._objective.name,
+            (self._level(after, figure_bound),),
+            num_evictions,
+            evictions_bound,
+            cost,
+            cost_bound,
+            "optimal" if (after, cost) <= bound else "feasible",
+            search.seconds,
+            search.work,
+            sentence,
+            self._pending_pods(),
+        )
+
+    def _pending_pods(self) -> tuple[PendingPod, ...]:
+        """The pods that were looked for room, as things are booked."""
+        nodes = (
+            {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()} if self._waiting else {}
+        )
+        return tuple(PendingPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
+
+    def _left_text(self, *, is_proven: bool) -> str:
+        """Why some are left; `is_proven` tells that no plan leaves fewer."""
+        if self._none_can_leave:
+            return self._none_can_leave
+        if is_proven:
+            return "no plan within the limits leaves fewer"
+        most = self._args.max_evictions
+        if most is not None and self._evictor.num_leaving >= most:
+            return f"maxEvictions ({most:,}) reached"
+        if not self._best_left_gain:
+            hint = self._objective.hint
+            is_of_use = self._objective.leaves_out_returning or any(hint in text for text in self._against.values())
+            return f"{self._objective.shortfall()}; {hint}" if hint and is_of_use else self._objective.shortfall()
+        least = self._args.min_gain_per_disruption
+        best = self._best_left_gain
+        return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
+
+
+    def _with_obstacles(self, why_left: str) -> str:
+        """The text of a plan that moves nothing, with what is in the way unless a hint says that already."""
+        hint = self._objective.hint
+        text = "" if hint and hint in why_left else self._objective.obstacles(self._against)
+        return f"{why_left}; {text}" if text else why_left
+
+
+def _evictions_worth(cost: int) -> str:
+    """Such as `3 evictions`, or `3.5 evictions` where some are dearer than others."""
+    return counted_about(round(cost / ORDINARY, 1), "eviction")

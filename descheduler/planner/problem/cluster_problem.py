@@ -1,0 +1,227 @@
+"""The cluster as arrays: which pods may be moved, to which nodes, and at what cost; rules have modules of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.optimizer.arrays import PENDING, Bools, Ints
+from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.problem import Problem, make_problem
+from descheduler.placement.landings.openings import Openings
+from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.problem.anti_affinity_rules import anti_affinity_rules
+from descheduler.planner.problem.move_limits import move_limits
+from descheduler.planner.problem.pod_needs import needs_of
+from descheduler.planner.problem.spread_rules import spread_rules
+
+__all__ = ["ClusterProblem", "cluster_problem"]
+
+
+class ClusterProblem:
+    """`problem` over `pods` and `nodes`, whose places in these are the indices of its arrays.
+
+    A node whose devices are told apart is there with each choice of them, several times under its name.
+    `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request, without what Reservations hold.
+    """
+
+    def __init__(
+        self, problem: Problem, pods: Sequence[Pod], nodes: Sequence[str], resources: Sequence[str], allocatable: Ints
+    ) -> None:
+        self.problem = problem
+        self.pods = tuple(pods)
+        self.nodes = tuple(nodes)
+        self.resources = tuple(resources)
+        self.allocatable = allocatable
+
+    def cost_of(self, pod: Pod) -> int:
+        """What the eviction of one of `pods` costs. Raises KeyError for others."""
+        return int(self.problem.cost[self.number_of(pod)])
+
+    def number_of(self, pod: Pod) -> int:
+        """The index of one of `pods` in the arrays. Raises KeyError for others."""
+        return self._numbers[identity_of(pod)]
+
+    def assignment_with(self, targets: Mapping[str, str]) -> Ints | None:
+        """int64[P]: as it is, but with movable pods on the nodes that `targets` has for their UIDs.
+
+        None where that changes nothing.
+        """
+        by_uid = {pod.uid: number for number, pod in enumerate(self.pods)}
+        placement = Placement(self.problem)
+        for uid, node in targets.items():
+            number = by_uid.get(uid, -1)
+            if number >= 0 and self.problem.evictable[number]:
+                self._place(placement, number, self.places_of(number, node))
+        return None if np.array_equal(placement.at, self.problem.assignment) else placement.at
+
+    @staticmethod
+    def _place(placement: Placement, number: int, places: Sequence[int]) -> None:
+        """Puts the pod on the first of its places that has room, else on the first."""
+        if places:
+            is_open = placement.open_moves(np.array([number]), np.array(places))[0]
+            placement.move(number, places[int(np.argmax(is_open))])
+
+    def places_of(self, number: int, node: str) -> Sequence[int]:
+        """The problem's nodes with that name that are allowed to the pod `number`, whether they have room or not.
+
+        One, or several where its devices are told apart; none for a node that is not one of the problem's.
+        """
+        places = self._places.get(node, [])
+        if len(places) < 2:
+            return places
+        is_allowed = self.problem.allowed[self.problem.pod_class[number]]
+        return [place for place in places if is_allowed[place]]
+
+    @cached_property
+    def _places(self) -> Mapping[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, name in enumerate(self.nodes):
+            found.setdefault(name, []).append(number)
+        return found
+
+    @cached_property
+    def _numbers(self) -> Mapping[PodIdentity, int]:
+        return {identity_of(pod): number for number, pod in enumerate(self.pods)}
+
+    @property
+    def held(self) -> Ints:
+        """int64[N, R]: what is taken by other things than pods."""
+        return self.allocatable - self.problem.capacity
+
+
+def cluster_problem(
+    view: ClusterView,
+    evictor: PluginEvictor,
+    nodes: Sequence[Node],
+    *,
+    counts: Callable[[Pod], bool] = lambda pod: True,
+    pending: Sequence[Pod] = (),
+    kept: Iterable[PodIdentity] = (),
+    most: int | None = None,
+    cost_of: Callable[[Sequence[Pod]], Ints] | None = None,
+    looks_at_devices: bool = True,
+) -> ClusterProblem:
+    """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
+
+    counts:  whether a pod is one of the problem's; what the others take comes off the capacity.
+    pending: pods without a node, which are placed too.
+    kept:    pods that stay, beside those that the filters of the profile do not let go, and those whose replacement
+             lands nowhere for certain.
+    most:    evictions at most.
+    cost_of: int64[P], what the evictions of pods cost; None: 1 each.
+    looks_at_devices: otherwise nodes are open to pods whatever is left of their devices.
+
+    Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
+    leave; everything else that stands between pods counts as it is now.
+    """
+    openings = evictor.prover().openings()
+    columns = np.array([openings.place_of(node.name) for node in nodes], dtype=np.int64)
+    placed = [pod for pod in _still_there(view, evictor, nodes) if counts(pod)]
+    pods = [*placed, *pending]
+    assignment = _assignment(placed, len(pending), nodes)
+    # Needs come first: they make rows for resources that no node has.
+    need = needs_of(pods, openings)
+    allocatable = openings.capacity[:, columns].T
+    held = _held_by_others(openings.taken[:, columns].T, need, assignment)
+    classes = _Classes(openings, columns, looks_at_devices=looks_at_devices)
+    stay = frozenset(kept)
+    rows = [_row(pod, evictor, view, classes, stay) for pod in placed]
+    rows += [classes.row_of_pending(pod, pending) for pod in pending]
+    problem = make_problem(
+        # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
+        np.minimum(need, allocatable.max(axis=0, initial=0) + 1),
+        np.maximum(allocatable - held, 0),
+        assignment,
+        evictable=np.array([row is not None for row in rows], dtype=bool),
+        cost=None if cost_of is None else cost_of(pods),
+        pod_class=np.array([row or 0 for row in rows], dtype=np.int64),
+        allowed=classes.allowed,
+        rules=[
+            *anti_affinity_rules(pods, nodes),
+            *spread_rules(pods, nodes),
+            *move_limits(pods, len(placed), evictor.allowances(), most),
+        ],
+    )
+    return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)
+
+
+def _assignment(placed: Sequence[Pod], num_pending: int, nodes: Sequence[Node]) -> Ints:
+    """int64[P]: the node of each placed pod, by its place in `nodes`, and those of the pending ones after them."""
+    place = {node.name: number for number, node in enumerate(nodes)}
+    return np.array([place[pod.node_name] for pod in placed] + [PENDING] * num_pending, dtype=np.int64)
+
+
+def _held_by_others(taken: Ints, need: Ints, assignment: Ints) -> Ints:
+    """int64[N, R]: what of `taken` (int64[N, R]) the problem's pods do not take."""
+    used = np.zeros_like(taken)
+    placed = assignment != PENDING
+    np.add.at(used, assignment[placed], need[placed])
+    held: Ints = np.maximum(taken - used, 0)
+    return held
+
+
+def _still_there(view: ClusterView, evictor: PluginEvictor, nodes: Sequence[Node]) -> Iterator[Pod]:
+    """The pods of `nodes` that nothing has evicted.
+
+    Where moves take no effect in the view of strategies, it still lists what this cycle has evicted; it always lists
+    what earlier rounds have.
+    """
+    for pod in (pod for node in nodes for pod in view.active_pods_on(node.name)):
+        if not (evictor.has_booked(pod) or view.prior_moves.have_taken(pod)):
+            yield pod
+
+
+def _row(
+    pod: Pod, evictor: PluginEvictor, view: ClusterView, classes: _Classes, kept: frozenset[PodIdentity]
+) -> int | None:
+    """The class of a pod that may be moved; None for one that stays."""
+    if identity_of(pod) in kept or view.is_arrival(pod) or pod.is_terminating:
+        return None
+    if not evictor.filter(pod).is_accepted or not evictor.pre_eviction_filter(pod).is_accepted:
+        return None
+    return classes.row(pod)
+
+
+class _Classes:
+    """The rows of `allowed`: pods that the same nodes are open to share one. Row 0 is open nowhere."""
+
+    def __init__(self, openings: Openings, columns: Ints, *, looks_at_devices: bool) -> None:
+        self._openings = openings
+        self._looks_at_devices = looks_at_devices
+        self._columns = columns
+        self._rows: dict[bytes, int] = {}
+        self._known: dict[int, tuple[Bools, int]] = {}
+        """By id of a mask, which lives as long as it is known here: the id of one that is gone is given to others."""
+        self._masks: list[Bools] = [np.zeros(len(columns), dtype=bool)]
+
+    @property
+    def allowed(self) -> Bools:
+        """bool[K, N]."""
+        return np.array(self._masks)
+
+    def row(self, pod: Pod) -> int | None:
+        """The row of a pod; None for one whose replacement lands nowhere for certain."""
+        return self._row_of(self._openings.open_to(pod, looks_at_devices=self._looks_at_devices))
+
+    def row_of_pending(self, pod: Pod, others: Sequence[Pod]) -> int | None:
+        """The row of a pending pod, which may be placed together with `others`; None where no move helps it."""
+        return self._row_of(self._openings.open_to_pending(pod, others))
+
+    def _row_of(self, mask: Bools | None) -> int | None:
+        if mask is None:
+            return None
+        if id(mask) not in self._known:
+            found = mask[self._columns]
+            key = found.tobytes()
+            if key not in self._rows:
+                self._rows[key] = len(self._masks)
+                self._masks.append(found)
+            self._known[id(mask)] = mask, self._rows[key]
+        return self._known[id(mask)][1]

@@ -1,0 +1,66 @@
+"""A policy that only makes room: the protections and limits of another one, with MigrationPlanner to select pods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
+from descheduler.planner.args import PENDING_PODS, MakeRoomArgs, MigrationPlannerArgs, PlannerObjective
+from descheduler.policy.types import PluginConfig, Policy, Profile
+
+__all__ = ["BUILT_IN", "room_policy", "scheduler_of"]
+
+_PLANNER = "MigrationPlanner"
+
+BUILT_IN = {
+    "apiVersion": "descheduler/v1alpha2",
+    "kind": "DeschedulerPolicy",
+    "profiles": [
+        {
+            "name": "make-room",
+            "pluginConfig": [
+                {"name": "DefaultEvictor", "args": {"nodeFit": False}},
+                {"name": _PLANNER, "args": {"objectives": [{"makeRoom": {}}]}},
+                {"name": "PlacementVerification"},
+            ],
+            "plugins": {
+                "balance": {"enabled": [_PLANNER]},
+                "preevictionfilter": {"enabled": ["PlacementVerification"]},
+            },
+        }
+    ],
+}
+"""The policy whose protections and limits hold where none is given."""
+
+
+def room_policy(policy: Policy, pods: Sequence[str]) -> Policy:
+    """`policy` with MigrationPlanner as the only plugin that selects pods, in every profile.
+
+    It makes room for `pods`, as `namespace/name`, or for all pending ones where there are none. Its other arguments, if
+    a profile has it already, stay.
+    """
+    objective = PlannerObjective(make_room=MakeRoomArgs(pods=tuple(pods) or PENDING_PODS))
+    return replace(policy, profiles=tuple(_profile(profile, objective) for profile in policy.profiles))
+
+
+def scheduler_of(policy: Policy) -> str:
+    """The name of the scheduler that `policy` verifies landings with, the first where there are several.
+
+    Raises PolicyError for a scheduler's configuration that makes no sense.
+    """
+    from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_SCHEDULER_NAME
+
+    found = (settings for _, settings in scheduling_by_profile(policy, None) if settings is not None)
+    configurations = (settings.configuration for settings in found if settings.configuration is not None)
+    first = next(configurations, None)
+    return DEFAULT_SCHEDULER_NAME if first is None else first.profiles[0].scheduler_name
+
+
+def _profile(profile: Profile, objective: PlannerObjective) -> Profile:
+    known = profile.args.get(_PLANNER)
+    args = known if isinstance(known, MigrationPlannerArgs) else MigrationPlannerArgs()
+    others = (config for config in profile.plugin_configs if config.name != _PLANNER)
+    planner = PluginConfig(_PLANNER, replace(args, objectives=(objective,)))
+    return replace(profile, plugin_configs=(*others, planner), deschedule=(), balance=(_PLANNER,))

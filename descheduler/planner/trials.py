@@ -1,0 +1,243 @@
+"""Tries plans out: what is granted of them, in which order of asking, and what stands against the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.held_room import HeldRoom
+from descheduler.optimizer.arrays import PENDING
+from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.moves_left import MovesLeft
+from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.solving import Plan
+from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.asking import Asking, Group
+from descheduler.planner.last_plan import PlannedTargets
+from descheduler.planner.objectives.cluster_objective import ClusterObjective
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+
+__all__ = ["Trial", "Trials"]
+
+_FEWEST_ORDERS, _MOST_ORDERS, _ASKED_IN_ALL = 8, 100, 6000
+"""In how many orders a plan is tried out, as many as ask for that many groups in all."""
+_WORK_OF_ASKING = 5e-4
+"""What one question is worth of a search's work."""
+
+
+PlanOver = tuple[Plan, ClusterProblem]
+"""A plan, and the cluster that its numbers are of."""
+
+
+class Trial(NamedTuple):
+    """What comes of a plan over `cluster` once `groups` are granted on trial, and whether some leave in vain then.
+
+    `refused` says of pods of the plan why they stay.
+    """
+
+    figure: int
+    cost: int
+    plan: Plan
+    cluster: ClusterProblem
+    groups: Sequence[Group]
+    has_in_vain: bool
+    refused: Mapping[PodIdentity, str]
+
+
+class Trials:
+    """Tries plans over `cluster` out.
+
+    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan. No more than `most` pods leave in
+    the name of the plugin. `plan_further` has one more plan
+    for what is left as things are booked on trial, if there is any.
+    """
+
+    def __init__(
+        self,
+        objective: ClusterObjective,
+        evictor: PluginEvictor,
+        cluster: ClusterProblem,
+        *,
+        chooses_nodes: bool,
+        most: int | None = None,
+        plan_further: Callable[[PlannedTargets], PlanOver | None] = lambda targets: None,
+    ) -> None:
+        self._objective = objective
+        self._evictor = evictor
+        self._cluster = cluster
+        self._chooses_nodes = chooses_nodes
+        self._plan_further = plan_further
+        self.asking = Asking(objective, evictor, cluster, most)
+
+    def groups(self, plan: Plan) -> list[Group]:
+        """What of `plan` is asked for together, in its order; moves of pending pods alone ask for nothing."""
+        groups = (Group(moves, self._cluster, self._rooms(moves)) for moves in self._objective.groups(plan.moves))
+        return [group for group in groups if group.pods]
+
+    def _rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[HeldRoom, ...]] | None:
+        """Room that is held for pods of a group, where the plan chooses nodes."""
+        return self._objective.rooms(moves) if self._chooses_nodes else None
+
+    def tried(self, plan: Plan, budget: Budget) -> Trial:
+        """What comes of asking for the groups of `plan`.
+
+        The largest pods are asked for first, and in the next try what was refused: the scheduler has more nodes for
+        what it places early. Where that leads nowhere, it is begun once more, with the plan's own order and then with
+        others, until `budget` is over.
+        """
+        groups = self.groups(plan)
+        if self._objective.is_in_bundles:
+            return self._tried_in_order(plan, groups)
+        order: Sequence[Group] = sorted(groups, key=self._size, reverse=True)
+        others = _orders(groups)
+        tries: list[Trial] = []
+        for _ in range(_num_orders(len(groups))):
+            trial = self._tried_in_order(plan, order)
+            budget.spend(_WORK_OF_ASKING * len(groups))
+            leads_on = all(trial.refused.keys() != known.refused.keys() for known in tries)
+            tries.append(trial)
+            if not trial.refused or budget.is_over:
+                break
+            order = sorted(order, key=partial(_is_granted, trial.refused)) if leads_on else next(others)
+        return min(tries, key=lambda trial: (trial.figure, trial.cost, len(trial.refused)))
+
+    def _size(self, group: Group) -> float:
+        """What the largest pod needs of its node, as a share of the resource that it needs most of."""
+        pods, nodes = np.array([(move.pod, move.source) for move in group.moves if move.source != PENDING]).T
+        share = self._cluster.problem.need[pods] / np.maximum(self._cluster.allocatable[nodes], 1)
+        return float(share.max())
+
+    def replanned(self, trial: Trial, dropped: Container[int]) -> Trial:
+        """What comes of a trial over the same cluster when some of its groups are planned again, from there on."""
+        kept, left = list[Group](), dict[str, str]()
+        for number, group in enumerate(trial.groups):
+            if number in dropped:
+                left |= self._targets(group)
+            else:
+                kept.append(group)
+        return self._tried_in_order(trial.plan, kept, left)
+
+    def _targets(self, group: Group) -> dict[str, str]:
+        return {self._cluster.pods[move.pod].uid: self._cluster.nodes[move.target] for move in group.moves}
+
+    def _tried_in_order(self, plan: Plan, groups: Sequence[Group], left: PlannedTargets | None = None) -> Trial:
+        """The same in this order.
+
+        What is refused is asked for again once others have left: it may land where these were. Where that does not
+        help, a group is given up that keeps others from being granted, and replaced by what does as well. What is left
+        is planned further, from where the targets of `left` have it if that is given.
+        """
+        granted, refused = list[Group](), dict[PodIdentity, str]()
+        with self._evictor.what_if():
+            num_granted = -1
+            while num_granted < len(granted):
+                num_granted = len(granted)
+                self._ask_all(groups, granted, refused)
+                groups = self._further_groups(left or {}) if refused or left else ()
+                if not groups:
+                    break
+            cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
+            objections = self._objective.objections()
+            good = [group for group in granted if objections.keys().isdisjoint(identity_of(pod) for pod in group.pods)]
+            in_vain = any(self._objective.is_in_vain(pod) for group in good for pod in group.pods)
+            refused = {**objections, **refused}
+            return Trial(self._objective.figure(), cost, plan, self._cluster, good, in_vain, refused)
+
+    def _ask_all(self, groups: Sequence[Group], granted: list[Group], refused: dict[PodIdentity, str]) -> None:
+        """Asks for all of `groups` until those that are left are refused for good; adds to `granted` and `refused`."""
+        waiting = list(groups)
+        while waiting:
+            answers = [(group, self.asking.against(group)) for group in waiting]
+            granted += (group for group, against in answers if not against)
+            waiting = [group for group, against in answers if against]
+            if len(waiting) == len(answers):
+                given_up = self._given_up(waiting)
+                refused |= {
+                    uid: text for group, against in answers if group in given_up for uid, text in against.items()
+                }
+                waiting = [group for group in waiting if group not in given_up]
+                waiting += self._substitutes(given_up, [*granted, *waiting], refused)
+
+    def _further_groups(self, left: PlannedTargets) -> list[Group]:
+        """What one more plan moves, for what is left as things are booked; it may be there that was not before."""
+        found = self._plan_further(left)
+        if found is None:
+            return []
+        plan, cluster = found
+        chains = [(moves, self._rooms(moves)) for moves in self._objective.groups(plan.moves)]
+        self._objective.stated_over(self._cluster)
+        groups = []
+        for moves, rooms in chains:
+            here = {move: self._renumbered(move, cluster) for move in moves}
+            known = {move: each for move, each in here.items() if each is not None}
+            if len(known) == len(moves):
+                of_known = None if rooms is None else {known[move]: found for move, found in rooms.items()}
+                groups.append(Group(list(known.values()), self._cluster, of_known))
+        return [group for group in groups if group.pods]
+
+    def _renumbered(self, move: Move, cluster: ClusterProblem) -> Move | None:
+        """A move over `cluster`, which is of a later moment, by the numbers of the one that plans are over.
+
+        None where that had no such place for the pod.
+        """
+        number = self._cluster.number_of(cluster.pods[move.pod])
+        places = self._cluster.places_of(number, cluster.nodes[move.target])
+        return Move(number, int(self._cluster.problem.assignment[number]), places[0]) if places else None
+
+    def _given_up(self, waiting: Sequence[Group]) -> Sequence[Group]:
+        """Those of `waiting`, all of which are refused, that are not asked for again."""
+        hindering = self._objective.give_up([group.moves for group in waiting])
+        return waiting if hindering is None else [waiting[hindering]]
+
+    def _substitutes(
+        self, given_up: Sequence[Group], others: Sequence[Group], refused: Mapping[PodIdentity, str]
+    ) -> list[Group]:
+        """What is asked for instead of what was given up: neither pods of `others` nor such as were refused.
+
+        Their parts where the plan chooses the nodes, of which it has none for others.
+        """
+        if self._chooses_nodes:
+            parts = (part for group in given_up for part in self._objective.split(group.moves))
+            return [Group(moves, self._cluster, self._rooms(moves)) for moves in parts]
+        pods, problem = self._cluster.pods, self._cluster.problem
+        taken = {move.pod for group in others for move in group.moves}
+        found = self._objective.substitutes(
+            [move for group in given_up for move in group.moves],
+            lambda pod: bool(problem.evictable[pod]) and pod not in taken and identity_of(pods[pod]) not in refused,
+        )
+        left = MovesLeft(problem, np.array(sorted(taken), dtype=np.int64))
+        allowed = (moves for moves in found if left.take(np.array([move.pod for move in moves])))
+        return [Group([move], self._cluster, rooms=None) for moves in allowed for move in moves]
+
+    def useful(self, groups: Sequence[Group]) -> Sequence[Group]:
+        """`groups` without those that are refused, and those that would leave in vain for want of others.
+
+        What is refused leaves no trace: without it the others are granted as they were.
+        """
+        while True:
+            with self._evictor.what_if():
+                granted = [group for group in groups if not self.asking.against(group)]
+                useful = [group for group in granted if not any(map(self._objective.is_in_vain, group.pods))]
+            if len(useful) == len(granted):
+                return granted
+            groups = useful
+
+
+def _orders(groups: Sequence[Group]) -> Iterator[Sequence[Group]]:
+    """The given one, and random ones without end, the same in each run."""
+    yield groups
+    rng = np.random.default_rng(len(groups))
+    while True:
+        yield [groups[place] for place in rng.permutation(len(groups))]
+
+
+def _num_orders(num_groups: int) -> int:
+    return min(max(_ASKED_IN_ALL // max(num_groups, 1), _FEWEST_ORDERS), _MOST_ORDERS)
+
+
+def _is_granted(refused: Mapping[PodIdentity, str], group: Group) -> bool:
+    return refused.keys().isdisjoint(map(identity_of, group.pods))

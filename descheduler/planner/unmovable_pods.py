@@ -1,0 +1,34 @@
+"""Why a plan moves nothing where none of the pods can be evicted, whatever its objective is."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.verdict import Verdict
+from descheduler.optimizer.arrays import PENDING
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+
+__all__ = ["why_none_can_leave"]
+
+
+def why_none_can_leave(cluster: ClusterProblem, evictor: PluginEvictor) -> str:
+    """A sentence with the reason that the filters have most often; empty where they let some pod go."""
+    problem = cluster.problem
+    is_placed = problem.assignment != PENDING
+    pods = [pod for pod, placed in zip(cluster.pods, is_placed.tolist(), strict=True) if placed]
+    if not pods or (problem.evictable & is_placed).any():
+        return ""
+    refused = [(pod, verdict) for pod in pods if not (verdict := _verdict(pod, evictor)).is_accepted]
+    if not refused:
+        return ""
+    ((reason, number),) = Counter(verdict.reason for _, verdict in refused).most_common(1)
+    pod, verdict = next(each for each in refused if each[1].reason is reason)
+    return f"0 of {counted(len(pods), 'pod')} can be evicted ({number:,} like pod {pod.key}: {verdict.message})"
+
+
+def _verdict(pod: Pod, evictor: PluginEvictor) -> Verdict:
+    verdict = evictor.filter(pod)
+    return verdict if not verdict.is_accepted else evictor.pre_eviction_filter(pod)

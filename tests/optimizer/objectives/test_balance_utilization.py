@@ -1,0 +1,98 @@
+"""Balancing under limits on moves: nodes that take the fewest moves are relieved."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.optimizer import BalanceUtilization, Limits, MoveLimit, Plan, Problem, make_problem, solve
+
+
+def three_hot_nodes(*limits: MoveLimit, cost: list[int] | None = None) -> Problem:
+    """Nodes 0, 1 and 2 hold 10 of 10 in pods of 1, 2 and 3, so that 3, 2 and 1 of them have to leave for node 3."""
+    sizes = [1] * 10 + [2] * 5 + [3, 3, 3, 1]
+    nodes = [0] * 10 + [1] * 5 + [2] * 4
+    return make_problem([[size] for size in sizes], [[10]] * 3 + [[40]], nodes, rules=limits, cost=cost)
+
+
+def total(most: int, pods: int = 19) -> MoveLimit:
+    return MoveLimit(np.zeros(pods, np.int64), np.array([most]))
+
+
+def balanced(problem: Problem) -> Plan:
+    ceiling = np.array([[7], [7], [7], [30]])
+    return solve(problem, BalanceUtilization(ceiling), Limits(work=2.0))
+
+
+def test_without_limits_all_are_relieved() -> None:
+    plan = balanced(three_hot_nodes())
+
+    assert plan.value == plan.bound == (0, 6)
+
+
+def test_a_limit_goes_to_the_nodes_that_take_the_fewest_moves() -> None:
+    plan = balanced(three_hot_nodes(total(3)))
+
+    assert plan.value == plan.bound == (1, 3)
+    assert {move.source for move in plan.moves} == {1, 2}
+
+
+def test_bound_says_that_no_node_can_be_relieved_within_the_limits_of_each() -> None:
+    """Two pods a node at most: node 0 needs three."""
+    by_node = MoveLimit(np.array([0] * 10 + [1] * 5 + [2] * 4), np.array([2, 2, 2]))
+
+    plan = balanced(three_hot_nodes(by_node))
+
+    assert plan.value == plan.bound == (1, 3)
+
+
+def test_fewest_moves_count_within_a_limit_and_not_the_cheapest() -> None:
+    """The pod of 3 on node 2 that would do alone is dear; the limit is for one move of each node all the same."""
+    cost = [1] * 15 + [9, 9, 9, 1]
+
+    plan = balanced(three_hot_nodes(total(1), cost=cost))
+
+    assert plan.value == (2, 9)
+    assert {move.source for move in plan.moves} == {2}
+
+
+def test_pods_without_another_node_are_in_no_bound() -> None:
+    """Both pods of 4 may run on node 0 alone, so the two of 2 have to leave; only one of 4 is the cheapest cover."""
+    problem = make_problem(
+        [[4], [4], [2], [2]],
+        [[12], [12]],
+        [0, 0, 0, 0],
+        pod_class=[0, 0, 1, 1],
+        allowed=[[True, False], [True, True]],
+    )
+
+    plan = solve(problem, BalanceUtilization(np.array([[8], [8]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (0, 2)
+
+
+def test_pods_that_are_larger_than_what_stays_elsewhere_leaves_are_in_no_bound() -> None:
+    """Node 1 has room for 3 beside its pinned pod, so the pod of 5 stays and two of 2 leave."""
+    problem = make_problem([[5], [2], [2], [2], [7]], [[12], [10]], [0, 0, 0, 0, 1], evictable=[True] * 4 + [False])
+
+    plan = solve(problem, BalanceUtilization(np.array([[8], [10]])), Limits(work=2.0))
+
+    assert plan.bound == (0, 2)
+
+
+def test_pods_whose_limit_is_used_up_are_in_no_bound() -> None:
+    used_up = MoveLimit(np.array([0, 0, -1, -1]), np.array([0]))
+    problem = make_problem([[4], [4], [2], [2]], [[12], [12]], [0, 0, 0, 0], rules=[used_up])
+
+    plan = solve(problem, BalanceUtilization(np.array([[8], [8]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (0, 2)
+
+
+def test_limits_count_in_total_in_the_bound() -> None:
+    """One workload has a pod of 4 on each of two nodes and may lose one of them: the other node loses two of 2."""
+    workload = MoveLimit(np.array([0, -1, -1, 0, -1, -1]), np.array([1]))
+    problem = make_problem([[4], [2], [2], [4], [2], [2]], [[8], [8], [20]], [0, 0, 0, 1, 1, 1], rules=[workload])
+
+    plan = solve(problem, BalanceUtilization(np.array([[4], [4], [20]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (0, 3)

@@ -1,0 +1,64 @@
+"""Room for pending pods: the first plan is as good as the best order of a greedy, and what room costs at least."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from descheduler.optimizer import Limits, MakeRoom, make_problem, solve
+from descheduler.optimizer.placement import Placement
+from tests.bench.planner.make_room import land_greedily
+from tests.worlds.arrays import make_crowded_world, make_stranded_world
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_first_plan_places_what_the_best_greedy_order_places(seed: int) -> None:
+    problem = make_crowded_world(nodes=24, seed=seed)
+    placement = Placement(problem)
+
+    MakeRoom().prepare(problem).first_plan(placement)
+
+    pending = int((placement.at < 0).sum())
+    assert int((problem.assignment < 0).sum()) - pending >= land_greedily(problem)[0]
+    assert not np.any(placement.free.min(axis=0) < 0)
+
+
+def test_room_costs_at_least_the_pods_that_must_leave() -> None:
+    """Each of two nodes has 1 free: one of 3 has to leave the first for a pod of 4, two of 2 the second."""
+    problem = make_problem(
+        need=[[3], [2], [2], [2], [4], [4]],
+        capacity=[[4], [7], [9]],
+        assignment=[0, 1, 1, 1, -1, -1],
+        allowed=[[True, True, False]],
+    )
+
+    assert MakeRoom().prepare(problem).bound() == (0, 3)
+
+
+def test_resource_that_no_pod_needs_makes_no_pod_leave() -> None:
+    problem = make_problem(
+        need=[[3, 0], [2, 0], [3, 0]],
+        capacity=[[6, 0], [9, 0]],
+        assignment=[0, 0, -1],
+        allowed=[[True, False]],
+    )
+
+    assert MakeRoom().prepare(problem).bound() == (0, 1)
+
+
+def test_a_pending_pod_takes_what_an_evicted_one_leaves_where_both_ends_are_held() -> None:
+    """It waits until the others have moved, so that nothing is held against it."""
+    problem = make_problem(need=[[3], [4]], capacity=[[4], [3]], assignment=[0, -1], both_ends=[True])
+
+    plan = solve(problem, MakeRoom(), Limits(work=0.1))
+
+    assert plan.value == (0, 1)
+
+
+def test_moves_that_wait_for_each_other_do_not_cost_all_the_rest() -> None:
+    """Of the best assignment found nothing can be put in order: its pods go in circles."""
+    problem = make_stranded_world(nodes=20, seed=10, pending_ratio=0.4)
+
+    plan = solve(problem, MakeRoom(), Limits(work=0.5), may_bounce=False)
+
+    assert plan.value_before[0] - plan.value[0] >= land_greedily(problem)[0]

@@ -1,0 +1,125 @@
+"""RepairViolations: misplaced pods leave their node, and others make room for them where that helps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from descheduler.optimizer import Limits, MoveLimit, Plan, Problem, RepairViolations, make_problem, replay, solve
+from descheduler.optimizer.arrays import Ints
+
+
+def moves(problem: Problem, weight: list[int] | Ints, *, work: float = 0.2) -> Plan:
+    return solve(problem, RepairViolations(np.asarray(weight)), Limits(work=work))
+
+
+def test_a_misplaced_pod_goes_to_another_node_and_others_stay() -> None:
+    problem = make_problem(need=[[2], [2], [2]], capacity=[[6], [6]], assignment=[0, 0, 0])
+
+    plan = moves(problem, [0, 1, 0])
+
+    assert [(move.pod, move.target) for move in plan.moves] == [(1, 1)]
+    assert (plan.value, plan.bound) == ((0, 1), (0, 1))
+
+
+def test_another_pod_makes_room_where_the_only_allowed_node_is_full() -> None:
+    """Pod 0 may run on nodes 0 and 1, and node 1 has no room for it until pod 1 leaves."""
+    problem = make_problem(
+        need=[[3], [2], [2]],
+        capacity=[[4], [4], [4]],
+        assignment=[0, 1, 1],
+        pod_class=[0, 1, 1],
+        allowed=[[True, True, False], [True, True, True]],
+    )
+
+    plan = moves(problem, [1, 0, 0])
+
+    assert plan.value[0] == 0
+    assert {move.pod for move in plan.moves} == {0, 1, 2}
+    assert plan.moves[-1].pod == 0
+
+
+def test_pods_that_nothing_could_take_are_in_the_bound() -> None:
+    """Pod 0 has to stay, pod 1 may run nowhere else, and pod 2 is larger than any other node."""
+    problem = make_problem(
+        need=[[1], [1], [5], [1]],
+        capacity=[[8], [4]],
+        assignment=[0, 0, 0, 0],
+        evictable=[False, True, True, True],
+        pod_class=[0, 1, 0, 0],
+        allowed=[[True, True], [True, False]],
+    )
+
+    plan = moves(problem, [1, 2, 4, 8])
+
+    assert (plan.value, plan.bound) == ((7, 1), (7, 1))
+
+
+def test_the_weightiest_pods_move_where_a_limit_allows_few() -> None:
+    problem = make_problem(
+        need=[[1]] * 4,
+        capacity=[[4], [4]],
+        assignment=[0] * 4,
+        rules=[MoveLimit(np.zeros(4, np.int64), np.array([2]))],
+    )
+
+    plan = moves(problem, [1, 3, 2, 1])
+
+    assert sorted(move.pod for move in plan.moves) == [1, 2]
+
+
+def test_a_pod_that_fits_as_it_is_needs_no_other_move() -> None:
+    """Also where the problem is too large to be solved whole."""
+    problem = _half_full_cluster(nodes=60, misplaced=30)
+
+    plan = moves(problem, (np.arange(problem.num_pods) < 30).astype(np.int64))
+
+    assert plan.value == plan.bound == (0, 30)
+
+
+def test_room_is_made_in_a_cluster_that_is_too_large_to_be_solved_whole() -> None:
+    """Ten large pods have to leave, and their pool of nodes has room for none of them before moves."""
+    problem = _fragmented_pool(seed=1)
+
+    plan = moves(problem, (np.arange(problem.num_pods) < 10).astype(np.int64), work=1.0)
+
+    assert plan.value[0] == 0
+    assert plan.value[1] <= 30
+    assert replay(problem, plan.waves, plan.assignment) == []
+
+
+def test_weights_must_be_of_the_pods_and_not_below_zero() -> None:
+    problem = make_problem(need=[[1]], capacity=[[1]], assignment=[0])
+
+    with pytest.raises(ValueError, match="expected"):
+        RepairViolations(np.array([1, 1])).prepare(problem)
+    with pytest.raises(ValueError, match="below 0"):
+        RepairViolations(np.array([-1])).prepare(problem)
+
+
+def _half_full_cluster(*, nodes: int, misplaced: int) -> Problem:
+    rng = np.random.default_rng(3)
+    need = rng.integers(1, 10, (nodes * 10, 2))
+    assignment = np.arange(len(need)) % nodes
+    assignment[:misplaced] = 0
+    used = np.zeros((nodes, 2), np.int64)
+    np.add.at(used, assignment, need)
+    return make_problem(need, np.maximum(used, 110), assignment)
+
+
+def _fragmented_pool(seed: int) -> Problem:
+    """Pods 0-9 need 4 of 10 and may run on nodes 1-30, each of which has 3 left; their own node is to be emptied."""
+    rng = np.random.default_rng(seed)
+    nodes, filling = 41, 30
+    need, at = [[4]] * 10, [0] * 10
+    for node in range(1, filling + 1):
+        sizes = rng.permutation([1, 1, 2, 3])
+        need += [[int(size)] for size in sizes]
+        at += [node] * 4
+    for node in range(filling + 1, nodes):
+        need += [[4], [4]]
+        at += [node] * 2
+    allowed = np.ones((2, nodes), bool)
+    allowed[0, filling + 1 :] = False
+    pod_class = np.where(np.arange(len(need)) < 10, 0, 1)
+    return make_problem(need, [[40]] + [[10]] * (nodes - 1), at, pod_class=pod_class, allowed=allowed)

@@ -1,0 +1,112 @@
+"""Waves: both ends hold a pod while it moves, circles are opened by a bounce, and what has no order is said."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from descheduler.optimizer import AtMost, Move, Together, make_problem, replay
+from descheduler.optimizer.order.ordering import order_moves
+
+
+def test_moves_that_have_room_run_in_one_wave() -> None:
+    problem = make_problem([[2], [2]], [[4], [4], [4]], [0, 0])
+
+    ordered = order_moves(problem, np.array([1, 2]))
+
+    assert ordered.waves == ((Move(0, 0, 1), Move(1, 0, 2)),)
+
+
+def test_move_into_room_that_another_leaves_waits_for_the_next_wave() -> None:
+    problem = make_problem([[3], [3]], [[4], [4], [4]], [0, 1])
+
+    ordered = order_moves(problem, np.array([1, 2]))
+
+    assert ordered.waves == ((Move(1, 1, 2),), (Move(0, 0, 1),))
+
+
+def test_two_pods_that_change_places_need_a_third_node() -> None:
+    problem = make_problem([[3], [3]], [[4], [4], [4]], [0, 1])
+
+    ordered = order_moves(problem, np.array([1, 0]))
+
+    assert ordered.num_bounces == 1
+    assert [move.target for wave in ordered.waves for move in wave] == [2, 0, 1]
+    assert replay(problem, ordered.waves, np.array([1, 0])) == []
+
+
+def test_circle_without_a_third_node_is_blocked() -> None:
+    problem = make_problem([[3], [3]], [[4], [4]], [0, 1])
+
+    ordered = order_moves(problem, np.array([1, 0]))
+
+    assert (ordered.waves, ordered.blocked, ordered.assignment.tolist()) == ((), (0, 1), [0, 1])
+
+
+def test_pending_pod_waits_where_a_circle_needs_its_room() -> None:
+    problem = make_problem([[3], [3], [4]], [[4], [4], [4]], [0, 1, -1])
+
+    ordered = order_moves(problem, np.array([1, 0, 2]))
+
+    assert [(move.pod, move.target) for wave in ordered.waves for move in wave] == [(0, 2), (1, 0), (0, 1), (2, 2)]
+    assert (ordered.num_bounces, ordered.blocked) == (1, ())
+
+
+def test_wave_has_at_most_as_many_moves_as_told() -> None:
+    problem = make_problem([[1]] * 5, [[9], [9]], [0] * 5)
+
+    ordered = order_moves(problem, np.ones(5, np.int64), max_per_wave=2)
+
+    assert [len(wave) for wave in ordered.waves] == [2, 2, 1]
+
+
+def test_anti_affine_pod_waits_until_the_other_has_left() -> None:
+    rule = AtMost(np.zeros(2, np.int64), np.arange(3), np.array([1]))
+    problem = make_problem([[1], [1]], [[9], [9], [9]], [0, 1], rules=[rule])
+
+    ordered = order_moves(problem, np.array([1, 2]))
+
+    assert ordered.waves == ((Move(1, 1, 2),), (Move(0, 0, 1),))
+
+
+def test_pod_arrives_after_the_company_that_it_needs() -> None:
+    rule = Together(np.array([0, 1]), np.arange(2), np.array([[0, 1]]))
+    problem = make_problem([[1], [1]], [[9], [9]], [-1, 0], rules=[rule])
+
+    ordered = order_moves(problem, np.array([1, 1]))
+
+    assert [move.pod for wave in ordered.waves for move in wave] == [1, 0]
+
+
+def test_replay_names_a_node_that_holds_too_much_meanwhile() -> None:
+    problem = make_problem([[3], [3]], [[4], [4], [4]], [0, 1])
+
+    faults = replay(problem, [[Move(1, 1, 2), Move(0, 0, 1)]], np.array([1, 2]))
+
+    assert faults == ["wave 0: node 1 holds 6 of resource 0, capacity 4"]
+
+
+def test_replay_names_a_pod_that_is_pinned_or_not_where_the_plan_says() -> None:
+    problem = make_problem([[1], [1]], [[4], [4]], [0, 1], evictable=[False, True])
+
+    faults = replay(problem, [[Move(0, 0, 1), Move(1, 0, 0)]], np.array([1, 0]))
+
+    assert faults == ["wave 0: pod 0 is not evictable", "wave 0: pod 1 is on node 1, not 0"]
+
+
+def test_replay_names_rules_that_get_worse_and_none_that_stay_broken() -> None:
+    rule = AtMost(np.zeros(3, np.int64), np.arange(3), np.array([1]))
+    problem = make_problem([[1]] * 3, [[9]] * 3, [0, 0, 1], rules=[rule])
+
+    assert replay(problem, [[Move(0, 0, 2)]], np.array([2, 0, 1])) == []
+    assert replay(problem, [[Move(0, 0, 1)]], np.array([1, 0, 1])) == [
+        "wave 0: group 0 has too many pods in domain 1 meanwhile",
+        "wave 0: AtMost broken for (0, 1, 1)",
+    ]
+
+
+def test_circle_is_blocked_where_no_pod_may_be_moved_twice() -> None:
+    problem = make_problem([[3], [3]], [[4], [4], [4]], [0, 1])
+
+    ordered = order_moves(problem, np.array([1, 0]), may_bounce=False)
+
+    assert (ordered.waves, ordered.num_bounces, ordered.blocked) == ((), 0, (0, 1))

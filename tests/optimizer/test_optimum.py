@@ -1,0 +1,146 @@
+"""On tiny problems the planner finds the best of all assignments that an order leads to, and its bounds hold."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from descheduler.optimizer import (
+    BalanceUtilization,
+    ConsolidateNodes,
+    Limits,
+    MakeRoom,
+    Problem,
+    ReduceFragmentation,
+    ReduceGpuFragmentation,
+    RepairViolations,
+    replay,
+    solve,
+)
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.objective import Objective, Value
+from tests.optimizer.tiny import every_assignment, is_feasible, random_parts_problem, random_problem
+
+_SEEDS = range(25)
+
+
+def _balance(problem: Problem) -> Objective:
+    return BalanceUtilization(ceiling=(problem.capacity * 0.7).astype(np.int64))
+
+
+def _consolidate(problem: Problem) -> Objective:
+    return ConsolidateNodes(weight=np.arange(1, problem.num_nodes + 1))
+
+
+def _make_room(problem: Problem) -> Objective:
+    return MakeRoom(weight=np.arange(problem.num_pods) % 2 + 1)
+
+
+def _gangs(problem: Problem) -> Objective:
+    return MakeRoom(gang=np.where(np.arange(problem.num_pods) < 2, 0, -1))
+
+
+def _defragment(problem: Problem) -> Objective:
+    return ReduceFragmentation(resource=0, classes=np.array([[3, 1], [5, 4]]), weight=np.array([1, 2]))
+
+
+def _parts_make_room(problem: Problem) -> Objective:
+    return _make_room(problem)
+
+
+def _parts_defragment(problem: Problem) -> Objective:
+    return _defragment(problem)
+
+
+def _defragment_devices(problem: Problem) -> Objective:
+    return ReduceGpuFragmentation(
+        resource=0,
+        classes=np.array([[3, 1], [6, 2], [4, 4], [0, 2]]),
+        num_devices=np.array([1, 2, 1, 0]),
+        weight=np.array([3, 1, 2, 1]),
+    )
+
+
+def _relocate(problem: Problem) -> Objective:
+    return RepairViolations(weight=np.arange(problem.num_pods) % 3)
+
+
+def _problem(make: Callable[[Problem], Objective], seed: int, *, rules: bool = True) -> Problem:
+    rng = np.random.default_rng(seed)
+    if make in (_parts_make_room, _parts_defragment, _defragment_devices):
+        return random_parts_problem(rng, rules=rules, pending=3 if make is _parts_make_room else 0)
+    return random_problem(rng, rules=rules, pending=3 if make in (_make_room, _gangs) else 0)
+
+
+def _best(problem: Problem, objective: Objective) -> Value:
+    prepared = objective.prepare(problem)
+    return min(prepared.value(at) for at in every_assignment(problem) if is_feasible(problem, at))
+
+
+_OBJECTIVES = [
+    pytest.param(_balance, id="balance"),
+    pytest.param(_consolidate, id="consolidate"),
+    pytest.param(_make_room, id="make room"),
+    pytest.param(_gangs, id="make room for gangs"),
+    pytest.param(_defragment, id="defragment"),
+    pytest.param(_parts_make_room, id="make room on parts"),
+    pytest.param(_parts_defragment, id="defragment parts"),
+    pytest.param(_defragment_devices, id="defragment devices"),
+    pytest.param(_relocate, id="relocate"),
+]
+
+
+@pytest.mark.parametrize("make", _OBJECTIVES)
+def test_no_assignment_is_better_than_the_bound(make: Callable[[Problem], Objective]) -> None:
+    for seed in _SEEDS:
+        problem = _problem(make, seed)
+
+        bound = make(problem).prepare(problem).bound()
+
+        assert bound <= _best(problem, make(problem)), seed
+
+
+@pytest.mark.parametrize("make", _OBJECTIVES)
+def test_plan_survives_its_replay_and_ends_where_it_says(make: Callable[[Problem], Objective]) -> None:
+    for seed in _SEEDS:
+        problem = _problem(make, seed)
+
+        plan = solve(problem, make(problem), Limits(work=0.02))
+
+        assert replay(problem, plan.waves, plan.assignment) == [], seed
+        assert is_feasible(problem, plan.assignment), seed
+        assert plan.value == make(problem).prepare(problem).value(plan.assignment)
+        assert plan.bound <= plan.value <= plan.value_before
+
+
+@pytest.mark.parametrize("make", _OBJECTIVES)
+def test_plan_is_as_good_as_the_best_assignment_where_all_can_move_at_once(
+    make: Callable[[Problem], Objective],
+) -> None:
+    """With every resource held at both ends any feasible assignment has an order, so nothing is lost to ordering."""
+    for seed in _SEEDS:
+        problem = _problem(make, seed, rules=False)
+        problem = dataclasses.replace(problem, both_ends=np.ones(2, bool))
+
+        plan = solve(problem, make(problem), Limits(work=0.1))
+
+        assert plan.value <= _whole_nodes_best(problem, make(problem)), seed
+
+
+def _whole_nodes_best(problem: Problem, objective: Objective) -> Value:
+    """The best assignment; for consolidation of those that take whole nodes and put nothing on unused ones."""
+    prepared = objective.prepare(problem)
+    return min(
+        prepared.value(at)
+        for at in every_assignment(problem)
+        if is_feasible(problem, at)
+        and (not isinstance(objective, ConsolidateNodes) or _takes_whole_nodes(problem.assignment, at))
+    )
+
+
+def _takes_whole_nodes(before: Ints, after: Ints) -> bool:
+    left, used = set(before[before != after].tolist()), set(after.tolist())
+    return not left & used and used <= set(before.tolist())

@@ -1,0 +1,82 @@
+"""MigrationPlanner with ReduceFragmentation over GPUs that pods share: free parts that pods can use."""
+
+from __future__ import annotations
+
+from tests.planner.gpus.runs import gpu_node, pending_pod, run_gpus, shared_pod
+from tests.planner.runs import goal_of
+from tests.strategies.runs import evicted
+
+SHARED = {"reduceFragmentation": {"resource": "koordinator.sh/gpu"}}
+
+
+def test_parts_of_gpus_are_moved_together_so_that_a_whole_gpu_is_free() -> None:
+    """Each of two GPUs is half used, and pods ask for a half or a whole one."""
+    nodes = [gpu_node("a", 1), gpu_node("b", 1)]
+    pods = [shared_pod("p", "a", 50, 0), shared_pod("q", "b", 50, 0), pending_pod("whole", 100)]
+
+    decisions = run_gpus(SHARED, nodes, pods)
+
+    assert len(evicted(decisions)) == 1
+    assert goal_of(decisions).levels[0].counts == "units of koordinator.sh/gpu stranded"
+    assert goal_of(decisions).sentence.startswith("33.33 units of koordinator.sh/gpu stranded → 0, 1 eviction")
+    assert decisions.moves[0].reason.endswith("has GPUs with 50% free, of which pods cannot use all")
+
+
+def test_gpus_of_one_node_are_told_apart() -> None:
+    """Node a has as much free as b, on two GPUs instead of one."""
+    nodes = [gpu_node("a"), gpu_node("b"), gpu_node("c", 1)]
+    pods = [
+        shared_pod("a0", "a", 50, 0),
+        shared_pod("a1", "a", 50, 1),
+        shared_pod("b0", "b", 100, 0),
+        shared_pod("c0", "c", 50, 0),
+    ]
+
+    decisions = run_gpus(SHARED, nodes, pods)
+
+    assert len(evicted(decisions)) == 1
+    assert decisions.moves[0].pod.name in ("a0", "a1")
+
+
+def test_gpus_without_the_cores_for_them_are_stranded() -> None:
+    """A pod without GPU makes way for those with one."""
+    nodes = [gpu_node("a", 1, cpu="8"), gpu_node("plain", 0, cpu="8")]
+    web = shared_pod("web", "a", 0, cpu="8")
+
+    decisions = run_gpus(SHARED, nodes, [web, pending_pod("train", 100, cpu="4")])
+
+    assert evicted(decisions) == ["web"]
+    assert goal_of(decisions).sentence == "100 units of koordinator.sh/gpu stranded → 0, 1 eviction"
+
+
+def test_nothing_is_moved_where_the_scheduler_takes_idle_gpus_first() -> None:
+    nodes = [gpu_node(name, 1) for name in "abc"]
+    pods = [shared_pod("p", "a", 50, 0), shared_pod("q", "b", 50, 0), pending_pod("whole", 100)]
+
+    decisions = run_gpus(SHARED, nodes, pods, packs=False)
+
+    assert evicted(decisions) == []
+    assert "DeviceShare" in goal_of(decisions).sentence
+
+
+def test_nothing_is_moved_where_no_node_lists_its_gpus() -> None:
+    decisions = run_gpus(SHARED, [gpu_node("a", 0), gpu_node("b", 0)], [pending_pod("p", 100)])
+
+    assert goal_of(decisions).sentence == "no node has a Device with GPUs (devices.scheduling.koordinator.sh)"
+
+
+def test_nothing_is_moved_where_no_pod_asks_for_gpus() -> None:
+    decisions = run_gpus(SHARED, [gpu_node("a"), gpu_node("b")], [shared_pod("p", "a", 0)])
+
+    assert goal_of(decisions).sentence == "no pod requests GPUs"
+
+
+def test_a_pod_stays_whose_gpus_nobody_knows() -> None:
+    """Its annotation is missing, so that what it would leave free is not known either."""
+    nodes = [gpu_node("a", 1), gpu_node("b", 1)]
+    unknown = shared_pod("unknown", "a", 50, 0)
+    del unknown["metadata"]["annotations"]
+
+    decisions = run_gpus(SHARED, nodes, [unknown, pending_pod("whole", 100)])
+
+    assert evicted(decisions) == []

@@ -1,0 +1,394 @@
+"""MigrationPlanner with MakeRoom: which pods leave so that pending ones can be scheduled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import Level
+from descheduler.plan.prior_moves import PriorMove
+from descheduler.planner import plan_search
+from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
+from tests.builders import Object, make_node, make_pod
+from tests.planner.runs import goal_of, run_objective
+from tests.strategies.runs import evicted, refused
+
+NODES = [make_node(name, cpu="10") for name in "abc"]
+
+
+def pod(name: str, cpu: str, node: str | None, **facts: Any) -> Pod:
+    return make_pod(name, cpu=cpu, node=node, **facts)
+
+
+def pending(name: str, cpu: str, **facts: Any) -> Pod:
+    return pod(name, cpu, None, phase="Pending", **facts)
+
+
+def fixed(node: str, cpu: str, **facts: Any) -> Pod:
+    """A bare pod, which is not evicted."""
+    return pod(f"{node}-fixed", cpu, node, owners=[], **facts)
+
+
+def run(pods: Sequence[Pod], **others: Any) -> Decisions:
+    return run_objective("makeRoom", others.pop("nodes", NODES), pods, **others)
+
+
+NEARLY_FULL = [
+    *(pod(name, "2", "a") for name in ("a0", "a1")),
+    fixed("a", "4"),
+    *(fixed(node, "7") for node in "bc"),
+]
+"""2 cores of a and 3 of each of b and c are free."""
+
+
+def test_pods_leave_so_that_a_pending_pod_fits() -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4")])
+
+    (name,) = evicted(decisions)
+    assert name in ("a0", "a1")
+    assert decisions.moves[0].reason == "makes room for pending pod default/p"
+    assert goal_of(decisions).levels == (Level("pods pending", 1, 0, 0),)
+    assert goal_of(decisions).sentence == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
+
+
+@pytest.mark.parametrize("amounts", [{"cpu": "1", "memory": "1Ei"}, {"cpu": "1e300"}])
+def test_pods_that_no_node_could_ever_take_do_not_matter_to_others(amounts: dict[str, str]) -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4"), pending("huge", "", requests=amounts)])
+
+    assert len(evicted(decisions)) == 1
+    assert goal_of(decisions).levels[0].after == 1
+
+
+def test_two_pods_leave_together_for_one_that_needs_the_room_of_both() -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "6")])
+
+    assert sorted(evicted(decisions)) == ["a0", "a1"]
+    assert len({move.bundle for move in decisions.moves} - {0}) == 1
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param({"policy": {"maxNoOfPodsToEvictTotal": 1}}, id="limit of the run"),
+        pytest.param({"planner": {"maxEvictions": 1}}, id="limit of the planner"),
+    ],
+)
+def test_no_pod_leaves_where_a_limit_allows_too_few(others: Object) -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "6")], **others)
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).levels[0].after == 1
+
+
+SEVERAL_NODES = [make_node(name, cpu="10") for name in "abcdwxyz"]
+SEVERAL_WAIT = [
+    *(pod(f"{node}0", "3", node) for node in "abcd"),
+    *(fixed(node, "6") for node in "abcd"),
+    *(fixed(node, "7") for node in "wxyz"),
+    *(pending(f"p{number}", "4") for number in range(4)),
+]
+"""Each of a, b, c and d has room for one of four pods that wait once its pod leaves, for which w to z have some."""
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+def test_no_more_pods_leave_than_the_planner_may_evict(most: int) -> None:
+    """What is left of a plan is planned further on top of it, and bettered."""
+    decisions = run(SEVERAL_WAIT, nodes=SEVERAL_NODES, planner={"maxEvictions": most})
+
+    assert len(evicted(decisions)) == most
+    assert goal_of(decisions).levels[0].after == 4 - most
+
+
+def test_what_earlier_rounds_have_evicted_counts_against_the_limit_of_the_planner() -> None:
+    prior = PriorMove(SEVERAL_WAIT[0], "p", "MigrationPlanner", "")
+
+    decisions = run(SEVERAL_WAIT, nodes=SEVERAL_NODES, planner={"maxEvictions": 2}, prior_moves=[prior])
+
+    assert len(evicted(decisions)) == 2
+
+
+def test_objectives_share_the_limit_of_the_planner() -> None:
+    objectives = [{"makeRoom": {"for": [f"default/p{number}" for number in numbers]}} for numbers in ((0, 1), (2, 3))]
+
+    decisions = run(SEVERAL_WAIT, nodes=SEVERAL_NODES, planner={"objectives": objectives, "maxEvictions": 3})
+
+    assert len(evicted(decisions)) == 3
+
+
+@pytest.mark.parametrize(
+    "limit", [{"planner": {"maxEvictions": 2**64 - 1}}, {"policy": {"maxNoOfPodsToEvictTotal": 2**63}}]
+)
+def test_limits_can_be_larger_than_any_cluster(limit: Object) -> None:
+    assert len(evicted(run([*NEARLY_FULL, pending("p", "4")], **limit))) == 1
+
+
+def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:
+    """Another pod of a higher priority takes the room."""
+    others = [pending("first", "4", priority=10, namespace="other")]
+
+    decisions = run([*NEARLY_FULL, pending("p", "4"), *others], args={"for": ["default/p"]})
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).sentence == (
+        "1 pod pending → 1, 0 evictions; no plan that was found within the limits makes room for more"
+    )
+
+
+def test_any_of_equal_pods_is_served() -> None:
+    """The older one is scheduled, whichever the plan has placed."""
+    twins = [pending("young", "4", age=60), pending("old", "4", age=600)]
+
+    assert goal_of(run([*NEARLY_FULL, *twins])).levels[0].after == 1
+
+
+def gang_member(name: str) -> Pod:
+    annotations = {"gang.scheduling.koordinator.sh/name": "g", "gang.scheduling.koordinator.sh/min-available": "2"}
+    return pending(name, "5", annotations=annotations, scheduler="koord-scheduler")
+
+
+def test_a_gang_is_served_whole() -> None:
+    """Room for one of 5 cores can be made on a, and for another one on b."""
+    pods = [*(pod(f"{node}0", "2", node) for node in "ab"), *(fixed(node, "5") for node in "ab"), fixed("c", "20")]
+    nodes = [*NODES[:2], make_node("c", cpu="24", memory="2Gi")]
+
+    decisions = run([*pods, gang_member("g0"), gang_member("g1")], nodes=nodes)
+
+    assert sorted(evicted(decisions)) == ["a0", "b0"]
+    assert goal_of(decisions).levels[0].after == 0
+
+
+def test_no_pod_leaves_for_a_part_of_a_gang() -> None:
+    assert evicted(run([*NEARLY_FULL, gang_member("g0"), gang_member("g1")])) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "served"),
+    [
+        pytest.param({"namespaces": {"include": ["shop"]}}, True, id="namespace"),
+        pytest.param({"namespaces": {"exclude": ["shop"]}}, False, id="other namespaces"),
+        pytest.param({"labelSelector": {"matchLabels": {"app": "p"}}}, True, id="labels"),
+        pytest.param({"labelSelector": {"matchLabels": {"app": "q"}}}, False, id="other labels"),
+        pytest.param({"for": ["shop/p"]}, True, id="name"),
+        pytest.param({"for": ["shop/q"]}, False, id="other name"),
+    ],
+)
+def test_room_is_made_for_selected_pods(args: Object, *, served: bool) -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4", namespace="shop", labels={"app": "p"})], args=args)
+
+    assert bool(evicted(decisions)) is served
+    named = ".for: shop/q does not exist" if "for" in args else ""
+    assert served or goal_of(decisions).sentence == f"no pending pod is selected (makeRoom{named})"
+
+
+@pytest.mark.parametrize(
+    ("named", "args", "text"),
+    [
+        pytest.param(pending("other", "100m"), {}, "default/q does not exist", id="absent"),
+        pytest.param(pod("q", "1", "b"), {}, "default/q is already scheduled onto b", id="scheduled"),
+        pytest.param(pending("q", "1", deleted=5), {}, "default/q is terminating", id="terminating"),
+        pytest.param(pod("q", "1", None, phase="Failed"), {}, "default/q has finished", id="finished"),
+        pytest.param(
+            pending("q", "1", spec={"schedulingGates": [{"name": "quota"}]}),
+            {},
+            "default/q has scheduling gates",
+            id="gated",
+        ),
+        pytest.param(
+            pending("q", "100m"),
+            {"labelSelector": {"matchLabels": {"app": "p"}}},
+            "default/q does not match makeRoom.labelSelector",
+            id="other labels",
+        ),
+    ],
+)
+def test_goal_says_why_a_named_pod_is_not_one_of_those_that_room_is_made_for(
+    named: Pod, args: Object, text: str
+) -> None:
+    pods = [*NEARLY_FULL, pending("p", "3500m", labels={"app": "p"}), named]
+
+    decisions = run(pods, args={"for": ["default/p", "default/q"], **args})
+
+    assert goal_of(decisions).sentence == (
+        f"1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed); makeRoom.for: {text}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "text"),
+    [
+        pytest.param({"include": ["shop"]}, "which is not included (makeRoom.namespaces.include)", id="other"),
+        pytest.param({"exclude": ["default"]}, "which is excluded (makeRoom.namespaces.exclude)", id="excluded"),
+    ],
+)
+def test_goal_says_that_a_named_pod_is_in_a_namespace_that_is_left_out(namespaces: Object, text: str) -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4")], args={"for": ["default/p"], "namespaces": namespaces})
+
+    assert goal_of(decisions).sentence == (
+        f"no pending pod is selected (makeRoom.for: default/p is in namespace default, {text})"
+    )
+
+
+def test_goal_counts_further_named_pods_that_do_not_exist_where_nothing_is_to_be_done() -> None:
+    names = ["default/small", *(f"default/q{number}" for number in range(5))]
+
+    assert goal_of(run([*NEARLY_FULL, pending("small", "1")], args={"for": names})).sentence == (
+        "1 pod pending: 1 can be scheduled without evictions (default/small onto a); makeRoom.for: default/q0 does not"
+        " exist, default/q1 does not exist, default/q2 does not exist, 2 others are not selected"
+    )
+
+
+def test_goal_says_why_nothing_is_to_be_done() -> None:
+    assert goal_of(run(NEARLY_FULL)).sentence == "no pod is pending"
+    assert goal_of(run([*NEARLY_FULL, pending("p", "1")])).sentence == (
+        "1 pod pending: 1 can be scheduled without evictions (default/p onto a)"
+    )
+    foreign = [pending(name, "4", scheduler="other") for name in "qr"]
+    assert goal_of(run([*NEARLY_FULL, pending("p", "1"), *foreign])).sentence == (
+        "3 pods pending: 1 can be scheduled without evictions (default/p onto a),"
+        " 2 unknown (scheduler other is not modelled)"
+    )
+
+
+def test_goal_counts_pods_beside_that_need_no_room() -> None:
+    goal = goal_of(run([*NEARLY_FULL, pending("p", "4"), pending("small", "3")]))
+
+    assert goal.sentence == (
+        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        " 1 more pod can be scheduled without evictions (default/small onto b)"
+    )
+
+
+def test_pods_of_a_resource_that_no_node_lists_are_unknown_and_not_pending() -> None:
+    decisions = run([pending(f"p{number}", "1", requests={"example.com/gpu": "1"}) for number in range(2)])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).sentence == (
+        "2 pods pending: 2 unknown (no node lists example.com/gpu; a DeviceClass with extendedResourceName:"
+        " example.com/gpu may serve it (DynamicResources))"
+    )
+
+
+def test_goal_counts_pods_beside_of_which_it_is_unknown_whether_they_need_room() -> None:
+    foreign = [pending(name, "4", scheduler="other") for name in "qr"]
+
+    assert goal_of(run([*NEARLY_FULL, pending("p", "4"), *foreign])).sentence == (
+        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        " 2 more pods unknown (scheduler other is not modelled)"
+    )
+    assert goal_of(run([*NEARLY_FULL, pending("p", "11"), pending("small", "3"), *foreign])).sentence == (
+        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer;"
+        " 1 more pod can be scheduled without evictions (default/small onto b),"
+        " 2 more unknown (scheduler other is not modelled)"
+    )
+
+
+def test_goal_names_the_nodes_of_few_pods_beside_many_that_need_no_room() -> None:
+    small = [pending(f"small-{number}", "10m") for number in range(4)]
+
+    assert goal_of(run([*NEARLY_FULL, pending("p", "3500m"), *small])).sentence == (
+        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        " 4 more pods can be scheduled without evictions"
+    )
+
+
+def test_pods_with_scheduling_gates_are_not_pending_for_want_of_room() -> None:
+    gated = pending("p", "4", spec={"schedulingGates": [{"name": "quota"}]})
+
+    assert goal_of(run([*NEARLY_FULL, gated])).sentence == "no pod is pending"
+
+
+def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
+    """kube-scheduler as it comes places the first replacement where it came from."""
+    decisions = run([*NEARLY_FULL, pending("p", "6")], packs=False)
+
+    assert evicted(decisions) == []
+    assert set(refused(decisions).values()) <= {"ReturnsToSource"}
+    assert goal_of(decisions).sentence == (
+        "1 pod pending → 1, 0 evictions; no plan that was found within the limits makes room for more;"
+        " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
+    )
+
+
+def test_moves_in_a_chain_are_asked_for_together() -> None:
+    """p needs all of a; a0 fits only where b0 has left."""
+    nodes = [make_node("a", cpu="6"), make_node("b", cpu="10"), make_node("c", cpu="4")]
+    pods = [pod("a0", "5", "a"), pod("b0", "3", "b"), fixed("b", "5"), fixed("c", "1"), pending("p", "6")]
+
+    decisions = run(pods, nodes=nodes)
+
+    assert sorted(evicted(decisions)) == ["a0", "b0"]
+    assert len({move.bundle for move in decisions.moves} - {0}) == 1
+
+
+def test_second_plan_says_that_the_first_one_was_enough() -> None:
+    decisions = run([*NEARLY_FULL, pending("p", "4")], planner={"objectives": [{"makeRoom": {}}, {"makeRoom": {}}]})
+
+    first, second = decisions.facts["p", "MigrationPlanner"].goals
+    assert first.sentence == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
+    assert second.sentence == "all pending pods can be scheduled without further evictions"
+
+
+def test_second_goal_says_that_pods_beside_it_have_room_by_evictions_that_are_planned_before() -> None:
+    pods = [*NEARLY_FULL, pending("p", "4"), pending("huge", "11")]
+    objectives = [{"makeRoom": {"for": ["default/p"]}}, {"makeRoom": {}}]
+
+    decisions = run(pods, planner={"objectives": objectives})
+
+    _, second = decisions.facts["p", "MigrationPlanner"].goals
+    assert second.sentence == (
+        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer;"
+        " 1 more pod can be scheduled without further evictions (default/p onto a)"
+    )
+
+
+def test_second_goal_without_pods_to_place_says_by_which_evictions_they_have_room() -> None:
+    pods = [*NEARLY_FULL, pending("p", "4"), pending("q", "4", scheduler="other")]
+
+    decisions = run(pods, planner={"objectives": [{"makeRoom": {}}, {"makeRoom": {}}]})
+
+    _, second = decisions.facts["p", "MigrationPlanner"].goals
+    assert second.sentence == (
+        "2 pods pending: 1 can be scheduled without further evictions (default/p onto a),"
+        " 1 unknown (scheduler other is not modelled)"
+    )
+
+
+def test_small_pods_are_served_first_so_that_they_take_no_room_of_large_ones() -> None:
+    """Room for the large pod suits the small one as well, which is older. Node c has no memory left for either."""
+    nodes = [make_node(name, cpu="10", memory="10Gi") for name in "abc"]
+    placed = [
+        *(fixed(node, cpu, memory=memory) for node, cpu, memory in (("a", "4", "4Gi"), ("b", "7", "5Gi"))),
+        fixed("c", "3", memory="10Gi"),
+        *(pod(f"{node}0", cpu, node) for node, cpu in (("a", "4"), ("b", "3"))),
+    ]
+    waiting = [pending("small", "3", memory="3Gi", age=100), pending("large", "6", memory="6Gi", age=10)]
+
+    decisions = run([*placed, *waiting], nodes=nodes)
+
+    assert evicted(decisions) == ["b0", "a0"]
+    assert goal_of(decisions).sentence == (
+        "2 pods pending → 0 (default/large onto a, default/small onto b), 2 evictions (at least 2 are needed)"
+    )
+
+
+def test_each_of_many_pending_pods_may_be_on_its_own_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: dict[str, set[tuple[str, ...]]] = {}
+
+    def stated(*args: Any, **others: Any) -> ClusterProblem:
+        cluster = cluster_problem(*args, **others)
+        for each, row in zip(cluster.pods, cluster.problem.pod_class, strict=True):
+            allowed = zip(cluster.nodes, cluster.problem.allowed[row], strict=True)
+            found.setdefault(each.name, set()).add(tuple(name for name, is_allowed in allowed if is_allowed))
+        return cluster
+
+    monkeypatch.setattr(plan_search, "cluster_problem", stated)
+    nodes = [make_node(name, cpu="10", labels={"disk": name}) for name in "abcd"]
+    waiting = [pending(f"p{number}", "4", node_selector={"disk": "ab"[number % 2]}) for number in range(16)]
+
+    run([*NEARLY_FULL, *waiting], nodes=nodes, planner={"workLimit": 1})
+
+    assert [found[each.name] for each in waiting] == [{("a",)}, {("b",)}] * 8

@@ -1,0 +1,41 @@
+"""Chains of moves by the room that each takes of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.problem import Problem, make_problem
+from descheduler.planner.room_chains import room_chains
+
+LIGHT, HEAVY, WAITING, OTHER, SECOND = Move(0, 1, 2), Move(1, 0, 1), Move(2, -1, 0), Move(3, 3, 2), Move(4, -1, 3)
+
+
+def _problem() -> Problem:
+    """Pods of 3, 6, 10, 2 and 9; the nodes 0 to 3 are left with 4, 3, 7 and 7."""
+    return make_problem([[3], [6], [10], [2], [9]], [[10], [6], [7], [9]], [1, 0, -1, 3, -1])
+
+
+def _chains(moves: Sequence[Move], gangs: Sequence[int] = ()) -> list[list[Move]]:
+    return room_chains(_problem(), moves, lambda pod: "gang" if pod in gangs else None)
+
+
+def test_moves_that_make_room_for_one_another_are_together() -> None:
+    """Node 2 has room for both pods that go there, so that these have nothing to do with each other."""
+    assert _chains([LIGHT, OTHER, HEAVY, WAITING, SECOND]) == [[LIGHT, HEAVY, WAITING], [OTHER, SECOND]]
+
+
+def test_gangs_are_together() -> None:
+    assert _chains([LIGHT, OTHER, HEAVY, WAITING, SECOND], gangs=[2, 4]) == [[LIGHT, OTHER, HEAVY, WAITING, SECOND]]
+
+
+def test_moves_that_make_room_for_none_are_left_out() -> None:
+    assert _chains([LIGHT, HEAVY, WAITING, OTHER]) == [[LIGHT, HEAVY, WAITING]]
+
+
+def test_a_pod_that_shares_room_with_another_is_with_it() -> None:
+    """Both pending pods take what one pod leaves."""
+    problem = make_problem([[6], [3], [3]], [[6], [6]], [0, -1, -1])
+    moves = [Move(0, 0, 1), Move(1, -1, 0), Move(2, -1, 0)]
+
+    assert room_chains(problem, moves, lambda pod: None) == [moves]

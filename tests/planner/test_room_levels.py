@@ -1,0 +1,37 @@
+"""From when on room is held for those that take what others leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.problem import make_problem
+from descheduler.planner.room_levels import held_after
+
+FIRST, SECOND = Move(0, 0, 1), Move(1, 0, 1)
+
+
+def held(taking: Sequence[int], capacity: int = 9) -> dict[Move, Move]:
+    """Two pods of 4 leave node 0, of which nothing else is taken; then pending pods that need `taking` come."""
+    problem = make_problem([[4], [4], *([need] for need in taking)], [[capacity], [8]], [0, 0, *(-1 for _ in taking)])
+    pending = [Move(number, -1, 0) for number in range(2, 2 + len(taking))]
+    found = held_after(problem, [FIRST, SECOND, *pending], ["a", "b"])
+    return {move: leaving for move, leaving in found.items() if move in pending}
+
+
+def test_room_is_held_as_soon_as_it_is_there() -> None:
+    assert list(held([6, 3]).values()) == [SECOND, FIRST]
+
+
+def test_what_comes_later_does_not_take_what_an_earlier_one_needs() -> None:
+    assert list(held([5, 4]).values()) == [FIRST, SECOND]
+
+
+def test_room_is_held_after_the_last_that_leaves_where_there_never_seems_to_be_enough() -> None:
+    assert list(held([10]).values()) == [SECOND]
+
+
+def test_nothing_is_held_where_none_has_left() -> None:
+    problem = make_problem([[4], [4]], [[8], [8]], [0, -1])
+
+    assert held_after(problem, [Move(1, -1, 1), Move(0, 0, 1)], ["a", "b"]) == {}
