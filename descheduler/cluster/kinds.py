@@ -23,7 +23,7 @@ from descheduler.cluster.decoding.koordinator.pod_groups import (
     decode_volcano_pod_group,
 )
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
-from descheduler.cluster.decoding.workloads.workload_objects import revision_decoder, workload_decoder
+from descheduler.cluster.decoding.workload_objects import revision_decoder, workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
 

@@ -1,1 +1,0 @@
-"""Controllers of pods, from the bytes of the API to model values."""
