@@ -125,7 +125,8 @@ class ListBodyReader:
         item_kind = kind.removesuffix("List") or (items[0].kind if items else "")
         for item in items:
             if (item.kind and item.kind != item_kind) or (item.api_version and item.api_version != self._version):
-                raise self._not_the_list(f"a {kind or 'list'} that holds {ObjectHead(item.kind, item.api_version).words}")
+                held = ObjectHead(item.kind, item.api_version).words
+                raise self._not_the_list(f"a {kind or 'list'} that holds {held}")
         return f"{item_kind}List" if item_kind else ""
 
     def _not_the_list(self, found: str) -> KubeError:
