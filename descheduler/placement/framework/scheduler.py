@@ -33,6 +33,7 @@ from descheduler.placement.framework.extension_points import (
     PreFilterTransformer,
     ReservePlugin,
     ResizePodPlugin,
+    SpreadConstraint,
     SpreadPlugin,
     StartPlugin,
     UnitPlugin,
@@ -51,7 +52,6 @@ from descheduler.placement.framework.scheduling_plugin import (
     check_annotations,
 )
 from descheduler.placement.framework.scoring import Scoring
-from descheduler.placement.framework.spread import SpreadConstraint
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings

@@ -23,8 +23,6 @@ from descheduler.optimizer.problem import Problem
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import MakeRoomArgs
 from descheduler.planner.connected_moves import connected_moves
-from descheduler.planner.gpus.gpu_need import gpu_need
-from descheduler.planner.gpus.node_gpus import free_gpus
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.objectives.selected_pods import SelectedPods
 from descheduler.planner.problem.cluster_problem import ClusterProblem
@@ -91,10 +89,10 @@ class MakeRoomObjective(ClusterObjective):
     @property
     def tells_gpus_apart(self) -> bool:
         """Whether some selected pod asks for GPUs, and Devices list those of some node."""
-        if not any(gpu_need(pod.spec.requests, 0) for pod in self._selected.values()):
-            return False
         openings = self._evictor.prover().openings()
-        return any(free_gpus(openings.device_state(node)) for node in self._nodes)
+        if not any(openings.parts.need(pod.spec.requests, 0) for pod in self._selected.values()):
+            return False
+        return any(openings.parts.free(openings.place_of(node)) for node in self._nodes)
 
     def stated_over(self, cluster: ClusterProblem) -> MakeRoom:
         """The gangs of pending pods, which are placed whole."""
