@@ -9,7 +9,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.planner.args import ReduceFragmentationArgs
 from descheduler.planner.gpus.gpu_classes import gpu_classes
 from descheduler.planner.gpus.gpu_problem import GpuProblem, units_of
@@ -82,7 +82,7 @@ class ReduceGpuFragmentationObjective(Fragmentation):
         del pod, node
         return ACCEPTED
 
-    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+    def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
         """That less is stranded on the GPUs that the replacements get."""
         before = self.figure()
 
