@@ -1,8 +1,9 @@
 """Proof that a batch lands in every order: whatever the others do, each replacement has a node left.
 
-The others are an adversary, who puts them where they may go, whatever scores say, in any order and at any time. That
-covers all tie-breaks, nodes that a scheduler does not look at, and room that victims hold until they are gone. For each
-class the proof compares its nodes with those that the others can close to it at most:
+The others are an adversary, who puts them where they may go, whatever scores say, in any order and at any time, or
+leaves their victims where they are. That covers all tie-breaks, nodes that a scheduler does not look at, and evictions
+that the API server refuses when they are called. For each class the proof compares its nodes with those that the
+others can close to it at most:
 
 * by what they request. To close node n by resource j they have to put more of j there than is left beside the pod,
   and for that at least so many pods. Each pod, and what it requests, is on one node only.
@@ -14,12 +15,11 @@ know no nodes: what they admit last, once all others are there, they admit at an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.pod import Pod
 from descheduler.placement.batches.single_landings import SPREAD, SingleLanding
 from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.interactions import GatheredPods, JoinedInteractions, Meetings, Places
@@ -60,6 +60,12 @@ class Crowd:
         self.single: SingleLanding | None = None
         self.amounts: Mapping[int, int] = {PODS_ROW: 1, **dict(placement_class.demand.amounts)}
 
+    def may_stay_on(self, node: int | None) -> None:
+        """Counts that one of the pods may be on this node: that of its victim, whose eviction may be refused."""
+        if node is not None and not self.may[node]:
+            self.may = self.may.copy()
+            self.may[node] = True
+
 
 def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Crowd]:
     """Those that have to land, and for which there is no proof. `cluster` is without all of them and all victims.
@@ -87,7 +93,8 @@ class _Arrays:
         """bool[C, N]: where they may go."""
         self._bits = np.packbits(self.may, axis=1)
         self._gathered = GatheredPods([crowd.pod for crowd in crowds])
-        self._wide = self._gathered.where(self._is_felt_widely())
+        wide = [crowd.scheduler.interactions.is_felt_widely(crowd.pod) for crowd in crowds]
+        self._are_wide = np.array(wide, dtype=bool)
         self._amounts: dict[int, NDArray[np.int64]] = {}
         self._coming: dict[int, NDArray[np.float64]] = {}
         self._largest_first: dict[int, NDArray[np.intp]] = {}
@@ -141,7 +148,7 @@ class _Arrays:
         pod, interactions = self.crowds[place].pod, self.crowds[place].scheduler.interactions
         others = self.beside(place) > 0
         if interactions.is_local(pod):
-            others &= np.isin(np.arange(len(others)), self._wide)
+            others &= self._are_wide
         if not others.any():
             return frozenset()
         if interactions not in self._interacting:
@@ -172,10 +179,6 @@ class _Arrays:
                     self.cluster.remove(crowd.pod, _ANY_NODE)
                     if any(obstacle.plugin == _QUOTA for obstacle in crowd.scheduler.evaluate(crowd.pod).refusals):
                         yield place
-
-    def _is_felt_widely(self) -> Callable[[Pod], bool]:
-        scheduler_of = {id(crowd.pod): crowd.scheduler for crowd in self.crowds}
-        return lambda pod: scheduler_of[id(pod)].interactions.is_felt_widely(pod)
 
 
 class _Proof:

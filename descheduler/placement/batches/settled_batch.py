@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ _NUM_SHUFFLES = 3
 _MOST_SHUFFLED = 100
 """Members of a batch up to which it is shuffled as well."""
 _MOST_EXPLORED = 8
+_MOST_SUBSETS = 5
 _MOST_SEARCHED = 12
 _MOST_LOOKED_AT = 500
 """Evaluations for one of many batches that are compared."""
@@ -110,7 +112,7 @@ class SettledBatch:
         found = tuple(unplaced for unplaced in uncertain if unplaced.victim in asked)
         if not found or self._undecided or any(unplaced.victim not in asked for unplaced in self._replacements):
             return found
-        stuck = self._stuck(_MOST_LOOKED_AT)
+        stuck = self._stuck_beside_any()
         return found if stuck is None else stuck
 
     def _uncertain(self, others: Sequence[UnplacedReplacement] = ()) -> tuple[UnplacedReplacement, ...]:
@@ -123,6 +125,7 @@ class SettledBatch:
             crowds[unplaced.placement_class].single = self._singles[unplaced.placement_class]
             crowds[unplaced.placement_class].may = self._singles[unplaced.placement_class].may
         for unplaced in (*others, *self._replacements):
+            crowds[unplaced.placement_class].may_stay_on(self._cluster.table.index.get(unplaced.victim.node_name))
             crowds[unplaced.placement_class].number += 1
         uncertain = set(uncertain_crowds([*crowds.values(), *self._competing()], self._cluster))
         return tuple(each for each in self._replacements if crowds[each.placement_class] in uncertain)
@@ -175,6 +178,29 @@ class SettledBatch:
         try:
             with self._cluster.what_if():
                 return OrderSearch(self._cluster, self._pending, most_evaluations).stuck(self._replacements)
+        except OutOfBudgetError:
+            return None
+
+    def _stuck_beside_any(self) -> tuple[UnplacedReplacement, ...] | None:
+        """The same where any of the victims may stay after all, as their evictions are refused when they are called."""
+        if len(self._replacements) > _MOST_SUBSETS:
+            return None
+        for number in range(len(self._replacements), 0, -1):
+            for coming in combinations(self._replacements, number):
+                stuck = self._stuck_among(coming)
+                if stuck is None or stuck:
+                    return stuck
+        return ()
+
+    def _stuck_among(self, coming: Sequence[UnplacedReplacement]) -> tuple[UnplacedReplacement, ...] | None:
+        """Those of `coming` that find no node in some order while the victims of all others stay."""
+        index = self._cluster.table.index
+        try:
+            with self._cluster.what_if():
+                for unplaced in self._replacements:
+                    if unplaced not in coming:
+                        self._cluster.add(unplaced.victim, index.get(unplaced.victim.node_name, NO_NODE))
+                return OrderSearch(self._cluster, self._pending, _MOST_LOOKED_AT).stuck(coming)
         except OutOfBudgetError:
             return None
 
