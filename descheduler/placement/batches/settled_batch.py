@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from functools import cached_property
 from itertools import combinations
 from random import Random
 from typing import NamedTuple
@@ -25,8 +26,9 @@ from descheduler.placement.batches.single_landings import single_landings
 from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.feasibility import Picker, first_of_ties
 from descheduler.placement.framework.obstacle_counts import open_for_good
-from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.landings.candidates import UnplacedReplacement, first_priority
 from descheduler.placement.landings.competitors import competitor_condition, goes_first
+from descheduler.placement.landings.doubtful_rivals import with_nodes
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
 from descheduler.placement.landings.pending_groups import Competitor
 from descheduler.placement.landings.pending_pods import PendingPods
@@ -127,7 +129,8 @@ class SettledBatch:
         for unplaced in (*others, *self._replacements):
             crowds[unplaced.placement_class].may_stay_on(self._cluster.table.index.get(unplaced.victim.node_name))
             crowds[unplaced.placement_class].number += 1
-        uncertain = set(uncertain_crowds([*crowds.values(), *self._competing()], self._cluster))
+        beside = [*self._competing(), *self._doubtful]
+        uncertain = set(uncertain_crowds([*crowds.values(), *beside], self._cluster))
         return tuple(each for each in self._replacements if crowds[each.placement_class] in uncertain)
 
     def _competing(self) -> list[Crowd]:
@@ -137,6 +140,16 @@ class SettledBatch:
             self._pending.place_all()
             placed = self._pending.placed[num_placed:]
         return [self._crowd_of(each.form, each.group.scheduler) for each in placed if each.group is not None]
+
+    @cached_property
+    def _doubtful(self) -> Sequence[Crowd]:
+        """The pending pods of which it is unknown whether they get a node, before any of the replacements."""
+        lowest = min((first_priority(unplaced) for unplaced in self._replacements), default=None)
+        pods = () if lowest is None else self._pending.doubtful(lowest)
+        return [
+            Crowd(self._cluster.placement_class(each.form), 1, each.scheduler, nodes)
+            for each, nodes in with_nodes(pods, self._cluster)
+        ]
 
     def _crowd_of(self, form: Pod, scheduler: SchedulerModel) -> Crowd:
         """One pending pod."""
@@ -173,7 +186,7 @@ class SettledBatch:
 
     def _stuck(self, most_evaluations: int) -> tuple[UnplacedReplacement, ...] | None:
         """Those that find no node in the first such order, none where there is no such order; None if nobody knows."""
-        if len(self._replacements) > _MOST_EXPLORED:
+        if len(self._replacements) > _MOST_EXPLORED or self._doubtful:
             return None
         try:
             with self._cluster.what_if():
@@ -183,7 +196,7 @@ class SettledBatch:
 
     def _stuck_beside_any(self) -> tuple[UnplacedReplacement, ...] | None:
         """The same where any of the victims may stay after all, as their evictions are refused when they are called."""
-        if len(self._replacements) > _MOST_SUBSETS:
+        if len(self._replacements) > _MOST_SUBSETS or self._doubtful:
             return None
         for number in range(len(self._replacements), 0, -1):
             for coming in combinations(self._replacements, number):

@@ -23,7 +23,9 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
-__all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before"]
+__all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before", "first_priority"]
+
+_LEAST_PRIORITY = -(2**31)
 
 
 class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -212,6 +214,11 @@ def _settled(
     """The candidate of which it is clear what becomes of it, without looking at nodes."""
     landing = Landing(replacement.victim, replacement, verdict, verdict, verdict, message=message, cause=cause)
     return Candidate(replacement.victim, leaves=leaves, is_moved=is_moved, landing=landing)
+
+
+def first_priority(unplaced: UnplacedReplacement) -> int:
+    """From which priority on pending pods may be scheduled before it."""
+    return _LEAST_PRIORITY if unplaced.scheduler.profile.unknown_sorters else unplaced.priority
 
 
 def evicted_before(victim: Pod) -> Candidate:
