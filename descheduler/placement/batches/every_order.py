@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.batches.single_landings import SPREAD, SingleLanding
-from descheduler.placement.framework.evaluation import SchedulerModel
-from descheduler.placement.framework.interactions import GatheredPods, JoinedInteractions, Meetings, Places
-from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
+from descheduler.placement.framework.extension_points import SpreadConstraint
+from descheduler.placement.framework.interactions import GatheredPods, Meetings, Places
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -93,13 +92,13 @@ class _Arrays:
         """bool[C, N]: where they may go."""
         self._bits = np.packbits(self.may, axis=1)
         self._gathered = GatheredPods([crowd.pod for crowd in crowds])
-        wide = [crowd.scheduler.interactions.is_felt_widely(crowd.pod) for crowd in crowds]
+        wide = [crowd.scheduler.is_felt_widely(crowd.pod) for crowd in crowds]
         self._are_wide = np.array(wide, dtype=bool)
         self._amounts: dict[int, NDArray[np.int64]] = {}
         self._coming: dict[int, NDArray[np.float64]] = {}
         self._largest_first: dict[int, NDArray[np.intp]] = {}
-        self._closing: dict[JoinedInteractions, Meetings] = {}
-        self._interacting: dict[JoinedInteractions, Mapping[str, Meetings]] = {}
+        self._closing: dict[SchedulerModel, Meetings] = {}
+        self._interacting: dict[SchedulerModel, Mapping[str, Meetings]] = {}
         self._refused_last: set[int] | None = None
 
     def beside(self, place: int) -> NDArray[np.int64]:
@@ -138,24 +137,24 @@ class _Arrays:
 
     def closing(self, place: int) -> Places:
         """The places of the crowds that may close their own node to the crowd at `place`, beside what they request."""
-        interactions = self.crowds[place].scheduler.interactions
-        if interactions not in self._closing:
-            self._closing[interactions] = interactions.closing(self._gathered)
-        return self._closing[interactions].on(place)
+        scheduler = self.crowds[place].scheduler
+        if scheduler not in self._closing:
+            self._closing[scheduler] = scheduler.closing(self._gathered)
+        return self._closing[scheduler].on(place)
 
     def interacting(self, place: int) -> frozenset[str]:
         """The plugins by which any other pod bears on one of the crowd at `place` on other nodes than its own."""
-        pod, interactions = self.crowds[place].pod, self.crowds[place].scheduler.interactions
+        pod, scheduler = self.crowds[place].pod, self.crowds[place].scheduler
         others = self.beside(place) > 0
-        if interactions.is_local(pod):
+        if scheduler.is_local(pod):
             others &= self._are_wide
         if not others.any():
             return frozenset()
-        if interactions not in self._interacting:
-            self._interacting[interactions] = interactions.interacting(self._gathered, but_for=SPREAD)
-        meetings = self._interacting[interactions].items()
+        if scheduler not in self._interacting:
+            self._interacting[scheduler] = scheduler.interacting(self._gathered, but_for=SPREAD)
+        meetings = self._interacting[scheduler].items()
         found = {name for name, each in meetings if others[each.on(place)].any()}
-        return frozenset(found | {SPREAD} if interactions.reaches(SPREAD, pod) else found)
+        return frozenset(found | {SPREAD} if scheduler.reaches(SPREAD, pod) else found)
 
     def found(self, query: PodQuery) -> Places:
         """The places of the crowds that `query` finds."""
@@ -246,8 +245,7 @@ class _Proof:
 
     def _holds_spread(self, nodes: BoolMask) -> bool:
         """Whether one of `nodes` is left, which all plugins but PodTopologySpread let the pod have."""
-        args = self._crowd.scheduler.profile.args.of(PodTopologySpreadArgs)
-        constraints = SpreadConstraints(self._arrays.cluster, args).of(self._crowd.pod, "DoNotSchedule")
+        constraints = self._crowd.scheduler.spread(self._crowd.pod)
         if len(constraints) != 1 or self._single.sees_more:
             return False
         (constraint,) = constraints

@@ -24,6 +24,7 @@ __all__ = [
     "GatheredPods",
     "IndexedInteractions",
     "Interactions",
+    "Interplay",
     "JoinedInteractions",
     "Meeting",
     "Meetings",
@@ -67,6 +68,10 @@ class GatheredPods:
                 found.setdefault(key, []).append(place)
         return {key: np.array(places, dtype=np.intp) for key, places in found.items()}
 
+    def all_meetings(self) -> Meetings:
+        """That each pod bears on each other one."""
+        return Meetings(len(self.pods), meeting_each_other(np.arange(len(self.pods))))
+
 
 def meeting_each_other(places: Places) -> Iterator[Meeting]:
     """That each of these pods bears on each other one."""
@@ -95,6 +100,9 @@ class Meetings:
         return mask.nonzero()[0]
 
 
+_ANY_RULE = "any rule"
+
+
 class Interactions(Protocol):
     """What can be said of one plugin's answers from the specs of pods alone. Host names are taken to be unique."""
 
@@ -112,6 +120,54 @@ class Interactions(Protocol):
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether either of the pods, once placed, may bear on what the plugin says of the other on other nodes."""
+
+
+class Interplay(Protocol):
+    """How pods that a scheduler places bear on each other, by all of its rules together. Each has a name, which is that
+    of the scheduling plugin where it is one. Nothing is known by the bodies here, so anything may happen."""
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether a node may come to take `pod` because another pod is placed, on whatever node."""
+        del pod
+        return True
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether what is said of `pod` on a node hangs on that node and the pods there only.
+
+        Others that `is_felt_widely` is true of are not counted.
+        """
+        del pod
+        return False
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Whether `pod`, once placed, may bear on what is said of local pods on other nodes."""
+        del pod
+        return True
+
+    def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
+        """Whether `ending`, as long as it is being deleted, may keep `pod` off a node other than its own that is open
+        once `ending` is gone."""
+        del ending, pod
+        return True
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether either of the pods, once placed, may bear on what is said of the other on other nodes."""
+        del first, second
+        return True
+
+    def interacting(self, gathered: GatheredPods, *, but_for: str = "") -> Mapping[str, Meetings]:
+        """Which of the pods do by which rule, each pair in both directions; the rule `but_for` is not asked."""
+        del but_for
+        return {_ANY_RULE: gathered.all_meetings()}
+
+    def reaches(self, rule: str, pod: Pod) -> bool:
+        """Whether by `rule` pods on other nodes may bear on `pod`."""
+        del rule, pod
+        return False
+
+    def closing(self, gathered: GatheredPods) -> Meetings:
+        """Which pods may close the node that they are on to which others, by anything but the requests of both."""
+        return gathered.all_meetings()
 
 
 @runtime_checkable
@@ -228,7 +284,7 @@ BY_REQUESTS: Interactions = _ByRequests(is_wide=False)
 """The same, and what they take is what they request."""
 
 
-class JoinedInteractions:
+class JoinedInteractions(Interplay):
     """The answers of all plugins of a scheduler together, by plugin name.
 
     Those of `transformers` count for all of them, as what they let others see decides what these refuse. Plugins that
@@ -242,7 +298,7 @@ class JoinedInteractions:
         settled: frozenset[str] = frozenset(),
     ) -> None:
         self._names = frozenset(by_plugin)
-        self._transformers = transformers
+        self._widened_by = transformers
         self._by_plugin = {name: each for name, each in by_plugin.items() if each not in (OWN_NODE, BY_REQUESTS)}
         closing = [each for name, each in by_plugin.items() if name not in settled and each is not BY_REQUESTS]
         self._closings = [each for each in closing if isinstance(each, ClosingInteractions)]
@@ -254,7 +310,7 @@ class JoinedInteractions:
     def helpers(self, pod: Pod) -> frozenset[str]:
         """The plugins that may stop refusing a node to `pod` because another pod is placed."""
         found = frozenset(name for name, each in self._by_plugin.items() if each.can_be_helped(pod))
-        return found if found.isdisjoint(self._transformers) else self._names
+        return found if found.isdisjoint(self._widened_by) else self._names
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether any of the plugins may."""
@@ -287,14 +343,14 @@ class JoinedInteractions:
         asked = ((name, each) for name, each in self._by_plugin.items() if name != but_for)
         return {name: Meetings(len(gathered.pods), _interacting(each, gathered)) for name, each in asked}
 
-    def reaches(self, plugin: str, pod: Pod) -> bool:
-        """Whether by `plugin` pods on other nodes may bear on `pod`."""
-        return plugin in self._by_plugin and not self._by_plugin[plugin].is_local(pod)
+    def reaches(self, rule: str, pod: Pod) -> bool:
+        """Whether by the plugin `rule` pods on other nodes may bear on `pod`."""
+        return rule in self._by_plugin and not self._by_plugin[rule].is_local(pod)
 
     def closing(self, gathered: GatheredPods) -> Meetings:
         """Which pods may close the node that they are on to which others by any of the plugins."""
         if self._closes_anything:
-            return Meetings(len(gathered.pods), meeting_each_other(np.arange(len(gathered.pods))))
+            return gathered.all_meetings()
         return Meetings(len(gathered.pods), (each for plugin in self._closings for each in plugin.closing(gathered)))
 
 

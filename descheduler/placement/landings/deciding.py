@@ -210,7 +210,7 @@ class Decider:
 
 def _hinders_elsewhere(unplaced: UnplacedReplacement) -> bool:
     """Whether the victim, as long as it is terminating, may keep the replacement off other nodes than its own."""
-    return unplaced.scheduler.interactions.hinders_while_ending(unplaced.victim, unplaced.pod)
+    return unplaced.scheduler.hinders_while_ending(unplaced.victim, unplaced.pod)
 
 
 def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:

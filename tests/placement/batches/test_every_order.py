@@ -141,7 +141,9 @@ def rivals(**facts: Any) -> tuple[list[Node], list[Pod]]:
         make_pod(name, node="closed", cpu="2", labels={"app": name}, tolerations=_tolerating(places))
         for name, places in (("first", "ab"), ("second", "bc"))
     ]
-    waiting = make_pod("waiting", tolerations=_tolerating("a"), **{"cpu": "2", "scheduler": "volcano", **facts})
+    waiting = make_pod(
+        "waiting", node="", tolerations=_tolerating("a"), **{"cpu": "2", "scheduler": "volcano", **facts}
+    )
     return nodes, [*pods, waiting]
 
 
