@@ -28,7 +28,7 @@ from descheduler.eviction.limit_notes import limit_notes
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
 from descheduler.eviction.migration_controller.surging_pods import surge_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
-from descheduler.eviction.placement_verification.in_any_order import HeldBack
+from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, HeldBack
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
@@ -50,6 +50,8 @@ __all__ = ["MOST_PROVED", "decide", "decisions_of"]
 MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
 _LEAST_NODES = 2
+_SHARE_ONCE_MORE = 0.25
+"""Of the limits of a search: what planners have each time that they are asked once more."""
 
 
 def decide(
@@ -128,13 +130,15 @@ def decide(
                 nodes,
                 observer=observer,
                 memory=memory,
-                search=search,
+                search=search if held_back == NOTHING_HELD_BACK else replace(search, share=_SHARE_ONCE_MORE),
                 earlier=earlier,
             ),
         )
 
     with settled_gc(), contained(), collected_faults() as faults:
-        asked = ask_until_safe(ask, policy, [move.pod for move in prior_moves], observer)
+        searches = any(registry[name].searches for profile in policy.profiles for name in profile.balance)
+        evicted = [move.pod for move in prior_moves]
+        asked = ask_until_safe(ask, policy, evicted, observer, searches=searches)
         if asked.skipped:
             decisions = decisions_of(asked.evictor, policy, snapshot, now)
             return replace(decisions, skipped=asked.skipped, memory=memory, notes=notes)
