@@ -83,7 +83,10 @@ class Reason(Enum):
     )
     EVICTION_COST = "EvictionCost", "the eviction cost of the pod forbids its eviction"
     WORKLOAD_UNKNOWN = "WorkloadUnknown", "the controller of the pod was not found"
-    WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has no more replicas than may be evicted at once (skipCheckExpectedReplicas: false)"
+    WORKLOAD_REPLICAS = (
+        "WorkloadReplicas",
+        "the workload has no more replicas than may be evicted at once (skipCheckExpectedReplicas: false)",
+    )
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
     NOT_SELECTED = "NotSelected", "the plugin that a plan names for the pod does not select it any more (apply)"
     OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels (-n, -l)"

@@ -204,7 +204,6 @@ class Planning:
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
 
-
     def _with_obstacles(self, why_left: str) -> str:
         """The text of a plan that moves nothing, with what is in the way unless a hint says that already."""
         hint = self._objective.hint

@@ -31,7 +31,9 @@ def test_table_json_and_last_line_give_the_plugins_reason(world: World, why: str
 def test_plugins_whose_pods_are_all_blocked_say_by_what() -> None:
     plan = make_test_plan([make_pod("bare", owners=()), make_pod("set", owners=["DaemonSet/x"])])
 
-    assert why_nothing(plan) == "PodLifeTime: 2 pods selected, none evicted: 1 blocked by BarePod, 1 blocked by DaemonSet"
+    assert (
+        why_nothing(plan) == "PodLifeTime: 2 pods selected, none evicted: 1 blocked by BarePod, 1 blocked by DaemonSet"
+    )
 
 
 def test_a_plugin_whose_pods_another_one_evicts_says_so() -> None:

@@ -13,6 +13,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.amounts import rounded_percent
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.limits import Budget
@@ -253,7 +254,9 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def _most_used(self, node: str) -> str:
         shares = self._shares(node)
-        return ", ".join(f"{resource} {shares.get(resource, 0):.0%}" for resource in ("cpu", "memory"))
+        return ", ".join(
+            f"{resource} {rounded_percent(100 * shares.get(resource, 0))}" for resource in ("cpu", "memory")
+        )
 
     def _shares(self, node: str) -> Mapping[str, float]:
         usage = RequestedUsage(self._evictor).of(node)

@@ -149,4 +149,7 @@ def test_member_under_a_scheduler_that_may_run_coscheduling_is_likely_at_best() 
     result = run([pod_group(SCHEDULER_PLUGINS[0], 1), *map(in_scheduler_plugins, ("m0", "m1"))], onUnknown="refuse")
 
     assert refusals(result) == [("m0", "UnknownLanding"), ("m1", "UnknownLanding")]
-    assert result.refusals[0].message == "pod groups of scheduler-plugins are not modelled (Coscheduling) (onUnknown: refuse)"
+    assert (
+        result.refusals[0].message
+        == "pod groups of scheduler-plugins are not modelled (Coscheduling) (onUnknown: refuse)"
+    )

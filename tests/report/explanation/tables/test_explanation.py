@@ -139,7 +139,10 @@ def test_the_wave_of_an_evicted_pod_is_said_where_there_are_several() -> None:
     evicted = msgspec.structs.replace(DECISION, outcome="evicted", wave=2, num_waves=3)
     alone = msgspec.structs.replace(evicted, wave=1, num_waves=1)
 
-    texts = [text_of(PodExplanation(facts=FACTS, decision=each, landing=LANDING, placement=PLACEMENT)) for each in (evicted, alone)]
+    texts = [
+        text_of(PodExplanation(facts=FACTS, decision=each, landing=LANDING, placement=PLACEMENT))
+        for each in (evicted, alone)
+    ]
 
     assert "Wave:   2 of 3 (starts when wave 1 has ended)\n" in texts[0]
     assert "Wave:" not in texts[1]
