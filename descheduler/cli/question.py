@@ -113,7 +113,7 @@ def _type_of(word: str) -> str | None:
 
 
 def _api_group(subject: str, word: str) -> str:
-    """The API group in `podgroup.scheduling.volcano.sh` with a colon, or in `podgroup.v1beta1.scheduling.volcano.sh`."""
+    """The API group of `podgroup.scheduling.volcano.sh` and a colon; a version may stand before the group."""
     _, _, group = word.lower().partition(".")
     version, _, rest = group.partition(".")
     group = rest if _VERSION.fullmatch(version) else group

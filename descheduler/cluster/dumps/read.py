@@ -196,8 +196,8 @@ def _missing_warnings(unserved: Sequence[AnyKind], left_out: Sequence[AnyKind]) 
     if left_out:
         are = "1 kind is" if len(left_out) == 1 else f"{len(left_out)} kinds are"
         yield (
-            f"{are} not in the dump and assumed to be empty: {_resources(left_out)}; 'descheduler snapshot' writes every"
-            " kind that is read"
+            f"{are} not in the dump and assumed to be empty: {_resources(left_out)};"
+            " 'descheduler snapshot' writes every kind that is read"
         )
 
 

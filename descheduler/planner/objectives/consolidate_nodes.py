@@ -21,8 +21,8 @@ from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, MostAllocated
 from descheduler.optimizer.order.waves import Move
 from descheduler.optimizer.solving import Plan
-from descheduler.plan.moves import PodIdentity
 from descheduler.placement.shadow.node_table import PODS_ROW
+from descheduler.plan.moves import PodIdentity
 from descheduler.planner.args import ConsolidateNodesArgs
 from descheduler.planner.drain_plan import with_drains
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
@@ -182,7 +182,7 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def reason(self, pod: Pod) -> str:
         """How many pods leave the node."""
-        return f"node {pod.node_name} is emptied: {self._most_used(pod.node_name)} of allocatable requested"
+        return f"empties node {pod.node_name} (requests: {self._most_used(pod.node_name)} of allocatable)"
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That the node is emptied, is empty, or would be too full."""

@@ -100,7 +100,8 @@ def test_marks_of_targets_are_explained_once_under_the_tables() -> None:
     assert re.findall(r"old-\d +a +(.*?) {3,}", text) == ["no new pod", "Job ends", "a (same node)", "~b"]
     assert (
         "TARGET: ~ = likely, not certain; (same node) = the replacement pod is scheduled onto the node that the pod is"
-        " evicted from; no new pod = the owner creates no replacement pod; Job ends = the eviction fails or ends the Job\n"
+        " evicted from; no new pod = the owner creates no replacement pod; Job ends = the eviction fails or ends the"
+        " Job\n"
     ) in text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
 from descheduler.report.explanation.tables.quota import quota_table
@@ -51,8 +52,9 @@ def _misses(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
             rows.append([f"{miss.node}{source}", obstacle.plugin, why])
     yield from style.table(["NODE THAT NEARLY FITS", "PLUGIN", "REASON"], rows)
     if placement.num_misses > len(shown):
-        wide = "" if style.is_wide or len(shown) == len(placement.misses) else "; -o wide shows more of them"
-        yield f"{placement.num_misses} nodes are blocked by as few plugins as these{wide}"
+        wide = "" if style.is_wide or len(shown) == len(placement.misses) else " (-o wide shows more)"
+        more = counted(placement.num_misses - len(shown), "more node is", "more nodes are")
+        yield f"{more} blocked by as few plugins{wide}"
         yield ""
 
 
