@@ -55,7 +55,7 @@ def with_beyond(
 
     Judges at most `most_judged` landings beyond those of the run, any number with None.
     """
-    passes = list(_passes(decisions, decide_again, most_judged))
+    passes = list(_passes(decisions, decide_again, most_judged, registry))
     if len(passes) == 1:
         return decisions
     beyond = _compared(passes)
@@ -77,14 +77,16 @@ def with_beyond_in_time(
         return replace(decisions, beyond=replace(NOTHING_BEYOND, is_whole=False))
 
 
-def _passes(decisions: Decisions, decide_again: DecideAgain, most_judged: int | None) -> Iterator[Decisions]:
+def _passes(
+    decisions: Decisions, decide_again: DecideAgain, most_judged: int | None, registry: Registry
+) -> Iterator[Decisions]:
     """The decisions of the run, then those of each stage that lifts a limit which the one before met."""
     checks = REQUEST_CHECKS if most_judged is None else (_bound(decisions, most_judged), *REQUEST_CHECKS)
     earlier = earlier_plan(decisions.leaving)
     yield (latest := decisions)
     for lifted in LIFTED_STAGES:
         if is_stopped(latest, lifted):
-            policy = without_limits(decisions.policy, lifted)
+            policy = without_limits(decisions.policy, lifted, registry)
             yield (latest := decide_again(policy, checks=checks, most_assessed=0, most_proved=0, earlier=earlier))
 
 

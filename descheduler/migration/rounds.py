@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec.structs import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
-from descheduler.migration.dispatch.executor import execute
 from descheduler.migration.dispatch.limits import LimitLedger
+from descheduler.migration.dispatch.plain import execute
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort
 from descheduler.migration.settings import ExecutorSettings

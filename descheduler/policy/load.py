@@ -103,10 +103,12 @@ def _check_neighbours(checks: Checks, policy: Policy, registry: Registry) -> Non
             for other, message in spec.beside.items() if spec is not None else ():
                 if other in enabled:
                     checks.warn(("profiles", index, "plugins"), message)
-        evicting = {name: args for name, args in profile.args.items() if name in profile.evict}
+        has_reservations = any(
+            registry[name].creates_reservations(args) for name, args in profile.args.items() if name in profile.evict
+        )
         for config in profile.plugin_configs:
             spec = registry[config.name]
-            for problem in spec.profile_problems(config.args, evicting) if config.name in enabled else ():
+            for problem in spec.profile_problems(config.args, has_reservations) if config.name in enabled else ():
                 checks.fail_build((*config.args_path, *problem.path), problem.message)
         for name in profile.used:
             if name in enabled:

@@ -38,10 +38,10 @@ def cluster() -> LivingCluster:
 
 
 @pytest.fixture
-def cli(cluster: LivingCluster, tmp_path: Path) -> Iterator[Cli]:
+def cli(cluster: LivingCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """The command line against the cluster over HTTP, twenty times as fast as real time."""
     with LivingServer(cluster, scale=20) as server:
-        started = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
+        started = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"), capsys)
         limited = f"maxNoOfPodsToEvictTotal: {LIMIT}\n"
         started.policy.write_text(policy_of(WAYS["directly"], maxMigratingPerNode="0") + limited)
         yield started

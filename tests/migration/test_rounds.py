@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.decisions import decisions_of
+from descheduler.cycle.decide import decide, decisions_of
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.checks.limits import EvictionLimits

@@ -69,6 +69,11 @@ def run_plugin(
     )
 
 
+def moved(pods: Sequence[Pod], *names: str, plugin: str) -> list[PriorMove]:
+    """The moves of the pods of these names, made for `plugin` of the only profile."""
+    return [PriorMove(pod, "p", plugin) for pod in pods if pod.name in names]
+
+
 def evicted(decisions: Decisions) -> list[str]:
     """Names of the pods whose eviction was granted, in order, one for each request."""
     return [booked.pod.name for booked in decisions.moves]

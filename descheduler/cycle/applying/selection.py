@@ -48,7 +48,7 @@ class Selection:
         edited = list(self._edited(moves, file))
         left = _unasked([move for move in moves if move not in edited], decisions)
         if left and is_stopped(decisions, LIFTED_STAGES[-1]):  # what is judged later says that a limit is reached
-            decisions = self._decide(without_limits(self._policy, LIFTED_STAGES[-1]), moves)
+            decisions = self._decide(without_limits(self._policy, LIFTED_STAGES[-1], self._registry), moves)
             left = _unasked(left, decisions)
         found = [
             *((move, refuse(Reason.NOT_SELECTED, _EDITED.format(plugin=move.plugin))) for move in edited),

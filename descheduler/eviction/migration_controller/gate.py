@@ -59,8 +59,7 @@ class MigrationGate(PodByPod):
 
 
 def _gate(profile: Profile, handle: Handle) -> _Gate | None:
-    found = [profile.args[name] for name in profile.evict]
-    all_args = [args for args in found if isinstance(args, MigrationControllerArgs)]
+    all_args = list(profile.args_of(MigrationControllerArgs, profile.evict))
     return _Gate(profile.name, all_args, handle) if all_args else None
 
 

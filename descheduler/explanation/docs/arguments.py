@@ -13,7 +13,7 @@ import msgspec
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.model.text.duration import format_duration
 from descheduler.policy.plain_values import args_to_document
-from descheduler.policy.shared_args import Percentage
+from descheduler.policy.shared_args import WITHOUT_EFFECT, Percentage
 from descheduler.report.explanation.plugin import PluginArgument
 
 __all__ = ["argument_docs", "default_json", "part_of", "parts_of", "type_words"]
@@ -104,12 +104,16 @@ def argument_docs(args: msgspec.Struct, lead: str = "") -> Iterator[PluginArgume
             name=name,
             type_text=type_words(field.type, lambda _: "object"),
             default=default_json(value),
-            meaning=docs.get(field.name, ""),
+            meaning=docs.get(field.name) or (WITHOUT_EFFECT if _is_without_effect(field.type) else ""),
         )
         part = part_of(field.type)
         if part is not None:
             cls, step = part
             yield from argument_docs(value if isinstance(value, cls) else cls(), f"{name}{step}.")
+
+
+def _is_without_effect(kind: object) -> bool:
+    return typing.get_origin(kind) is typing.Annotated and WITHOUT_EFFECT in typing.get_args(kind)
 
 
 def _bound_text(meta: object) -> str:

@@ -12,12 +12,12 @@ from descheduler.explanation.scheduling.ranking import rank
 from descheduler.explanation.scheduling.unused_reservations import unused_reservations
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 from descheduler.report.explanation.placement import NodeObstacle, ObstacleCount, PlacementAnalysis, PodRefusal
 
@@ -44,7 +44,7 @@ def analyse(
     blocked = [] if evaluation.refusals else _blocked(evaluation)
     ranking = rank(evaluation, source)
     return PlacementAnalysis(
-        scheduler=scheduler.profile.scheduler_name,
+        scheduler=scheduler.name,
         summary=_summary(evaluation, len(nodes)),
         num_nodes=len(nodes),
         num_feasible=len(evaluation.nodes),
@@ -53,7 +53,7 @@ def analyse(
             PodRefusal(plugin=o.plugin, finality=finality(o.code), reasons=o.reasons) for o in evaluation.refusals
         ),
         obstacles=_counts(blocked),
-        misses=nearest_misses(blocked, evaluation.cycle, scheduler.profile, source, plugins),
+        misses=nearest_misses(blocked, evaluation.cycle, scheduler, source, plugins),
         num_misses=num_nearest(blocked),
         ranking=ranking.nodes,
         margin=ranking.margin,
@@ -62,10 +62,10 @@ def analyse(
             *notes,
             *filter(None, [evaluation.cause]),
             *dict.fromkeys(evaluation.cycle.notes),
-            *unused_reservations(evaluation, scheduler.profile),
+            *unused_reservations(evaluation, scheduler),
             *(sentence for obstacle in waits for sentence in obstacle.short),
         ),
-        quota=quota_facts(cluster, scheduler.profile, pod),
+        quota=quota_facts(cluster, scheduler, pod),
     )
 
 
@@ -90,7 +90,7 @@ def obstacles_on(
         return ()
     with evaluation.cycle.view():
         blocked = _blocked_on(evaluation, node)
-        return node_obstacles(RefusedNode(evaluation.cycle, scheduler.profile, node), blocked, plugins)
+        return node_obstacles(RefusedNode(evaluation.cycle, scheduler, node), blocked, plugins)
 
 
 def _company(scheduler: SchedulerModel, cluster: ShadowCluster, pod: Pod) -> Company | None:
@@ -110,13 +110,13 @@ def _scheduler_for(
     doubt, scheduler = schedulers.doubt(pod), schedulers.scheduler_of(pod)
     if schedulers.is_foreign(pod):
         return scheduler, (f"{doubt}; the default rules of kube-scheduler are shown",)
-    return scheduler, tuple(filter(None, (doubt, _beside(scheduler.profile, plugins))))
+    return scheduler, tuple(filter(None, (doubt, _beside(scheduler, plugins))))
 
 
-def _beside(profile: SchedulerProfile, plugins: Mapping[str, SchedulingPlugin]) -> str:
-    """What else the scheduler of a profile runs, which changes the scores of nodes at least."""
-    names = ", ".join(sorted(name for name in profile.running if not plugins[name].is_modelled))
-    return f"{profile.scheduler_name} also runs {names}, which are not fully modelled" if names else ""
+def _beside(scheduler: SchedulerModel, plugins: Mapping[str, SchedulingPlugin]) -> str:
+    """What else the scheduler runs, which changes the scores of nodes at least."""
+    names = ", ".join(sorted(name for name, row in plugins.items() if not row.is_modelled and scheduler.runs(name)))
+    return f"{scheduler.name} also runs {names}, which are not fully modelled" if names else ""
 
 
 def _blocked(evaluation: Evaluation) -> list[Blocked]:

@@ -9,7 +9,7 @@ from descheduler.explanation.scheduling.quota_excess import Sharing, excess_note
 from descheduler.explanation.subjects import UnknownSubjectError
 from descheduler.model.koordinator.elastic_quota import ROOT_QUOTA
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.refused_node import Configured
 from descheduler.placement.plugins.elastic_quota.admission import Admission
 from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX, ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
@@ -25,11 +25,11 @@ _NO_LIMIT = min(nano for _, nano in BUILT_IN_MAX)
 _MOST_OF_LOOP = 5
 
 
-def quota_facts(cluster: ShadowCluster, profile: SchedulerProfile, pod: Pod) -> QuotaFacts | None:
-    """The quota that `profile` charges `pod` to, with what the pod requests in it; None where nothing limits it."""
-    if ElasticQuota.name not in profile.pre_filters:
+def quota_facts(cluster: ShadowCluster, scheduler: Configured, pod: Pod) -> QuotaFacts | None:
+    """The quota that `scheduler` charges `pod` to, with what the pod requests in it; None where nothing limits it."""
+    if not scheduler.runs(ElasticQuota.name, "pre_filters"):
         return None
-    admission = make_admission(cluster, profile.args.of(ElasticQuotaArgs))
+    admission = make_admission(cluster, scheduler.args_of(ElasticQuotaArgs))
     account = admission.usage.account_of(pod) if admission.usage.can_be_refused(pod) else None
     if account is None:
         return None

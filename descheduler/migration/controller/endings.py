@@ -8,9 +8,9 @@ from descheduler.migration.job.machine import why_no_room
 from descheduler.migration.job.seen import Miss
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason
 from descheduler.model.pod import Pod
-from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 
-__all__ = ["deleted", "ended", "left_out", "not_landed", "outcome_of", "strange", "unfinished", "why_left"]
+__all__ = ["deleted", "ended", "left_out", "not_landed", "strange", "unfinished", "why_left"]
 
 
 _MISSES = {
@@ -21,8 +21,8 @@ _MISSES = {
 _GONE = Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
 
 
-def ended(task: JobTask, now: float) -> Judgement:
-    """The ending of a task whose job has ended, at `now` of the run's clock."""
+def ended(task: JobTask) -> Judgement:
+    """The ending of a task whose job has ended."""
     job = task.job
     if job is None:
         raise ValueError(f"pod {task.eviction.name} never had a job")
@@ -35,13 +35,13 @@ def ended(task: JobTask, now: float) -> Judgement:
         return _missed(task, task.miss, job.message)
     if job.phase == JobPhase.SUCCEEDED:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, "")
-    if job.reason == JobReason.SURGE_FAILED and not task.is_in_doubt(now):
+    if job.reason == JobReason.SURGE_FAILED and not task.is_in_doubt:
         return Judgement(OutcomeKind.REFUSED, OutcomeCode.NOT_SURGED, job.message)
     if task.was_evicted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, job.message)
     if job.reason == JobReason.TIMEOUT and not job.reservation_name and not task.num_calls:
         return left_out(OutcomeCode.TIMED_OUT, job.message)
-    return _kept(task, OutcomeCode.NO_ROOM, job.message, now)
+    return _kept(task, OutcomeCode.NO_ROOM, job.message)
 
 
 def _missed(task: JobTask, miss: Miss, why: str) -> Judgement:
@@ -51,17 +51,17 @@ def _missed(task: JobTask, miss: Miss, why: str) -> Judgement:
     return Judgement(OutcomeKind.EVICTED, _MISSES[miss], why)
 
 
-def deleted(task: JobTask, now: float) -> Judgement:
+def deleted(task: JobTask) -> Judgement:
     """The ending of a task whose job somebody has deleted."""
     message = "another client deleted the PodMigrationJob"
     if task.has_left_unasked:
         return _GONE
     if task.was_evicted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
-    return _kept(task, OutcomeCode.JOB_DELETED, message, now)
+    return _kept(task, OutcomeCode.JOB_DELETED, message)
 
 
-def unfinished(task: JobTask, halted: OutcomeCode, why: str, now: float) -> Judgement:
+def unfinished(task: JobTask, halted: OutcomeCode, why: str) -> Judgement:
     """The ending of a task whose job could not go on because the run could not."""
     if task.has_left_unasked:
         return _GONE
@@ -69,13 +69,13 @@ def unfinished(task: JobTask, halted: OutcomeCode, why: str, now: float) -> Judg
         message = f"{why}; the next run awaits the replacement"
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
     if task.num_calls:
-        return _kept(task, halted, why, now)
+        return _kept(task, halted, why)
     return left_out(halted, why)
 
 
 def why_left(task: JobTask, patience_seconds: float, now: float) -> str:
     """Why a job that waits is left to the next run, "" for one that is waited for: a run does not wait for people."""
-    if task.job is None or task.is_in_doubt(now):
+    if task.job is None or task.is_in_doubt:
         return ""
     if task.job.is_paused:
         return "its job is paused"
@@ -101,27 +101,14 @@ def not_landed(task: JobTask) -> Judgement:
     return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, "its replacement is not ready yet")
 
 
-def outcome_of(task: JobTask, ending: Judgement) -> Outcome:
-    """The outcome of a task that ends so."""
-    return Outcome(
-        task.eviction,
-        ending.kind,
-        ending.code,
-        ending.message,
-        status_code=task.status_code,
-        num_attempts=task.num_calls,
-        landed_on=task.landed_on,
-    )
-
-
 def left_out(code: OutcomeCode, why: str) -> Judgement:
     """The ending of a planned eviction that was never begun."""
     return Judgement(OutcomeKind.NOT_ATTEMPTED, code, why)
 
 
-def _kept(task: JobTask, code: OutcomeCode, why: str, now: float) -> Judgement:
+def _kept(task: JobTask, code: OutcomeCode, why: str) -> Judgement:
     """The pod stays, as far as anybody knows: a call that may yet take effect counts as an eviction."""
-    if task.is_in_doubt(now):
+    if task.is_in_doubt:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.OUTCOME_UNKNOWN, f"not confirmed: {why}")
     if task.judgement is not None:
         return task.judgement

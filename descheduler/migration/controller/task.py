@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
-import msgspec
-
-from descheduler.migration.dispatch.judgement import Judgement
+from descheduler.migration.dispatch.task import Task
 from descheduler.migration.job.seen import Miss
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
+from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode
-from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobTask"]
 
@@ -23,36 +22,29 @@ _BACKOFF_SECONDS = 4.0
 that have waited for longer are tried in between, whatever their priority."""
 
 
-class JobTask(msgspec.Struct, eq=False):
+@dataclass(eq=False, slots=True)
+class JobTask(Task):
     """A job, and the eviction that it is for.
 
-    `job` is None until it is created. `due` is in seconds of the run's clock. `judgement` is of the last eviction call;
-    while it `is_called` and until `settles_at` such a call can still take effect; the first that can was made at
-    `asked_at`. Where the replacement did not use the room, `miss` says why. A job that held no room has ended
-    when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has begun
-    `is_adopted`: it has no place in the plan. It has not changed since `unchanged_since`. With `waves_ahead` it begins
-    so many waves before its own, and only holds room until that comes. Its room was asked for by `room_asked_at`.
+    `job` is None until it is created; it was looked at last at `looked_at`. The first call that may have evicted `pod`
+    was made at `asked_at`. Where the replacement did not use the room, `miss` says why. A job that held no room has
+    ended when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has
+    begun `is_adopted`. It has not changed since `unchanged_since`. With `waves_ahead` it begins so many waves before
+    its own, and only holds room until that comes. Its room was asked for by `room_asked_at`.
     One that `finishes_only` evicts nothing: an earlier run has, or nobody has judged its pod.
     Its job is created as `job_name`; until `creation_settles_at` a creation without a clear answer may take effect.
     Once there is an `end` the job is to be undone, and ends so. One that somebody else has deleted `is_deleted`.
     """
 
-    eviction: PlannedEviction
     job: MigrationJob | None = None
     is_adopted: bool = False
-    due: float = 0.0
     num_waits: int = 0
     unchanged_since: float = 0.0
-    num_calls: int = 0
-    num_faults: int = 0
     num_errors: int = 0
-    judgement: Judgement | None = None
-    status_code: int = 0
-    settles_at: float = 0.0
-    is_called: bool = False
     refused_since: float | None = None
+    pod: Pod | None = None
+    looked_at: float = 0.0
     asked_at: datetime | None = None
-    landed_on: str = ""
     miss: Miss | None = None
     ends_at: float | None = None
     waves_ahead: int = 0
@@ -88,20 +80,22 @@ class JobTask(msgspec.Struct, eq=False):
         is_before_room = self.job is None or not (self.job.reservation_name or self.was_evicted)
         return is_before_room and not (self.is_called or self.is_granted or self.is_adopted)
 
-    def is_in_doubt(self, now: float) -> bool:
-        """Whether a call for its eviction may still take effect."""
-        return self.is_called or now < self.settles_at
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether a call for its eviction may have taken effect, or may yet."""
+        return self.is_called or self.is_unsettled
 
-    def may_have_left(self, now: float) -> bool:
+    @property
+    def may_have_left(self) -> bool:
         """Whether its room may be needed: the pod was asked to leave, or may have been, whatever the job says yet."""
-        return self.was_evicted or self.is_granted or self.is_in_doubt(now)
+        return self.was_evicted or self.is_granted or self.is_in_doubt
 
     @property
     def has_left_unasked(self) -> bool:
         """Whether the pod is gone or about to go, and no call of this run or an earlier one can have caused that: all
         were refused for certain.
         """
-        may_have_acted = self.finishes_only or self.is_granted or self.is_called or self.settles_at > 0.0
+        may_have_acted = self.finishes_only or self.is_granted or self.is_called or self.is_open
         return self.was_evicted and not may_have_acted
 
     def is_asked_again(self, now: float, budget_seconds: float) -> bool:
@@ -118,6 +112,11 @@ class JobTask(msgspec.Struct, eq=False):
             self.unchanged_since = now
         self.num_waits += 1
         self.due = now + min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2.0 ** min(self.num_waits - 1, 8))
+
+    def see(self, pod: Pod | None) -> None:
+        """The last look at its job has found `pod`, which may be the one that is to leave."""
+        if pod is not None and self.pod is not None and pod.uid == self.pod.uid and pod.deleted_at is None:
+            self.see_alive(self.looked_at)
 
     def take(self, job: MigrationJob) -> None:
         """Goes on with `job` as it is kept now."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol
 
-from descheduler.migration.dispatch.eviction_task import EvictionTask
 from descheduler.migration.dispatch.judgement import Judgement
+from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.plan.outcome import OutcomeKind
 
 __all__ = ["AsPlanned", "Order"]
@@ -25,6 +25,9 @@ class Order(Protocol):
 
     def is_ready(self, task: EvictionTask) -> bool:
         """Whether `task`, which is next, may be called now; it is seen to that it soon may."""
+
+    def why_stays(self, task: EvictionTask) -> str:
+        """Why `task`, which is next, does not begin any more because of pods that left before; "" where it may."""
 
     def remove(self, task: EvictionTask) -> None:
         """It waits no more."""
@@ -63,6 +66,11 @@ class AsPlanned:
         """Always."""
         del task
         return True
+
+    def why_stays(self, task: EvictionTask) -> str:
+        """Nothing."""
+        del task
+        return ""
 
     def remove(self, task: EvictionTask) -> None:
         """It is the first."""

@@ -18,7 +18,7 @@ from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, 
 from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
-from descheduler.migration.controller.controller import JobController
+from descheduler.migration.controller.controller import JobRoad
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
@@ -213,12 +213,12 @@ class JobExecution:
             is_halted=lambda: around.halted() is not None or bool(around.may_call()),
         )
 
-    def _controller(self, keeper: JobKeeper, name: str = "", ledger: LimitLedger | None = None) -> JobController:
+    def _controller(self, keeper: JobKeeper, name: str = "", ledger: LimitLedger | None = None) -> JobRoad:
         """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
         settings = ControllerSettings(self._settings)
         new_job = partial(_new_job, self._profiles.get(name))
         why_closed = partial(self._why_closed, name)
-        return JobController(
+        return JobRoad(
             self._journal,
             keeper,
             self._port,

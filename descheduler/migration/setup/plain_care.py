@@ -5,20 +5,22 @@ An eviction that was made is a job in memory that holds no room: its pod is to l
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.dispatch.care import Care
-from descheduler.migration.dispatch.departures import Departures
+from descheduler.migration.dispatch.departures import Arrival, Departures
 from descheduler.migration.dispatch.rechecks import Rechecks
 from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.job.conditions import with_condition
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.pods import read_pod
-from descheduler.migration.recheck.footprints import Asked, Footprints
+from descheduler.migration.recheck.footprints import Asked, Footprints, Judged
+from descheduler.migration.replacements import is_replaced
 from descheduler.migration.room.none import NoRooms
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.store.journal import NewJob
@@ -32,9 +34,8 @@ __all__ = ["plain_care"]
 def plain_care(objects: ObjectCalls, snapshot: Snapshot, settings: ExecutorSettings, around: Surroundings) -> Care:
     """The care for plain evictions of plans over `snapshot`."""
     footprints = Footprints(objects, snapshot, leaving_make_room=True)
-    return Care(
-        Departures(_Landings(objects, around), around), Rechecks(_JudgeAgain(objects, footprints), settings, around)
-    )
+    rechecks = Rechecks(_JudgeAgain(objects, footprints), around)
+    return Care(Departures(_Landings(objects, around), around), rechecks, settings, around)
 
 
 class _JudgeAgain:
@@ -44,10 +45,10 @@ class _JudgeAgain:
         self._objects = objects
         self._footprints = footprints
 
-    def __call__(self, evictions: Sequence[PlannedEviction], under_way: Collection[str]) -> Mapping[str, str]:
+    def __call__(self, tasks: Sequence[EvictionTask], under_way: Collection[str], granted: Collection[str]) -> Judged:
         """Raises KubeError."""
-        asked = [found for each in evictions if (found := self._asked(each)) is not None]
-        return self._footprints.objections(asked, under_way)
+        asked = [found for each in tasks if (found := self._asked(each.eviction)) is not None]
+        return self._footprints.judge(asked, under_way, granted)
 
     def _asked(self, eviction: PlannedEviction) -> Asked | None:
         """What is to be judged; nothing where the pod is gone, which its eviction will tell.
@@ -93,12 +94,15 @@ class _Landing:
         self._job = job
         self._eviction = eviction
 
-    def __call__(self) -> bool:
+    def __call__(self, *, is_last: bool) -> Arrival:
         """Raises KubeError."""
         self._job = self._keeper.advance(self._job).job or self._job
-        if not self._job.has_ended:
-            return False
-        if not self._eviction.controller_uid:
-            return True
+        is_gone = self._job.has_ended
+        if not is_replaced(self._eviction):
+            return Arrival.SERVING if is_gone else Arrival.SCHEDULED
+        if not (is_gone or is_last):
+            return Arrival.AWAITED
         replacement = self._keeper.find_replacement(self._job, self._eviction)
-        return replacement is not None and replacement.is_ready
+        if replacement is None or not replacement.node_name:
+            return Arrival.AWAITED
+        return Arrival.SERVING if is_gone and replacement.is_ready else Arrival.SCHEDULED

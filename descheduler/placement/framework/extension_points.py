@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.framework.spread import SpreadConstraint
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Takings
 
@@ -44,6 +45,7 @@ __all__ = [
     "ScoreError",
     "ScorePlugin",
     "Scores",
+    "SpreadPlugin",
     "StartPlugin",
     "UnitPlugin",
 ]
@@ -101,6 +103,14 @@ class InteractingPlugin(Plugin, Protocol):
     """
 
     interactions: Interactions
+
+
+@runtime_checkable
+class SpreadPlugin(Plugin, Protocol):
+    """Refuses nodes by how pods spread over domains, so that a batch is bounded by its constraints."""
+
+    def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
+        """The constraints by which it refuses nodes to `pod`. Raises ValueError for one that cannot be read."""
 
 
 @runtime_checkable

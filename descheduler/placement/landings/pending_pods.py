@@ -15,9 +15,9 @@ from operator import attrgetter
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import first_of_ties
-from descheduler.placement.framework.schedulers import Schedulers
-from descheduler.placement.framework.units import place_unit, priority_of, queue_order
+from descheduler.placement.framework.units import priority_of, queue_order
 from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod, Group, UnitGroup
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import PODS_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -221,7 +221,7 @@ class PendingPods:
         """Places what may be bound together; whether it was anything."""
         num_placed = len(self.placed)
         for unit in group.units():
-            attempts = place_unit(group.scheduler, self._cluster, unit, first_of_ties, (self,)).attempts
+            attempts = group.scheduler.try_place(unit, first_of_ties, (self,)).attempts
             placements = [attempt.placement for attempt in attempts if attempt.placement is not None]
             for competitor, placement in zip(
                 self.placed[len(self.placed) - len(placements) :], placements, strict=True
@@ -241,7 +241,7 @@ class PendingPods:
 
     def _put(self, group: Group, evaluation: Evaluation, node: int) -> None:
         """Puts the next pod of `group` on `node`."""
-        placed = group.scheduler.place(evaluation, node, self)
+        placed = evaluation.place(node, self)
         self.placed[-1].placed = placed  # noted there by `reserve`
 
     def _may_gain(self, group: Group, victim: Pod) -> bool:
@@ -252,11 +252,11 @@ class PendingPods:
         if node is None or group.open_nodes is None or group.last_cycle is None or not group.is_local:
             return True
         # What is free is not all that a pod may use that has credit, or that does not see others.
-        if group.last_cycle.credit or group.last_cycle.unseen or group.scheduler.interactions.is_felt_widely(victim):
+        if group.last_cycle.credit or group.last_cycle.unseen or group.scheduler.is_felt_widely(victim):
             return True
         if not group.last_cycle.seen:
             return self._has_room(group, group.open_nodes, node)
-        num_changes = group.scheduler.num_transformer_changes()
+        num_changes = group.scheduler.num_changes_seen()
         if num_changes is None or num_changes != group.num_changes:
             return True  # what it sees besides may have gone elsewhere
         with group.last_cycle.view():

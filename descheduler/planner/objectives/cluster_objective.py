@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -17,6 +16,7 @@ from descheduler.optimizer.objective import Objective, Value
 from descheduler.optimizer.order.waves import Move
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.solving import Plan
+from descheduler.placement.framework.scheduling_plugin import Preference
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -71,9 +71,9 @@ class ClusterObjective(ABC):
         return ()
 
     @staticmethod
-    def packing_hint(evictor: PluginEvictor) -> str:
+    def packing_hint(preference: Preference) -> str:
         """The hint of objectives that are for full nodes, where the scheduler prefers others."""
-        if not evictor.prover().prefers_empty_nodes:
+        if not preference.prefers_empty_nodes:
             return ""
         return "a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
 

@@ -51,8 +51,9 @@ class ConsolidateNodesObjective(ClusterObjective):
         self._most = Targets(args.max_utilization)
         self._in_use = _NodesInUse(handle.view, handle.evictor)
         self._evictor, self._view = handle.evictor, handle.view
-        self.hint = self.packing_hint(handle.evictor)
-        self.scheduled_share = _SCHEDULED_SHARE if handle.evictor.prover().packing_weights else 0.0
+        preference = handle.evictor.prover().preference()
+        self.hint, self._packing_weights = self.packing_hint(preference), preference.packing_weights
+        self.scheduled_share = _SCHEDULED_SHARE if self._packing_weights else 0.0
         selector = compile_selector(args.protected_nodes)
         self._nodes = {node.name: node for node in nodes}
         self._protected = {node.name for node in nodes if selector is not None and selector.matches(node.labels)}
@@ -104,8 +105,7 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def scheduled(self, plan: Plan, cluster: ClusterProblem, budget: Budget, seed: int) -> Plan:
         """The nodes that can be emptied where the scheduler chooses the targets, first of all those of `plan`."""
-        weights = self._evictor.prover().packing_weights
-        scored = np.array([weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
+        scored = np.array([self._packing_weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
         goal = self.stated_over(cluster).prepare(cluster.problem)
         nodes = [group[0].source for group in self._fullest_first(plan.moves)]
         drains = goal.scheduled(nodes, MostAllocated(cluster.allocatable, scored), budget, np.random.default_rng(seed))

@@ -46,7 +46,7 @@ class MakeRoomObjective(ClusterObjective):
 
     def __init__(self, args: MakeRoomArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor = handle.evictor
-        self.hint = self.packing_hint(handle.evictor)
+        self.hint = self.packing_hint(handle.evictor.prover().preference())
         self._nodes = frozenset(node.name for node in nodes)
         self._selection = SelectedPods(args, handle.view.snapshot.pods)
         self._selected = self._selection.pods

@@ -12,6 +12,7 @@ from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuF
 from descheduler.optimizer.order.waves import Move
 from descheduler.planner.args import ReduceFragmentationArgs
 from descheduler.planner.gpus.gpu_classes import gpu_classes
+from descheduler.planner.gpus.gpu_need import gpu_need
 from descheduler.planner.gpus.gpu_problem import GpuProblem, units_of
 from descheduler.planner.gpus.node_gpus import free_gpus, largest_memory
 from descheduler.planner.gpus.stranded_gpus import StrandedGpus
@@ -33,12 +34,14 @@ class ReduceGpuFragmentationObjective(Fragmentation):
         self._resource = args.resource
         self.state = f"of {args.resource} stranded"
         self._evictor = handle.evictor
-        if self._evictor.prover().prefers_idle_gpus:
-            self.hint = _PACKING_HINT
         self.node_names = [node.name for node in nodes]
         openings = self._evictor.prover().openings()
         pods = [pod for pod in handle.view.snapshot.pods if not pod.is_terminal]
-        self._classes = gpu_classes(pods, openings, largest_memory(openings, self.node_names))
+        most_memory = largest_memory(openings, self.node_names)
+        self._classes = gpu_classes(pods, openings, most_memory)
+        asking = (pod for pod in pods if gpu_need(pod.spec.requests, most_memory) is not None)
+        if self._evictor.prover().preference(asking).prefers_idle_parts:
+            self.hint = _PACKING_HINT
         self.scale = 1 if self._classes is None else int(self._classes.weights.sum())
         self._stranded = None if self._classes is None else StrandedGpus(self.node_names, self._classes)
 

@@ -10,7 +10,7 @@ from typing import Any
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
-from descheduler.migration.controller.controller import JobController
+from descheduler.migration.controller.controller import JobRoad
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
@@ -121,13 +121,13 @@ class Play:
             )
         )
 
-    def controller(self) -> JobController:
+    def controller(self) -> JobRoad:
         """A controller over the cluster as it is."""
         journal = self.journal()
         keeper = self.keeper(journal)
         port = EvictionClient(self.client)
         settings = ControllerSettings(self.settings, most_active=self.most_active)
-        return JobController(journal, keeper, port, settings, self._new_job, self.surroundings())
+        return JobRoad(journal, keeper, port, settings, self._new_job, self.surroundings())
 
     def surroundings(self) -> Surroundings:
         """What is outside of the run."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from descheduler.migration.controller.task import JobTask
+from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.replacements.replacement import ReplacementMaker
 from descheduler.plan.outcome import OutcomeCode
 from tests.living.builders import deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
@@ -13,6 +17,7 @@ from tests.migration.controller.playing import Play
 from tests.migration.controller.test_controller import left_over
 from tests.migration.controller.test_users_limits import user_job
 from tests.migration.controller.whole_runs import WAYS, live_run, policy_of
+from tests.migration.dispatch.test_care import snapshot_of
 
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 KOORD = WAYS["reservations"]
@@ -83,3 +88,47 @@ def test_job_that_is_paused_under_way_is_left_and_undone_by_the_next_run() -> No
 def pause(cluster: LivingCluster) -> None:
     (job,) = cluster.all(JOBS)
     cluster.store.edit(JOBS, job["metadata"]["name"], "", lambda found: found["spec"].update(paused=True))
+
+
+def without_room(cluster: LivingCluster) -> tuple[Play, list[JobTask]]:
+    """Jobs that hold no room: of two pods of a in the first wave, and of one of b in the second."""
+    play = Play(cluster, provider="none", mode="EvictDirectly")
+    first, second, later = *(play.task(pod) for pod in cluster.pods("a")), play.task(cluster.pods("b")[0])
+    later.eviction = replace(later.eviction, wave=2)
+    return play, [first, second, later]
+
+
+def two_workloads() -> LivingCluster:
+    workloads = [deployment("a", 2, on=["n1"] * 2), deployment("b", 1, on=["n1"])]
+    return living_cluster([node("n1", taints=["gone=soon:NoSchedule"]), node("n2")], workloads)
+
+
+def test_jobs_do_not_begin_after_a_replacement_that_gets_no_node() -> None:
+    cluster = two_workloads()
+    cluster.pause_scheduling()
+    play, tasks = without_room(cluster)
+
+    outcomes = play.run(tasks)
+
+    pending = OutcomeCode.REPLACEMENT_PENDING
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.NOT_REPLACED, pending, pending]
+    name = tasks[0].eviction.name
+    assert outcomes[2].message == f"the replacement of pod shop/{name} was not scheduled within 120 s"
+
+
+def test_a_job_does_not_wait_for_a_replacement_that_is_known_not_to_come() -> None:
+    cluster = two_workloads()
+    snapshot = snapshot_of(cluster)
+    cluster.pause_scheduling()
+    play, (task, _, later) = without_room(cluster)
+    victim = next(pod for pod in snapshot.pods if pod.uid == task.eviction.uid)
+    lost = replace(ReplacementMaker(snapshot).replacement_of(victim), pod=None)
+    none = LandingVerdict.NO
+    task.eviction = replace(task.eviction, landing=Landing(victim, lost, none, none, none))
+    began = cluster.clock.monotonic()
+
+    outcomes = play.run([task, later])
+
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.NOT_REPLACED]
+    at = [call.at for call in cluster.api.sent("POST", "/eviction")]
+    assert at[1] - began < 60

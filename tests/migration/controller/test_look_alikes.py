@@ -80,11 +80,11 @@ def orphaned(cluster: LivingCluster) -> Object:
     return placeholders(cluster)[0]
 
 
-def test_pods_with_the_label_are_not_deleted_by_the_program(tmp_path: Path) -> None:
+def test_pods_with_the_label_are_not_deleted_by_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cluster = world(PLACEHOLDERS)
     kept = {found["metadata"]["uid"] for found in tenants(cluster)}
     with LivingServer(cluster, scale=4) as server:
-        cli = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
+        cli = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"), capsys)
         cli.policy.write_text(policy_of(PLACEHOLDERS))
 
         code, out, err = cli.run("-o", "json")
@@ -99,12 +99,14 @@ def test_pods_with_the_label_are_not_deleted_by_the_program(tmp_path: Path) -> N
     ]
 
 
-def test_a_run_that_may_not_delete_pods_goes_on_beside_such_pods(tmp_path: Path) -> None:
+def test_a_run_that_may_not_delete_pods_goes_on_beside_such_pods(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     cluster = world(PLACEHOLDERS)
     kept = {found["metadata"]["uid"] for found in tenants(cluster)}
     way = Forbidding("DELETE", r"/pods/(etcd-n1|kept-0)")
     with LivingServer(cluster, scale=4, passage=way) as server:
-        cli = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
+        cli = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"), capsys)
         cli.policy.write_text(policy_of(PLACEHOLDERS))
 
         code, _, err = cli.run("-o", "json")

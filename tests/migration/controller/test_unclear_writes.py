@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -16,9 +15,7 @@ from tests.living.cluster import LivingCluster
 from tests.living.faults import AnyFault, FaultyWay
 from tests.migration.controller.unclear_writes import ALL_WAYS, EFFECTS, at_call, is_write, left_after, writes
 from tests.migration.controller.whole_runs import WAYS, watch_of
-
-STRIDE = 7
-"""The whole: `python -m tests.migration.controller.unclear_writes`."""
+from tests.series import Part, parts
 
 HOLDING = ("reservations", "placeholders")
 CREATIONS = {
@@ -38,21 +35,17 @@ UNANSWERED: dict[str, AnyFault] = {
 EVERY = pytest.mark.parametrize("effect", UNANSWERED)
 
 
-def cases() -> list[Any]:
-    """Of each way, every few of its writes with each effect, at other writes for each."""
-    return [
-        pytest.param(name, number, effect, id=f"{name}-{number}-{effect}")
-        for name in ALL_WAYS
-        for offset, effect in enumerate(EFFECTS)
-        for number, _ in writes(name)[offset % STRIDE :: STRIDE]
+@pytest.mark.parametrize("name", ALL_WAYS)
+@pytest.mark.parametrize("part", parts(13))
+def test_nothing_is_left_of_a_write_without_a_clear_answer(part: Part, name: str) -> None:
+    """Every few of the writes meet each effect, at other writes for each."""
+    cases = [
+        (number, effect) for offset, effect in enumerate(EFFECTS) for number, _ in part.of(writes(name), shift=offset)
     ]
 
+    broken = {(number, effect): left_after(name, at_call(number, EFFECTS[effect]))[0] for number, effect in cases}
 
-@pytest.mark.parametrize(("name", "number", "effect"), cases())
-def test_nothing_is_left_of_a_write_without_a_clear_answer(name: str, number: int, effect: str) -> None:
-    broken, _ = left_after(name, at_call(number, EFFECTS[effect]))
-
-    assert broken == []
+    assert not any(broken.values()), broken
 
 
 def posts_to(ending: str, fault: AnyFault, *, most: int | None = None) -> Callable[[FaultyWay, Call], AnyFault | None]:
@@ -175,12 +168,16 @@ def deleted(cluster: LivingCluster) -> Callable[[], None]:
     return delete
 
 
-def deletions() -> list[Any]:
-    return [(name, number) for name in ALL_WAYS for number, _ in writes(name)[1:]]
+@pytest.mark.parametrize("name", ALL_WAYS)
+@pytest.mark.parametrize("part", parts(4))
+def test_no_room_is_left_of_jobs_that_somebody_deletes_before_a_write(part: Part, name: str) -> None:
+    broken = {number: left_after_deletions(name, number) for number, _ in part.of(writes(name)[1:])}
+
+    assert not any(broken.values()), broken
 
 
-@pytest.mark.parametrize(("name", "number"), deletions())
-def test_no_room_is_left_of_jobs_that_somebody_deletes_before_a_write(name: str, number: int) -> None:
+def left_after_deletions(name: str, number: int) -> list[str]:
+    """What is left of room once all jobs were deleted before the call of this number, a sentence each."""
     found: list[LivingCluster] = []
 
     def choose(way: FaultyWay, call: Call) -> None:
@@ -188,8 +185,7 @@ def test_no_room_is_left_of_jobs_that_somebody_deletes_before_a_write(name: str,
             deleted(found[0])()
 
     broken, _ = left_after(name, choose, lambda cluster, way, watch: found.append(cluster), watch_of=limited)
-
-    assert [text for text in broken if "room" in text or "left over" in text] == []
+    return [text for text in broken if "room" in text or "left over" in text]
 
 
 @pytest.mark.parametrize("name", HOLDING)

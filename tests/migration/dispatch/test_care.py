@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,7 +14,7 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.care import Care
-from descheduler.migration.dispatch.executor import execute
+from descheduler.migration.dispatch.plain import execute
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.plain_care import plain_care
 from descheduler.placement.landings.landing import Landing, LandingVerdict
@@ -22,6 +23,7 @@ from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from tests.faults.faults import Answer
 from tests.faults.wire import json_answer
+from tests.living.acting.kubelet import NEVER_READY, READY_SECONDS
 from tests.living.api.server import Call
 from tests.living.builders import budget, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
@@ -167,15 +169,58 @@ def test_nobody_waits_where_nothing_is_left_to_begin() -> None:
     assert run.cluster.clock.monotonic() - began < 1.0
 
 
-def test_the_next_wave_begins_after_a_while_whatever_became_of_the_last() -> None:
-    run = Run(one_each("a", "b"))
+def test_what_comes_after_a_replacement_without_a_node_stays_after_a_while() -> None:
+    workloads = [deployment("c", 2, on=["n1"] * 2), *(deployment(app, 1, on=["n1"]) for app in ("b", "d"))]
+    run = Run(living_cluster([node("n1", taints=[TAINTED]), node("n2")], workloads))
     run.cluster.pause_scheduling()
+    first, second = run.cluster.pods("c")
+    began = run.cluster.clock.monotonic()
+
+    outcomes = run.outcomes(run.leave(first), run.leave(second), run.move("d"), run.move("b", wave=2))
+
+    name = first["metadata"]["name"]
+    assert [(each.kind, each.code, each.num_attempts) for each in outcomes] == [
+        (OutcomeKind.EVICTED, OutcomeCode.DONE, 1),
+        (OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPLACEMENT_PENDING, 0),
+        (OutcomeKind.EVICTED, OutcomeCode.DONE, 1),
+        (OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPLACEMENT_PENDING, 0),
+    ]
+    assert outcomes[3].message == f"the replacement of pod shop/{name} was not scheduled within 120 s"
+    assert 115 < run.cluster.clock.monotonic() - began < 130
+
+
+def test_a_wave_of_a_later_round_stays_too() -> None:
+    run = Run(one_each("a", "b", "c"))
+    run.cluster.pause_scheduling()
+    evictions = run.move("a"), run.move("b", wave=2), run.move("c", wave=3)
+
+    run.evict(*evictions[:2])
+
+    assert run.evict(evictions[2]) == [OutcomeCode.REPLACEMENT_PENDING]
+
+
+def test_the_next_wave_begins_after_a_while_where_the_replacements_are_scheduled() -> None:
+    run = Run(one_each("a", "b", annotations={READY_SECONDS: NEVER_READY}))
     began = run.cluster.clock.monotonic()
 
     codes = run.evict(run.move("a"), run.move("b", wave=2))
 
     assert codes == [OutcomeCode.DONE] * 2
-    assert 115 < run.cluster.clock.monotonic() - began < 125
+    assert 115 < run.cluster.clock.monotonic() - began < 130
+
+
+def test_a_replacement_that_is_known_not_to_come_is_not_waited_for() -> None:
+    run = Run(one_each("a", "b"))
+    run.cluster.pause_scheduling()
+    lost = run.move("a", "n2")
+    assert lost.landing is not None
+    none = replace(lost.landing, node=None, replacement=replace(lost.landing.replacement, pod=None))
+    began = run.cluster.clock.monotonic()
+
+    codes = run.evict(replace(lost, landing=none), run.move("b", wave=2))
+
+    assert codes == [OutcomeCode.DONE] * 2
+    assert 1 <= run.cluster.clock.monotonic() - began < 15
 
 
 def test_a_refused_eviction_holds_no_wave_back() -> None:
@@ -240,16 +285,19 @@ def test_a_move_counts_on_the_room_of_those_that_leave_before() -> None:
     assert codes == [OutcomeCode.DONE] * 2
 
 
-def test_room_of_a_pod_that_is_refused_is_not_counted_on() -> None:
+def test_room_of_a_pod_that_is_refused_is_not_counted_on_whenever_the_answer_comes() -> None:
     workloads = [deployment("a", 1, on=["n1"], cpu="3"), deployment("b", 1, on=["n2"], cpu="3800m")]
     cluster = living_cluster([node("n1"), node("n2", taints=[TAINTED]), node("n3", cpu="3500m")], workloads)
     cluster.add(budget("a", minAvailable=1))
     cluster.clock.sleep(5)
     run = Run(cluster)
+    second = threading.Event()
+    run.way.at_eviction = lambda: second.set() if len(run.way.seen) > 1 else second.wait(0.5)
 
-    codes = run.evict(run.move("a", "n3"), run.move("b", "n1"), settings=replace(SETTINGS, max_in_flight=1))
+    codes = run.evict(run.move("a", "n3"), run.move("b", "n1"))
 
     assert codes == [OutcomeCode.BUDGET, OutcomeCode.CHANGED]
+    assert len(run.way.seen) == 1
 
 
 def test_what_cannot_be_looked_at_is_not_evicted() -> None:

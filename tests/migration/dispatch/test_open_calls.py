@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.dispatch.executor import execute
 from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.dispatch.plain import execute
 from descheduler.migration.settings import ExecutorSettings
 from tests.migration.stand_ins import (
     ONE_BY_ONE,

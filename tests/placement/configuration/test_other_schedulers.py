@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.configuration.koordinator import MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
     load_scheduler_configuration,
 )
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.configuration.other_schedulers import with_profiles_for
 from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.configured import load_configuration, with_profiles_for
+from descheduler.placement.schedulers.koord_scheduler import MANIFEST
 from tests.builders import make_pod
 
 CONFIG_MAP = """\
@@ -119,7 +119,7 @@ def test_the_config_map_of_a_cluster_can_be_named(tmp_path: Path) -> None:
 
 
 def test_koord_scheduler_is_made_of_a_kube_scheduler_of_its_own() -> None:
-    newer = load_scheduler_configuration(MANIFEST, version=KubeVersion.parse("1.36"), plugins=PLUGINS)
+    newer = load_configuration(MANIFEST, KubeVersion.parse("1.36"), PLUGINS)
 
     assert profile(newer).made_of == KubeVersion.parse("1.35")
     assert profile(default_configuration(KubeVersion(), PLUGINS), "default-scheduler").made_of is None

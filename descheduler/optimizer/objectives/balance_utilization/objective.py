@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,14 +14,16 @@ from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, eviction_cost
 from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
+from descheduler.optimizer.objectives.balance_utilization.limited_covers import least_within_limits
 from descheduler.optimizer.placement import Placement
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.rules import MoveLimit
 
 __all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
 
 _VOLUME_STEPS = 20
 """Into how many steps the size of a moved pod is cut where two plans are else equal."""
+
+_NO_PODS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,11 +62,18 @@ class BalanceUtilizationGoal:
         return int(over.sum()), int(self.problem.cost[self.problem.moved(assignment)].sum())
 
     def bound(self) -> Value:
-        """(hot nodes that stay hot whatever limits let go, sum of as many cheapest covers as there are others)."""
-        fewest = {node: len(pods) for node, pods in self.ceilings.fewest.items()}
-        relieved = _most_relieved(self.problem, fewest)
-        costs = sorted(cover.bound for cover in self.ceilings.covers.values() if cover is not None)
-        return len(self.ceilings.hot) - relieved, sum(costs[:relieved])
+        """(hot nodes that stay hot whatever limits let go, the least that it costs to relieve all others)."""
+        return self._bound
+
+    @cached_property
+    def _bound(self) -> Value:
+        covers = {node: cover for node, cover in self.ceilings.covers.items() if cover is not None}
+        hot = len(self.ceilings.hot)
+        cheapest = [pod for cover in covers.values() for pod in cover.chosen]
+        if MovesLeft(self.problem, _NO_PODS).take(np.array(cheapest, dtype=np.int64)):
+            return hot - len(covers), sum(cover.bound for cover in covers.values())
+        relieved, cost = least_within_limits(self.problem, [self.ceilings.stated(node) for node in covers])
+        return hot - relieved, cost
 
     def hold(self, assignment: Ints) -> Problem:
         """Nodes that are under their ceiling have no more capacity than that."""
@@ -117,8 +126,9 @@ class BalanceUtilizationGoal:
     def _add_cover(self, model: Model, neighbourhood: Neighbourhood, node: int, over: Term) -> None:
         """A hot node costs its cover: implied by its ceiling, but in fractions of pods only until it is said."""
         cover = self.ceilings.covers[node]
-        own = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] == node]
-        if cover is not None and len(own) == self.ceilings.num_evictable[node]:
+        pods = neighbourhood.pods
+        own = pods[(self.problem.assignment[pods] == node) & self.ceilings.leaves[pods]]
+        if cover is not None and len(own) == self.ceilings.num_leaving[node]:
             costs = self.problem.cost[own].tolist()
             model.at_least(costs, [model.has_moved(pod) for pod in own.tolist()], cover.bound, unless=over)
 
@@ -194,20 +204,3 @@ def _send_home(ceilings: Ceilings, placement: Placement) -> None:
 def _has_room(ceilings: Ceilings, placement: Placement, pod: int, node: int) -> bool:
     fits: Bools = placement.usage[:, node] + placement.need[:, pod] <= ceilings.ceiling[:, node]
     return bool(fits.all())
-
-
-def _most_relieved(problem: Problem, fewest: Mapping[int, int]) -> int:
-    """How many nodes can be relieved at most, of which each needs `fewest` of its pods to leave."""
-    movable = np.flatnonzero(problem.evictable & (problem.assignment != PENDING))
-    most = len(fewest)
-    for rule in problem.move_limits:
-        on = {node: movable[problem.assignment[movable] == node] for node in fewest}
-        able = sorted(number for node, number in fewest.items() if number <= _most(rule, on[node]))
-        most = min(most, int((np.cumsum(able) <= _most(rule, movable)).sum()))
-    return most
-
-
-def _most(rule: MoveLimit, pods: Ints) -> int:
-    """How many of `pods` the rule lets be moved."""
-    counted = np.minimum(rule.count(pods), np.maximum(rule.limit, 0)).sum()
-    return int(counted) + int((rule.group[pods] < 0).sum())

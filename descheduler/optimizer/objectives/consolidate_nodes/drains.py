@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.leaving import can_leave
 from descheduler.optimizer.placement import Placement
 from descheduler.optimizer.problem import Problem
 
@@ -14,7 +15,7 @@ __all__ = ["Drains"]
 class Drains:
     """The nodes of one problem, as consolidation sees them.
 
-    can_empty:      bool[N], nodes with pods, all of them evictable, that are not protected.
+    can_empty:      bool[N], nodes with pods, all of which can leave, that are not protected.
     is_used:        bool[N], nodes with pods.
     num_pods, home: int64[N], and the pods of each node, int64[p].
     usage, share:   float64[R, N], and float64[N], the fullest resource of each node.
@@ -28,7 +29,7 @@ class Drains:
         self.problem = problem
         placed = problem.assignment >= 0
         self.num_pods = np.bincount(problem.assignment[placed], minlength=problem.num_nodes)
-        pinned = np.bincount(problem.assignment[placed & ~problem.evictable], minlength=problem.num_nodes)
+        pinned = np.bincount(problem.assignment[placed & ~can_leave(problem)], minlength=problem.num_nodes)
         self.can_empty: Bools = (self.num_pods > 0) & (pinned == 0) & ~protected
         self.is_used: Bools = self.num_pods > 0
         usage = problem.usage(problem.assignment)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.binary_program import BinaryProgram
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
@@ -21,7 +23,9 @@ from descheduler.optimizer.placement import Placement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]
+
 _PODS_PER_TARGET = 12
+_NO_PODS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,9 +77,33 @@ class ConsolidateNodesGoal:
         return int(self._weight[used].sum()), int(self._problem.cost[moved].sum())
 
     def bound(self) -> Value:
-        """(weight of the nodes in use less what volume allows to empty, what that many nodes cost at least)."""
-        emptied = _most_weight_emptied(self._drains, self._weight)
-        return self._used_weight - emptied, self._least_cost(emptied)
+        """(weight of the nodes in use less what volume and limits allow to empty, what that much costs at least)."""
+        return self._bound
+
+    @cached_property
+    def _bound(self) -> Value:
+        emptied, cost = self._most_emptied
+        return self._used_weight - emptied, cost
+
+    @cached_property
+    def _most_emptied(self) -> tuple[int, int]:
+        """(weight that can be emptied at most, what so much costs at least)."""
+        nodes = np.flatnonzero(self._drains.can_empty)
+        by_volume = _most_weight_emptied(self._drains, self._weight)
+        homes = [self._drains.home[node] for node in nodes]
+        leaving = np.concatenate([_NO_PODS, *homes])
+        limits = [(rule, group, most) for rule in self._problem.move_limits for group, most in rule.binding(leaving)]
+        if not limits:
+            return by_volume, self._least_cost(by_volume)
+        weight = self._weight[nodes].tolist()
+        program = BinaryProgram(weight)
+        for rule, group, most in limits:
+            num = [int((rule.group[home] == group).sum()) for home in homes]
+            program.limit({index: count for index, count in enumerate(num) if count}, most)
+        emptied = min(program.most_gained() or 0, by_volume)
+        program.limit({index: -each for index, each in enumerate(weight)}, -emptied)
+        program.gains = [-int(self._problem.cost[home].sum()) for home in homes]
+        return emptied, max(-(program.most_gained() or 0), self._least_cost(emptied))
 
     def _least_cost(self, emptied: int) -> int:
         """What it costs at least to empty nodes of the weight `emptied`: the cheapest per weight, the last in part."""
@@ -101,7 +129,7 @@ class ConsolidateNodesGoal:
         self, first: Iterable[int], scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
     ) -> list[Drain]:
         """The best sequence of drains found where `scheduler` chooses the targets; `first` are nodes to begin with."""
-        enough = _most_weight_emptied(self._drains, self._weight)
+        enough, _ = self._most_emptied
         return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, enough)
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:

@@ -10,8 +10,8 @@ from descheduler.model.annotations import (
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.interactions import Interactions, OnOwnNode
-from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.device_share.args import ARGS
+from descheduler.placement.framework.scheduling_plugin import About, Compares, Preference, SchedulingPlugin
+from descheduler.placement.plugins.device_share.args import ARGS, DeviceShareArgs
 from descheduler.placement.plugins.device_share.explain import explain_devices
 from descheduler.placement.plugins.device_share.filter import DeviceShare, DeviceShareScore
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
@@ -48,6 +48,10 @@ def _interactions(profile: SchedulerProfile) -> Interactions:
     return _DeviceInteractions()
 
 
+def _preference(profile: SchedulerProfile) -> Preference:
+    return Preference(prefers_idle_parts=profile.args.of(DeviceShareArgs).strategy == "LeastAllocated")
+
+
 ROW = SchedulingPlugin(
     plugin=DeviceShare,
     score=DeviceShareScore,
@@ -55,6 +59,8 @@ ROW = SchedulingPlugin(
     prepared_for=frozenset({"filter"}),
     args=ARGS,
     interactions=_interactions,
+    compares=Compares.PARTS,
+    prefers=_preference,
     explain=explain_devices,
     reads_annotations=(DEVICE_HINT_ANNOTATION, JOINT_DEVICES_ANNOTATION, GPU_PARTITION_SPEC_ANNOTATION),
     reads_kinds=frozenset({"Device.scheduling.koordinator.sh"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.kube.missing_right import rule_to_add
+from descheduler.kube.objects import rule_to_add
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.cluster.budget_index import BudgetIndex
+from descheduler.cluster.snapshot import BudgetIndex
 from descheduler.model.objects import DisruptionBudget
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 

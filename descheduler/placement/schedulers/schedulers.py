@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
@@ -11,23 +12,22 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     default_configuration,
 )
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.framework.scheduler_model import SchedulerModel
+from descheduler.placement.framework.scheduling_plugin import Preference, SchedulingPlugin
+from descheduler.placement.schedulers.row import SchedulerRow
+from descheduler.placement.schedulers.table import SCHEDULERS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["MakeScheduler", "Schedulers"]
-
-MakeScheduler = Callable[[ShadowCluster], SchedulerModel]
-"""Makes a scheduler over a shadow cluster."""
+__all__ = ["Schedulers"]
 
 _RESOURCES = "NodeResourcesFit"
 
 
 class Schedulers:
-    """A scheduler for each profile of `configuration`, and for each of `others` by name, all over one shadow cluster.
+    """A scheduler for each profile of `configuration`, and for each of its `others`, all over one shadow cluster.
 
-    Pods whose name both have are those of the other one.
+    `rows` is the table of those that are modelled.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class Schedulers:
         configuration: SchedulerConfiguration,
         *,
         plugins: Mapping[str, SchedulingPlugin],
-        others: Mapping[str, MakeScheduler] | None = None,
+        rows: Mapping[str, SchedulerRow] = SCHEDULERS,
     ) -> None:
         self._cluster = cluster
         self._configuration = configuration
         self._plugins = plugins
-        self._made: dict[str, SchedulerModel] = {name: make(cluster) for name, make in (others or {}).items()}
-        self._others = frozenset(self._made)
+        self._rows = rows
+        self._made: dict[str, SchedulerModel] = {}
         self._profiles: dict[str, SchedulerProfile | None] = {}
         self._optional_filters = frozenset(name for name, row in plugins.items() if row.is_optional)
         self._listed = frozenset(name for node in cluster.snapshot.nodes for name in node.allocatable)
@@ -54,21 +54,24 @@ class Schedulers:
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
         name = scheduler_name_of(pod)
-        if name not in self._others and self._profile_for(name) is None:
-            return f"scheduler {name} is not modelled"
-        return self._scheduler(name).doubt(pod)
+        return self._scheduler(name).doubt(pod) if self._is_known(name) else f"scheduler {name} is not modelled"
 
     def queued_beside(self) -> Iterator[Pod]:
         """What waits for a node beside the pods of the snapshot, where the scheduler that it names places it."""
         for name, row in self._plugins.items():
             for pod in () if row.queues is None else row.queues(self._cluster.snapshot):
-                if not self.is_foreign(pod) and name in self.scheduler_of(pod).profile.running:
+                if not self.is_foreign(pod) and self.scheduler_of(pod).runs(name):
                     yield pod
 
     def is_foreign(self, pod: Pod) -> bool:
         """Whether the scheduler of `pod` is not modelled at all."""
-        name = scheduler_name_of(pod)
-        return name not in self._others and self._profile_for(name) is None
+        return not self._is_known(scheduler_name_of(pod))
+
+    def preference(self, pods: Iterable[Pod]) -> Preference:
+        """Which nodes the scheduler of most of `pods` prefers; that of the first profile where none is modelled."""
+        names = Counter(map(scheduler_name_of, pods))
+        known = [name for name, _ in names.most_common() if self._is_known(name)]
+        return self._scheduler(known[0] if known else self._configuration.profiles[0].scheduler_name).preference()
 
     def optional_filters(self, pod: Pod) -> frozenset[str]:
         """Plugins whose refusals of `pod` may mean nothing to a scheduler that is not modelled; none for others.
@@ -87,13 +90,18 @@ class Schedulers:
             known = self._made[name] = self._make(name)
         return known
 
+    def _is_known(self, name: str) -> bool:
+        return name in self._configuration.others or self._profile_for(name) is not None
+
     def _profile_for(self, name: str) -> SchedulerProfile | None:
         if name not in self._profiles:
             self._profiles[name] = self._configuration.profile_for(name)
         return self._profiles[name]
 
     def _make(self, name: str) -> SchedulerModel:
-        configuration = self._configuration
+        configuration, row = self._configuration, self._rows.get(name)
+        if row is not None and row.model is not None and name in configuration.others:
+            return row.model(self._cluster, configuration.others[name])
         profile = configuration.profile_for(name)
         if profile is None:
             configuration = default_configuration(self._cluster.version, self._plugins)

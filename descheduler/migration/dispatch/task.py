@@ -1,4 +1,4 @@
-"""One planned eviction on its way through the executor: what was called, what was said, what is still open."""
+"""One planned eviction on its way: what was called, what was said, what is still open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from descheduler.migration.dispatch.judgement import POD_GONE, Judgement
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EvictionTask"]
+__all__ = ["EvictionTask", "Task"]
 
 
 _LEAST_BLIND_LOOKS = 3
@@ -22,42 +22,84 @@ _LONGEST_BLINDNESS_SECONDS = 8.0
 
 
 @dataclass(eq=False, slots=True)
-class EvictionTask:
-    """One planned eviction, whose next step is due at `ready_at`. Compared by its identity.
+class Task:
+    """One eviction, known by its identity, whose next step is due at `due`. Times are in seconds of the run's clock.
 
-    A call whose answer does not say for certain that it did nothing may have taken effect, or may still: until
-    `settles_at` (seconds of the run's clock). Such a task is in doubt, and ends without an eviction only once the pod
-    was seen alive after that time. A pod that `outlives_effect`, for a controller that was handed its eviction, proves
-    nothing by that.
+    `judgement` is what was said to the last call, and `is_called` while one has no answer. A call whose answer does not
+    say for certain that it did nothing may have taken effect, or may still: until `settles_at`. Such a task `is_open`,
+    and ends without an eviction only once the pod was seen alive after that time. Limits count it from when it
+    `is_booked` until it `is_settled`. The replacement was seen ready on the node `landed_on`, "" for none.
     """
 
-    ready_at: float
-    position: int
     eviction: PlannedEviction
-    outlives_effect: bool = False
-    wants_look: bool = False
+    position: int = 0
+    due: float = 0.0
     num_calls: int = 0
     num_faults: int = 0
-    num_unread: int = 0
-    num_blind_looks: int = 0
     status_code: int = 0
     judgement: Judgement | None = None
-    answered_at: float = 0.0
-    is_in_doubt: bool = False
+    is_called: bool = False
+    is_open: bool = False
     settles_at: float = 0.0
     seen_alive_at: float | None = None
-    had_last_look: bool = False
     is_booked: bool = False
+    is_settled: bool = False
+    landed_on: str = ""
 
     @property
     def is_adopted(self) -> bool:
-        """Never: it is of the plan."""
+        """Whether an earlier run or a user has begun it, so that it has no place in the plan."""
         return False
 
     @property
     def waves_ahead(self) -> int:
-        """None: it holds no room before its wave."""
+        """How many waves before its own it begins, to hold room."""
         return 0
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether a call may have taken effect or may yet, for all that was seen of the pod since."""
+        return self.is_open and (self.seen_alive_at is None or self.seen_alive_at < self.settles_at)
+
+    @property
+    def why(self) -> str:
+        """What the last answer has against the eviction, "" before the first."""
+        return "" if self.judgement is None else self.judgement.message
+
+    def answer(self, judgement: Judgement, *, now: float, effect_seconds: float) -> None:
+        """Notes what was said to a call.
+
+        A call of open effect may take it for `effect_seconds` from now on: nobody knows when the server got it, which
+        may have been just now, after the wait for a connection or for new credentials.
+        """
+        self.judgement = judgement
+        self.is_called = False
+        self.num_faults += judgement.code.is_fault
+        if judgement.is_open:
+            self.leave_open(now + effect_seconds)
+
+    def leave_open(self, settles_at: float) -> None:
+        """A call may take effect until then."""
+        self.is_open = True
+        self.settles_at = max(self.settles_at, settles_at)
+
+    def see_alive(self, looked_at: float) -> None:
+        """A look that began then has found the pod, which is not about to leave."""
+        self.seen_alive_at = looked_at
+
+
+@dataclass(eq=False, slots=True)
+class EvictionTask(Task):
+    """A plain eviction. A pod that `outlives_effect`, for a controller that was handed its eviction, proves nothing by
+    being alive.
+    """
+
+    outlives_effect: bool = False
+    wants_look: bool = False
+    num_unread: int = 0
+    num_blind_looks: int = 0
+    answered_at: float = 0.0
+    had_last_look: bool = False
 
     @property
     def num_waits(self) -> int:
@@ -67,20 +109,14 @@ class EvictionTask:
     @property
     def needs_look(self) -> bool:
         """Whether the pod has to be seen before the last judgement can stand."""
-        seen_at = self.seen_alive_at
-        if self.is_in_doubt:
-            return seen_at is None or seen_at < self.settles_at
-        return self.judgement is not None and self.judgement.code is OutcomeCode.CONFLICT and seen_at is None
+        if self.is_open:
+            return self.is_unsettled
+        return self.judgement is not None and self.judgement.code is OutcomeCode.CONFLICT and self.seen_alive_at is None
 
     @property
     def is_looked_at(self) -> bool:
         """Whether its step under way is a look, not a call."""
         return self.wants_look or self.had_last_look
-
-    @property
-    def why(self) -> str:
-        """What the last answer has against the eviction, "" before the first."""
-        return "" if self.judgement is None else self.judgement.message
 
     @property
     def is_decided(self) -> bool:
@@ -97,23 +133,16 @@ class EvictionTask:
         return seen_at is None or seen_at < self.answered_at
 
     def answer(self, judgement: Judgement, *, now: float, effect_seconds: float) -> None:
-        """Notes what was said to a call.
-
-        A call of open effect may take it for `effect_seconds` from now on: nobody knows when the server got it, which
-        may have been just now, after the wait for a connection or for new credentials.
-        """
-        self.judgement = judgement
+        """As any task, and when that was."""
+        # A dataclass with slots is another class than the one that `super()` without arguments would look for.
+        Task.answer(self, judgement, now=now, effect_seconds=effect_seconds)
         self.answered_at = now
-        self.num_faults += judgement.code.is_fault
         self.num_unread += judgement.code.is_unserved
-        if judgement.is_open:
-            self.is_in_doubt = True
-            self.settles_at = max(self.settles_at, now + effect_seconds)
 
     def see(self, state: PodState, *, looked_at: float) -> None:
         """Notes what a look that began at `looked_at` found of a pod that has not left."""
         if state is PodState.PRESENT:
-            self.seen_alive_at = looked_at
+            self.see_alive(looked_at)
             self.num_blind_looks = 0
         else:
             self.num_blind_looks += 1
@@ -131,9 +160,9 @@ class EvictionTask:
         """How the task ends when nothing more is called or looked at: what is in doubt counts as evicted."""
         if self.judgement is None:
             raise ValueError(f"pod {self.eviction.name} was never called, so it has no ending")
-        if self.is_in_doubt and self.judgement.kind is OutcomeKind.GONE:
+        if self.is_open and self.judgement.kind is OutcomeKind.GONE:
             return self.departure
-        if not self.is_in_doubt or self.is_decided:
+        if not self.is_open or self.is_decided:
             return self.judgement
         if self.needs_look or self.outlives_effect:
             return self.unknown(self.why)
@@ -145,7 +174,7 @@ class EvictionTask:
 
         After a call that may have been the cause it counts as evicted: limits must not be exceeded on a guess.
         """
-        if self.is_in_doubt:
+        if self.is_open:
             text = "no clear answer, and the pod no longer exists or is terminating"
             return Judgement(OutcomeKind.EVICTED, OutcomeCode.LEFT_WITHOUT_ANSWER, text)
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)

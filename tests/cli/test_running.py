@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.cli.following import watched_search
+from descheduler.cli.running import watched_search
 from descheduler.supervision import Watch
 
 

@@ -7,16 +7,22 @@ lists no `Reservation` under `reserve`: a pod is placed on the room of a Reserva
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHEDULER_API_VERSION
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION, KOORD_SCHEDULER
+from descheduler.placement.schedulers.row import SchedulerRow
 
-__all__ = ["MANIFEST", "koord_profile"]
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 
+__all__ = ["KOORD_KUBE_VERSION", "KOORD_SCHEDULER", "MANIFEST", "ROW", "koord_profile"]
+
+KOORD_SCHEDULER = "koord-scheduler"
+"""The scheduler of Koordinator, as pods name it."""
+KOORD_KUBE_VERSION = KubeVersion.parse("1.35")
+"""The kube-scheduler that koord-scheduler 1.8 is made of, whatever the version of the cluster."""
 _ENABLED: Mapping[str, Sequence[str]] = {
     "preEnqueue": ("Coscheduling",),
     "queueSort": ("PrioritySort",),
@@ -72,7 +78,16 @@ MANIFEST: Mapping[str, Any] = {
 
 def koord_profile(plugins: Mapping[str, PluginSettings]) -> SchedulerProfile:
     """The profile of koord-scheduler out of its manifest; `plugins` are those that are known."""
+    from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+
     configuration = load_scheduler_configuration(
-        MANIFEST, name="the manifest of koord-scheduler", version=KOORD_KUBE_VERSION, plugins=plugins
+        MANIFEST,
+        name="the manifest of koord-scheduler",
+        version=KOORD_KUBE_VERSION,
+        plugins=plugins,
+        made_of={KOORD_SCHEDULER: KOORD_KUBE_VERSION},
     )
     return configuration.profiles[0]
+
+
+ROW = SchedulerRow(name=KOORD_SCHEDULER, profile=koord_profile, made_of=KOORD_KUBE_VERSION, is_assumed=True)
