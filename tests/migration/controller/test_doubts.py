@@ -21,7 +21,7 @@ def silent(call: Call, *, was_asked: bool) -> Fault | None:
 
 @pytest.mark.parametrize("keeps_objects", [True, False])
 def test_a_job_whose_pod_is_not_seen_again_ends_as_unknown_however_long_ago_it_was_asked_to_leave(
-    keeps_objects: bool,  # noqa: FBT001 - a parameter of pytest
+    keeps_objects: bool,
 ) -> None:
     cluster = living_cluster([node("n1"), node("n2")], [deployment("a", 1, on=["n1"])])
     way = FaultyWay(cluster.api, lambda call: silent(call, was_asked=bool(cluster.api.sent("POST", "/eviction"))))

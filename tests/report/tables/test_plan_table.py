@@ -82,7 +82,7 @@ def test_marks_of_targets_are_explained_once_under_the_tables() -> None:
     plan = make_test_plan([make_pod(f"old-{number}") for number in range(4)])
     landing = plan.moves[0].landing
     assert landing is not None
-    changes = [
+    changes: list[dict[str, Any]] = [
         {"returns": "not created"},
         {"returns": "owner ends", "verdict": "no"},
         {"returns_to_source": True},
