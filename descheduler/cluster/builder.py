@@ -46,7 +46,7 @@ _NULL = b"null"
 _Malformed = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _HEAD_BYTES = 200
 MAX_LIST_DEPTH = 4
-"""Lists in lists come from joining dumps, mostly with jq; more of them come from nobody."""
+"""Lists in lists come from joining dumps, mostly with jq; no tool nests more of them."""
 _MOST_OF_A_KIND = 500_000
 """Three times the pods that Kubernetes supports in a cluster. Half a million of the smallest are 350 MiB."""
 _MOST_OBJECTS = 1_000_000

@@ -32,7 +32,7 @@ class NodeClasses(msgspec.Struct, frozen=True):
     """How many nodes are under, between and over the thresholds, which are percent of allocatable by resource.
 
     They are those in effect: with `useDeviationThresholds` they are relative to the average. A plugin without target
-    thresholds has nobody over them.
+    thresholds has no node over them.
     """
 
     under: int

@@ -179,7 +179,7 @@ class _Reader:
         return snapshot if self.is_of_cluster else with_counted_budgets(snapshot)
 
     def _known(self, keys: Iterable[str]) -> Iterator[str]:
-        """Those of `keys` that stand for a kind that is read."""
+        """The `keys` that stand for a kind that is read."""
         kinds = self.builder.request.kinds
         return (key for key in keys if key in kinds and kinds[key].is_read)
 
