@@ -71,7 +71,7 @@ format: setup ## Put the code in the house style.
 	$(BIN)/ruff format .
 
 schema: setup ## Write the JSON Schemas of the documents again.
-	$(BIN)/python -m descheduler.report.schema
+	$(BIN)/python -m descheduler.explanation.docs.schema
 	$(BIN)/python -m descheduler.explanation.docs.policy_schema
 
 bench: setup ## Measure speed, memory and the planner; prints figures and ratios.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -14,6 +15,12 @@ from tests.writes.recorder import RECORDER
 # A busy machine must not fail a property: neither how long an example takes nor how long it takes to find one counts.
 settings.register_profile("timeless", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("timeless")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: many tests wait for processes and servers."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.hookimpl(wrapper=True)

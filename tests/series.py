@@ -6,7 +6,8 @@ What `make test` leaves out is marked `rest`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import pytest
 
@@ -15,7 +16,8 @@ __all__ = ["Part", "first_of", "parts"]
 _T = TypeVar("_T")
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """One of `number` parts of a series, each of which is spread over the whole series."""
 
     index: int

@@ -14,7 +14,7 @@ import msgspec
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.ending.known_errors import run_exit_code
-from descheduler.cli.flags.room import Room
+from descheduler.cli.flags.room import RoomFlags
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
 from descheduler.cli.output import Output, write_document
 from descheduler.model.text.printable import printable
@@ -64,7 +64,7 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     assess_landings: int | None
     out: str = ""
     apply: PlanToApply | None = None
-    room: Room | None = None
+    room: RoomFlags | None = None
 
 
 def run_policy(

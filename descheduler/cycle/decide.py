@@ -36,10 +36,8 @@ from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.eviction.unknown_notes import gang_notes, open_choice_notes
 from descheduler.model.node import Node
 from descheduler.model.selection.labels import EVERYTHING
-from descheduler.plan.chosen import ChosenMove, EarlierPlan
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import Move
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import EarlierPlan, Move
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.plugin import Registry
@@ -60,7 +58,7 @@ def decide(
     *,
     now: datetime,
     answers: Answers | None = None,
-    prior_moves: Sequence[PriorMove] = (),
+    prior_moves: Sequence[Move] = (),
     feature_gates: Mapping[str, bool] | None = None,
     registry: Registry = REGISTRY,
     processed_nodes: Sequence[Node] | None = None,
@@ -70,8 +68,8 @@ def decide(
     checks: Sequence[MakeCheck] = REQUEST_CHECKS,
     most_assessed: int = MOST_ASSESSED,
     most_proved: int = MOST_PROVED,
-    chosen: Sequence[ChosenMove] | None = None,
-    evicted_before: Sequence[PriorMove] = (),
+    chosen: Sequence[Move] | None = None,
+    evicted_before: Sequence[Move] = (),
     search: SearchWatch = UNWATCHED,
     earlier: EarlierPlan | None = None,
 ) -> Decisions:

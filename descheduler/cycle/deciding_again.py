@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from descheduler.eviction.checks.table import MakeCheck
 from descheduler.eviction.checks.work_bound import is_out_of_work
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
-from descheduler.plan.chosen import EarlierPlan
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import Refusal
+from descheduler.plan.moves import EarlierPlan, Refusal
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 
@@ -41,7 +40,7 @@ def is_stopped(decisions: Decisions, limits: AbstractSet[EvictionLimit]) -> bool
     return any(limit.limit in limits for limit in limits_reached(decisions.refusals))
 
 
-def limits_reached(refusals: Iterable[Refusal]) -> Iterator[ReachedLimit]:
+def limits_reached(refusals: Iterable[Refusal]) -> Iterator[LimitReached]:
     """The limits that blocked requests."""
     for refusal in refusals:
         if refusal.verdict.reached is not None and not is_out_of_work(refusal.verdict):

@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 
 __all__ = ["ACCEPTED", "BudgetRefusal", "Reason", "Verdict", "limit_reached", "refuse"]
 
@@ -150,7 +150,7 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     reason: Reason | None = None
     message: str = ""
     subject: str = ""
-    reached: ReachedLimit | None = None
+    reached: LimitReached | None = None
     api_refusal: BudgetRefusal | None = None
 
     @property
@@ -177,6 +177,6 @@ def refuse(reason: Reason, message: str, subject: str = "") -> Verdict:
     return Verdict(reason, message, subject)
 
 
-def limit_reached(reached: ReachedLimit) -> Verdict:
+def limit_reached(reached: LimitReached) -> Verdict:
     """A refusal by a limit that is used up."""
     return Verdict(Reason.LIMIT_REACHED, reached.message, reached.scope, reached)

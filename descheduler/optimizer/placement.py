@@ -10,7 +10,7 @@ from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rule_counts import MovedCounts, count_rule
 
-__all__ = ["Placement"]
+__all__ = ["Arrangement"]
 
 
 class NodeRoom:
@@ -51,7 +51,7 @@ class NodeRoom:
         return other
 
 
-class Placement:
+class Arrangement:
     """Where every pod is while a plan is searched for. Resources come first in its arrays, one row a resource.
 
     `at` is int64[P], `usage` float64[R, C], a column a part or node (whole numbers, which `Problem` keeps small enough

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 
 import msgspec
 
@@ -17,7 +18,13 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
-from descheduler.placement.framework.scheduling_plugin import Preference, SchedulingPlugin, shadow_cluster_of
+from descheduler.placement.framework.scheduling_plugin import (
+    Preference,
+    SchedulingPlugin,
+    parts_of,
+    renewal_by,
+    shadow_cluster_of,
+)
 from descheduler.placement.landings.bookings import Booking, Considered, Decision
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
 from descheduler.placement.landings.deciding import Decider
@@ -67,11 +74,14 @@ class LandingProver:
         now: datetime | None = None,
     ) -> None:
         version = version or KubeVersion()
+        self._plugins = plugins
         self._cluster = shadow_cluster_of(snapshot, plugins, version, schedulers.values())
         configuration = configuration or default_configuration(version, plugins)
         self._schedulers = Schedulers(self._cluster, configuration, plugins=plugins, rows=schedulers)
         forms = PlacementForms(snapshot)
-        self._candidates = CandidateMaker(snapshot, self._cluster, self._schedulers, forms, now)
+        self._candidates = CandidateMaker(
+            snapshot, self._cluster, self._schedulers, forms, now, renewal_by(plugins.values())
+        )
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, self._schedulers, forms))
         unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
         unbooked = (unknown,) if books_likely else (unknown, likely)
@@ -97,7 +107,7 @@ class LandingProver:
 
     def openings(self) -> Openings:
         """What a planner asks of the cluster with everything that is booked; valid until the next booking."""
-        return Openings(self.cluster, self._candidates)
+        return Openings(self.cluster, self._candidates, partial(parts_of, self._plugins.values()))
 
     def ends_owner(self, victim: Pod) -> bool:
         """Whether the owner of `victim`, or its part that the pod is, fails or ends with an eviction of it alone."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.documents.document import Node, kind_of
+from descheduler.documents.document import TreeNode, kind_of
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.policy.checks import Checks, in_order
@@ -116,7 +116,7 @@ def _check_neighbours(checks: Checks, policy: Policy, registry: Registry) -> Non
                 checks.warn(("profiles", index, "plugins"), f"{message}; remove it from plugins")
 
 
-def _wants_fixes(root: Node) -> bool:
+def _wants_fixes(root: TreeNode) -> bool:
     """Whether the document says `compatibility: fixed`, which makes a forgotten `apiVersion` an error."""
     member = root.value.get("compatibility") if isinstance(root.value, Mapping) else None
     return member is not None and member.node.value == "fixed"

@@ -13,7 +13,7 @@ from descheduler.eviction.answers import EvictionAnswer
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.planner.args import NodeCost
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot
@@ -146,7 +146,7 @@ def test_a_refusal_of_the_api_in_the_middle_keeps_the_whole_node() -> None:
 
 
 def test_a_node_that_an_earlier_round_has_begun_to_empty_is_emptied() -> None:
-    decisions = run(SPREAD_OUT, prior_moves=[PriorMove(SPREAD_OUT[0], "p", "MigrationPlanner", "")])
+    decisions = run(SPREAD_OUT, prior_moves=[Move(SPREAD_OUT[0], "p", "MigrationPlanner", "")])
 
     assert sorted(evicted(decisions)) == ["a0", "a1"]
 

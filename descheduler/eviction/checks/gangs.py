@@ -20,7 +20,7 @@ from descheduler.model.gangs import AllGangs, GangMinimum, gangs_of
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile
 
 __all__ = ["GangCheck"]
@@ -68,7 +68,7 @@ class GangCheck:
         """Counts the bound members among those that go."""
         return self._charge(bundle.pods)
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Counts what earlier rounds have evicted."""
         self._charge(move.pod for move in moves)
 

@@ -10,13 +10,26 @@ from datetime import timedelta
 
 import msgspec
 
+from descheduler.documents.fields import Fields
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.model.text.duration import format_duration
 from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.shared_args import WITHOUT_EFFECT, Percentage
-from descheduler.report.explanation.plugin import PluginArgument
 
-__all__ = ["argument_docs", "default_json", "part_of", "parts_of", "type_words"]
+__all__ = ["PluginArgument", "argument_docs", "default_json", "part_of", "parts_of", "type_words"]
+
+
+class PluginArgument(Fields, frozen=True):
+    """One argument as a policy spells it; a part of another one with a dot, an item of a list with `[]`.
+
+    `default` is JSON, empty for one that is simply unset.
+    """
+
+    name: str
+    type_text: str = msgspec.field(name="type")
+    default: str
+    meaning: str
+
 
 _NAMES: Mapping[object, str] = {
     str: "string",

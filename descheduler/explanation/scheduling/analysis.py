@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from descheduler.explanation.scheduling.finality import finality
-from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, node_obstacles, num_nearest
+import numpy as np
+
+from descheduler.explanation.scheduling.misses import Blocked, finality, nearest_misses, node_obstacles, num_nearest
+from descheduler.explanation.scheduling.placement import (
+    NodeObstacle,
+    ObstacleCount,
+    PlacementAnalysis,
+    PodRefusal,
+    RankedNode,
+)
 from descheduler.explanation.scheduling.quotas import quota_facts
-from descheduler.explanation.scheduling.ranking import rank
-from descheduler.explanation.scheduling.unused_reservations import unused_reservations
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import Evaluation, ScoreTable
+from descheduler.placement.framework.extension_points import ScoreError
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
-from descheduler.report.explanation.placement import NodeObstacle, ObstacleCount, PlacementAnalysis, PodRefusal
 
-__all__ = ["analyse", "obstacles_on"]
+__all__ = ["Ranking", "analyse", "obstacles_on", "rank", "unused_reservations"]
 
 
 def analyse(
@@ -169,3 +177,62 @@ def _summary(evaluation: Evaluation, num_nodes: int) -> str:
 
 def _joined(reasons: Sequence[str]) -> str:
     return ", ".join(reasons)
+
+
+_MOST_NODES = 20
+
+
+class Ranking(NamedTuple):
+    """The best nodes in order, and the node that the pod leaves. `error` says why a pod cannot be scored."""
+
+    nodes: tuple[RankedNode, ...] = ()
+    margin: int | None = None
+    error: str = ""
+
+
+def rank(evaluation: Evaluation, source: str) -> Ranking:
+    """The ranking of the feasible nodes; of equal totals in name order."""
+    if not evaluation.fits:
+        return Ranking()
+    try:
+        table = evaluation.scores()
+    except ScoreError as error:
+        return Ranking(error=str(error))
+    choice = evaluation.choose()
+    best = () if choice is None else choice.ties
+    names = [evaluation.cycle.cluster.table.nodes[node].name for node in table.nodes.tolist()]
+    # A stable sort of the negated totals keeps nodes of one total in name order.
+    in_order = np.argsort(-table.totals, kind="stable").tolist()
+    shown = [place for index, place in enumerate(in_order) if index < _MOST_NODES or names[place] == source]
+    rows = tuple(_row(table, place, names[place], best, source) for place in shown)
+    return Ranking(rows, None if choice is None else choice.margin)
+
+
+def _row(table: ScoreTable, place: int, name: str, best: Collection[int], source: str) -> RankedNode:
+    total = int(table.totals[place])
+    return RankedNode(
+        node=name,
+        total=total,
+        is_best=int(table.nodes[place]) in best,
+        is_source=name == source,
+        scores={plugin: int(scores.final[place]) for plugin, scores in table.by_plugin.items()},
+    )
+
+
+_MOST_NAMED = 3
+
+
+def unused_reservations(evaluation: Evaluation, scheduler: SchedulerModel) -> Iterator[str]:
+    """A sentence for the first Reservations whose room the pod gets and that stay unused, by name."""
+    state = state_of(evaluation.cycle)
+    if state is None or scheduler.runs(RESERVATION, "reserves"):
+        return
+    names = evaluation.cycle.cluster.table.names
+    held = sorted(
+        (state.nominated[node][0].name, names[node]) for node in evaluation.nodes.tolist() if node in state.nominated
+    )
+    for name, node in held[:_MOST_NAMED]:
+        yield (
+            f"its Reservation {name} holds room on {node}, but the configuration of {scheduler.name} does not "
+            "enable Reservation under reserve, so the Reservation stays unused"
+        )

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from descheduler.explanation.scheduling.finality import finality
-from descheduler.placement.framework.obstacle import Obstacle, Shortage
+from descheduler.explanation.scheduling.placement import Deficit, Finality, NearMiss, NodeObstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
 from descheduler.placement.framework.refused_node import Configured, RefusedNode
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.shadow_cluster import Cycle
-from descheduler.report.explanation.placement import Deficit, NearMiss, NodeObstacle
 
-__all__ = ["Blocked", "nearest_misses", "node_obstacles", "num_nearest"]
+__all__ = ["Blocked", "finality", "nearest_misses", "node_obstacles", "num_nearest"]
+
+
+_FINALITY: dict[Code, Finality] = {
+    Code.UNSCHEDULABLE: "unschedulable",
+    Code.UNRESOLVABLE: "unresolvable",
+    Code.UNDECIDED: "unknown",
+}
+
+
+def finality(code: Code) -> Finality:
+    """The word for `code`."""
+    return _FINALITY[code]
+
 
 _MOST_OF_A_KIND = 5
 """Nodes shown of each kind of obstacle: in a large cluster the next hundred would say the same."""

@@ -25,7 +25,7 @@ from descheduler.plan.bundles import Candidate
 from descheduler.policy.plugin import Registry
 from descheduler.strategies.proposals import ProposalRecorder
 
-__all__ = ["Watch", "Wish"]
+__all__ = ["RunWitness", "Wish"]
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class _Mark(NamedTuple):
     strategies: dict[tuple[str, str], object]
 
 
-class Watch:
+class RunWitness:
     """Watches what becomes of the pods `watched`, and which pods each filter refuses.
 
     It is handed to `decide` twice: `registry(...)` in place of the plugin table, and itself as the observer.
@@ -156,7 +156,7 @@ def _note(noted: dict[tuple[str, str], dict[str, set[int]]], key: tuple[str, str
 class _WatchedFilter:
     """A filter plugin under watch."""
 
-    def __init__(self, plugin: EvictorPlugin, name: str, watch: Watch) -> None:
+    def __init__(self, plugin: EvictorPlugin, name: str, watch: RunWitness) -> None:
         self._plugin = plugin
         self._name = name
         self._watch = watch
@@ -175,7 +175,7 @@ class _WatchedFilter:
 class _WatchedEvictor(WrappedEvictor):
     """A plugin's evictor under watch."""
 
-    def __init__(self, inner: PluginEvictor, plugin: str, watch: Watch) -> None:
+    def __init__(self, inner: PluginEvictor, plugin: str, watch: RunWitness) -> None:
         super().__init__(inner)
         self._name = plugin
         self._watch = watch

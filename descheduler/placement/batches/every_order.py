@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.batches.single_landings import SPREAD, SingleLanding
+from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.scheduler_model import SchedulerModel
-from descheduler.placement.framework.spread import SpreadConstraint
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass

@@ -33,6 +33,7 @@ from descheduler.placement.framework.extension_points import (
     PreFilterTransformer,
     ReservePlugin,
     ResizePodPlugin,
+    SpreadConstraint,
     SpreadPlugin,
     StartPlugin,
     UnitPlugin,
@@ -51,11 +52,10 @@ from descheduler.placement.framework.scheduling_plugin import (
     check_annotations,
 )
 from descheduler.placement.framework.scoring import Scoring
-from descheduler.placement.framework.spread import SpreadConstraint
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
-from descheduler.placement.shadow.views import Seen
+from descheduler.placement.shadow.views import SeenPod
 from descheduler.policy.plugin_faults import PluginFault
 
 __all__ = ["Scheduler"]
@@ -196,8 +196,8 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         self._prepare(cycle)
         if rewrite.pod is not None:
             cycle.pod = self.cluster.placement_class(rewrite.pod)
-        cycle.seen += tuple([Seen(each, node) for each in rewrite.seen])
-        cycle.unseen += tuple([Seen(each, node) for each in rewrite.unseen])
+        cycle.seen += tuple([SeenPod(each, node) for each in rewrite.seen])
+        cycle.unseen += tuple([SeenPod(each, node) for each in rewrite.unseen])
         with cycle.view():
             return self._filtered(cycle)
 

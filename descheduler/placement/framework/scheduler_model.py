@@ -15,12 +15,12 @@ import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation, Evaluator
+from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, put_on_node
 from descheduler.placement.framework.interactions import Interplay
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduling_plugin import Compares, Preference
-from descheduler.placement.framework.spread import SpreadConstraint
 from descheduler.placement.framework.units import Unit, UnitAttempt
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, ShadowCluster

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
+from functools import reduce
 from typing import Protocol
 
 import msgspec
@@ -16,6 +17,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import P
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
 from descheduler.placement.framework.interactions import BY_REQUESTS, CAUTIOUS, OWN_NODE, Interactions
+from descheduler.placement.framework.node_parts import NodeParts, NoParts
 from descheduler.placement.framework.refused_node import Explain, RefusedNode
 from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -31,6 +33,8 @@ __all__ = [
     "check_annotations",
     "kinds_read_by",
     "own_node",
+    "parts_of",
+    "renewal_by",
     "shadow_cluster_of",
 ]
 
@@ -113,7 +117,9 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
     `doubt` says what it decides about every pod of a profile that is not modelled, "" for nothing.
     `compares` says what of a node its filter compares with what the pod asks for, None where it compares nothing, and
-    `prefers` which nodes it gives a higher score for what is free there.
+    `prefers` which nodes it gives a higher score for what is free there. `parts` are parts of nodes that it hands out,
+    and that planners may count; None for none. `renews` gives a pod that its owner creates as a copy of another one
+    without what the plugin gave to that one, such as devices or a claim of its own: the same object if that is nothing.
     `is_optional` says that a scheduler of another kind may do without it: what it refuses, the kubelet, the storage or
     the API server would take, and known schedulers let it be switched off.
     """
@@ -129,6 +135,8 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     doubt: Callable[[SchedulerProfile], str] = _no_doubt
     compares: Compares | None = None
     prefers: Callable[[SchedulerProfile], Preference] | None = None
+    parts: Callable[[ShadowCluster], NodeParts] | None = None
+    renews: Callable[[Pod], Pod] | None = None
     is_optional: bool = False
     reads_annotations: tuple[str, ...] = ()
     marks: Callable[[Snapshot], Mark | None] | None = None
@@ -163,6 +171,17 @@ def shadow_cluster_of(
         reads_annotations=annotations_read_by((*rows, *others)),
         marks=[mark for mark in marks if mark is not None],
     )
+
+
+def parts_of(plugins: Iterable[SchedulingPlugin], cluster: ShadowCluster) -> NodeParts:
+    """The parts of the nodes of `cluster`, by the first of `plugins` that hands any out."""
+    return next((row.parts(cluster) for row in plugins if row.parts is not None), NoParts())
+
+
+def renewal_by(plugins: Iterable[SchedulingPlugin]) -> Callable[[Pod], Pod]:
+    """What makes a pod that is created anew of a copy of one that was bound, by all of `plugins`."""
+    renewals = [row.renews for row in plugins if row.renews is not None]
+    return lambda pod: reduce(lambda made, renew: renew(made), renewals, pod)
 
 
 def kinds_read_by(rows: Iterable[Reading]) -> frozenset[str]:

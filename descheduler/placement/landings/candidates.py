@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -102,7 +102,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class CandidateMaker:
-    """Makes candidates for one cluster."""
+    """Makes candidates for one cluster. `renew` makes a pod that is created anew of a copy of one that was bound."""
 
     def __init__(
         self,
@@ -111,8 +111,9 @@ class CandidateMaker:
         schedulers: Schedulers,
         forms: PlacementForms,
         now: datetime | None = None,
+        renew: Callable[[Pod], Pod] = lambda pod: pod,
     ) -> None:
-        self._maker = ReplacementMaker(snapshot, now)
+        self._maker = ReplacementMaker(snapshot, now, renew)
         self._cluster = cluster
         self._schedulers = schedulers
         self._forms = forms

@@ -6,17 +6,16 @@ say, of each, when it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.koordinator.devices import AllocatedDevices
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.node_parts import NodeParts
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
-from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -36,7 +35,10 @@ class Openings:
     Amounts are in the units of the node table: cpu in milli, everything else in whole units.
     """
 
-    def __init__(self, cluster: ShadowCluster, candidates: CandidateMaker) -> None:
+    def __init__(
+        self, cluster: ShadowCluster, candidates: CandidateMaker, parts: Callable[[ShadowCluster], NodeParts]
+    ) -> None:
+        self._parts = parts
         self._cluster = cluster
         self._candidates = candidates
         self._open: dict[tuple[PlacementClass, frozenset[Compares]], NDArray[np.bool_] | None] = {}
@@ -73,13 +75,10 @@ class Openings:
             amounts[row] = amount
         return amounts
 
-    def device_state(self, node: str) -> DeviceState:
-        """The devices of a node; those of nodes that are alike and in the same state are one object."""
-        return self._cluster.follow(DeviceCache).state(self.place_of(node))
-
-    def devices_of(self, pod: Pod) -> AllocatedDevices:
-        """The devices that a pod has, as its annotation says; none for one that is not bound."""
-        return self._cluster.follow(DeviceCache).held_by(pod)
+    @cached_property
+    def parts(self) -> NodeParts:
+        """What nodes have that pods get one by one, such as GPUs; nodes are numbered as by `place_of`."""
+        return self._parts(self._cluster)
 
     def open_to(self, victim: Pod, *, looks_at_devices: bool = True) -> NDArray[np.bool_] | None:
         """bool[N]: the nodes that would take the replacement of `victim` if they had the room; do not change it.

@@ -1,6 +1,6 @@
 """Pods that wait for a node: they compete with replacements for the room that evictions free.
 
-What the scheduler would do with them is done here in its order: by priority, then by age. Those that fit already are
+What the scheduler would do with them is done here in its order: mostly by priority, then by age. Those that fit are
 placed at once; those left are tried again as room is freed, before replacements of no higher priority.
 """
 
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, groupby
 from operator import attrgetter
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import first_of_ties
-from descheduler.placement.framework.units import priority_of, queue_order
+from descheduler.placement.framework.units import Unit, priority_of, queue_order
 from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod, Group, UnitGroup
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -45,13 +45,14 @@ class PendingPods:
         self._forms = forms
         self._groups: dict[PlacementClass, Group] = {}
         self._units: dict[str, UnitGroup] = {}
-        self._in_order: list[Group] = []
+        self._groups_by_age: list[Group] = []
+        self._known_order: Sequence[Group] | None = None
         self._turns = count()
         self.placed: list[Competitor] = []
         self._doubts: dict[int, str] = {}
         self._doubtful: list[Pod] = []
         waiting = [pod for pod in (*cluster.snapshot.pods, *schedulers.queued_beside()) if _is_waiting(pod)]
-        for pod in sorted(waiting, key=queue_order):
+        for pod in self._in_turn_of_schedulers(sorted(waiting, key=queue_order)):
             if doubt := schedulers.doubt(pod):
                 self._doubts[id(pod)] = doubt
                 self._doubtful.append(pod)
@@ -108,9 +109,21 @@ class PendingPods:
         group = UnitGroup(key, form, scheduler, demand) if key else Group(form, scheduler, demand)
         if isinstance(group, UnitGroup):
             self._units[key] = group
-        self._in_order.append(group)
-        self._in_order.sort(key=lambda each: -each.priority)
+        self._groups_by_age.append(group)
+        self._known_order = None
         return group
+
+    @property
+    def _in_order(self) -> Sequence[Group]:
+        """All groups as their schedulers try them."""
+        if self._known_order is None:
+            groups = {id(group.form): group for group in self._groups_by_age}
+            forms = self._in_turn_of_schedulers([group.form for group in self._groups_by_age])
+            self._known_order = [groups[id(form)] for form in forms]
+        return self._known_order
+
+    def _in_turn_of_schedulers(self, pods: Iterable[Pod]) -> list[Pod]:
+        return [unit.pods[0] for unit in self._schedulers.order([Unit((pod,)) for pod in pods])]
 
     def place_all(self) -> None:
         """Places every pod that fits."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
@@ -15,6 +15,7 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Preference, SchedulingPlugin
+from descheduler.placement.framework.units import Unit
 from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.schedulers.table import SCHEDULERS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -66,6 +67,19 @@ class Schedulers:
     def is_foreign(self, pod: Pod) -> bool:
         """Whether the scheduler of `pod` is not modelled at all."""
         return not self._is_known(scheduler_name_of(pod))
+
+    def order(self, units: Sequence[Unit]) -> Sequence[Unit]:
+        """`units` by priority, and in the places of its own each scheduler's as it tries them; equal ones as given."""
+        by_priority = sorted(units, key=lambda unit: -unit.priority)
+        places: dict[str, list[int]] = {}
+        for place, unit in enumerate(by_priority):
+            places.setdefault(scheduler_name_of(unit.pods[0]), []).append(place)
+        ordered = [*by_priority]
+        for name, own in places.items():
+            if self._is_known(name):
+                for place, unit in zip(own, self._scheduler(name).order([by_priority[p] for p in own]), strict=True):
+                    ordered[place] = unit
+        return ordered
 
     def preference(self, pods: Iterable[Pod]) -> Preference:
         """Which nodes the scheduler of most of `pods` prefers; that of the first profile where none is modelled."""

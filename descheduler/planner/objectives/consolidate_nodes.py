@@ -19,8 +19,8 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, MostAllocated
-from descheduler.optimizer.order.waves import Move
-from descheduler.optimizer.solving import Plan
+from descheduler.optimizer.order.waves import Reassignment
+from descheduler.optimizer.solving import Solution
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.args import ConsolidateNodesArgs
@@ -28,8 +28,8 @@ from descheduler.planner.drain_plan import with_drains
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_units
-from descheduler.planner.utilization.targets import Targets
-from descheduler.planner.utilization.usage import RequestedUsage
+from descheduler.planner.utilization.targets import UsageTargets
+from descheduler.planner.utilization.usage import RequestsAsUsage
 from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["ConsolidateNodesObjective"]
@@ -48,7 +48,7 @@ class ConsolidateNodesObjective(ClusterObjective):
     is_in_bundles = True
 
     def __init__(self, args: ConsolidateNodesArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
-        self._most = Targets(args.max_utilization)
+        self._most = UsageTargets(args.max_utilization)
         self._in_use = _NodesInUse(handle.view, handle.evictor)
         self._evictor, self._view = handle.evictor, handle.view
         preference = handle.evictor.prover().preference()
@@ -103,7 +103,7 @@ class ConsolidateNodesObjective(ClusterObjective):
             protected=others | np.array([name in self._protected for name in names], dtype=bool),
         )
 
-    def scheduled(self, plan: Plan, cluster: ClusterProblem, budget: Budget, seed: int) -> Plan:
+    def scheduled(self, plan: Solution, cluster: ClusterProblem, budget: Budget, seed: int) -> Solution:
         """The nodes that can be emptied where the scheduler chooses the targets, first of all those of `plan`."""
         scored = np.array([self._packing_weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
         goal = self.stated_over(cluster).prepare(cluster.problem)
@@ -111,7 +111,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         drains = goal.scheduled(nodes, MostAllocated(cluster.allocatable, scored), budget, np.random.default_rng(seed))
         return with_drains(plan, drains, goal, budget)
 
-    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """The moves of each node: in their own order where the plan counts with the scheduler, else the fullest first.
 
         Of nodes that are emptied later the fullest would attract replacements.
@@ -121,13 +121,13 @@ class ConsolidateNodesObjective(ClusterObjective):
         self._attracted.clear()
         return found
 
-    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterator[Part]:
         """Each node, by what it costs."""
         for part in super().parts(cluster, moves):
             cost = self._cost[cluster.nodes[part.moves[0].source]]
             yield part._replace(gain=in_units(cost) if self._has_costs else cost)
 
-    def _fullest_first(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def _fullest_first(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         names = list(self._nodes)
         return sorted(
             self._of_each_node(moves),
@@ -135,13 +135,13 @@ class ConsolidateNodesObjective(ClusterObjective):
         )
 
     @staticmethod
-    def _of_each_node(moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
-        by_node: dict[int, list[Move]] = {}
+    def _of_each_node(moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
+        by_node: dict[int, list[Reassignment]] = {}
         for move in moves:
             by_node.setdefault(move.source, []).append(move)
         return list(by_node.values())
 
-    def give_up(self, groups: Sequence[Sequence[Move]]) -> int | None:
+    def give_up(self, groups: Sequence[Sequence[Reassignment]]) -> int | None:
         """The node onto which most replacements of others would be scheduled, which stays in use."""
         names = list(self._nodes)
         sources = [names[group[0].source] for group in groups]
@@ -152,7 +152,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         self._emptied -= {attracting}
         return sources.index(attracting)
 
-    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+    def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
         """That the node is empty then: what pods leave may be taken by pending pods that had no room before."""
         name, before = list(self._nodes)[moves[0].source], self._used()
 
@@ -193,7 +193,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         if not self._in_use.num_pods(node):
             return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
         need = self._evictor.prover().openings().need(pod)
-        over = self._most.resources_over(RequestedUsage(self._evictor).of(node), need)
+        over = self._most.resources_over(RequestsAsUsage(self._evictor).of(node), need)
         if not over or node not in self._nodes:
             return ACCEPTED
         message = f"{would}, and bring it over {self._most.text_of(over)} (maxUtilization)"
@@ -259,7 +259,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         )
 
     def _shares(self, node: str) -> Mapping[str, float]:
-        usage = RequestedUsage(self._evictor).of(node)
+        usage = RequestsAsUsage(self._evictor).of(node)
         numbers = zip(usage.resources, usage.taken.tolist(), usage.allocatable.tolist(), strict=True)
         return {resource: taken / has for resource, taken, has in numbers if has}
 
@@ -275,7 +275,7 @@ class _NodesInUse:
 
     def num_pods(self, node: str) -> int:
         """Pods of a node, without those that do not keep it in use."""
-        return int(RequestedUsage(self._evictor).of(node).taken[PODS_ROW]) - self._others[node]
+        return int(RequestsAsUsage(self._evictor).of(node).taken[PODS_ROW]) - self._others[node]
 
     def names(self) -> Iterator[str]:
         """The nodes with such pods; of all at once, because it is asked for each node that is to be emptied."""

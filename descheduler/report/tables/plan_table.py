@@ -9,9 +9,10 @@ from descheduler.model.text.amounts import percent_text
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.model.verdict import Reason
+from descheduler.plan.decisions import Failure
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import Failure, Move, Plan, PlannedRefusal, RefusalCount
+from descheduler.report.plan.document import Move, Plan, PlannedRefusal, RefusalCount
 from descheduler.report.plan.figures import Amounts
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text

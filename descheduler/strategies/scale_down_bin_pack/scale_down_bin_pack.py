@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -133,7 +133,7 @@ class ScaleDownBinPack:
 
     def _evict(self, pods: Sequence[Pod]) -> None:
         most = self._args.max_pods_to_evict or 0
-        limit = ReachedLimit.of(EvictionLimit.PLUGIN_TOTAL, most, num_pods=len(self._ranks))
+        limit = LimitReached.of(EvictionLimit.PLUGIN_TOTAL, most, num_pods=len(self._ranks))
         num_evicted = 0
         for pod in pods:
             if num_evicted == limit.value:

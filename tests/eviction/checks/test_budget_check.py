@@ -8,7 +8,7 @@ from descheduler.eviction.answers import BACKGROUND_TEXT, EvictionAnswer
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.checks.budgets import BudgetCheck
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from tests.builders import make_budget, make_pod, make_snapshot
 from tests.eviction.runs import bundle_of
 
@@ -38,7 +38,7 @@ def left(check: BudgetCheck, pod: Pod) -> int:
 def test_pod_is_charged_once_however_often_it_is_granted() -> None:
     pod = covered("p")
     check = check_of(pod)
-    check.adopt([PriorMove(pod, "p", "PodLifeTime")])
+    check.adopt([Move(pod, "p", "PodLifeTime")])
 
     check.charge(bundle_of(pod))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.kube.evict import EvictionResponse
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction
@@ -63,7 +63,7 @@ def test_bundles_do_not_hang_on_each_other() -> None:
 
 
 def test_bundle_that_a_limit_keeps_stays_whole() -> None:
-    settings = replace(FAST, limits=EvictionLimits(total=1))
+    settings = replace(FAST, limits=RunLimits(total=1))
 
     outcomes = run([make_eviction("x"), *gang("a", "b")], ScriptedApi(), settings)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.migration.controller.adoption import adopted_task
 from descheduler.migration.job.machine import JobTerms
+from descheduler.migration.roads.adoption import adopted_task
 from descheduler.migration.room.labels import labels_of
 from descheduler.migration.store.journal import NewJob
 from descheduler.plan.outcome import Outcome, OutcomeCode
@@ -21,8 +21,8 @@ from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed
 from tests.living.observing.observer import Observer
 from tests.living.observing.promises import Limits
-from tests.migration.controller.playing import Play
-from tests.migration.controller.test_controller import left_over
+from tests.migration.roads.playing import Play
+from tests.migration.roads.test_jobs import left_over
 from tests.series import Part, parts
 
 Object = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.optimizer import BalanceUtilization, Limits, MoveLimit, Plan, Problem, make_problem, solve
+from descheduler.optimizer import BalanceUtilization, Limits, MoveLimit, Problem, Solution, make_problem, solve
 
 
 def three_hot_nodes(*limits: MoveLimit, cost: list[int] | None = None) -> Problem:
@@ -18,7 +18,7 @@ def total(most: int, pods: int = 19) -> MoveLimit:
     return MoveLimit(np.zeros(pods, np.int64), np.array([most]))
 
 
-def balanced(problem: Problem) -> Plan:
+def balanced(problem: Problem) -> Solution:
     ceiling = np.array([[7], [7], [7], [30]])
     return solve(problem, BalanceUtilization(ceiling), Limits(work=2.0))
 

@@ -11,7 +11,7 @@ from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.leaving import can_leave
 from descheduler.optimizer.objectives.balance_utilization.cover import Cover, smallest_cover
 from descheduler.optimizer.objectives.balance_utilization.limited_covers import NodeCover
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["Ceilings"]
@@ -73,12 +73,12 @@ class Ceilings:
     def _leaving(self, node: int) -> Ints:
         return np.flatnonzero((self.problem.assignment == node) & self.leaves)
 
-    def is_over(self, placement: Placement) -> Bools:
+    def is_over(self, placement: Arrangement) -> Bools:
         """bool[N]."""
         over: Bools = np.asarray((placement.usage > self.ceiling).any(axis=0))
         return over
 
-    def slack(self, placement: Placement, nodes: Ints) -> Floats:
+    def slack(self, placement: Arrangement, nodes: Ints) -> Floats:
         """float64[n]: the room under the ceilings as shares of each node, summed over resources; at most 1 for each."""
         room = (self.ceiling[:, nodes] - placement.usage[:, nodes]) * self.scale[:, nodes]
         slack: Floats = np.minimum(room, 1.0).sum(axis=0)

@@ -15,7 +15,7 @@ from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, e
 from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.objectives.balance_utilization.limited_covers import least_within_limits
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
@@ -94,23 +94,23 @@ class BalanceUtilizationGoal:
         """The pod's own cost."""
         return eviction_cost(self.problem, pods, nodes)
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """The pods of all covers, largest first, each to the node that it fits best."""
         _place_covers(self.ceilings, placement)
         self.tidy(placement)
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Pods whose old node is over its ceiling with or without them go home."""
         _send_home(self.ceilings, placement)
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Hot nodes with nodes that have room; None at the bound."""
         return neighbourhoods.choose(self.ceilings, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises nodes over, then cost, then how much is moved."""
         for node in neighbourhood.nodes.tolist():
             over = None
@@ -141,7 +141,7 @@ class BalanceUtilizationGoal:
         model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
 
 
-def _place_covers(ceilings: Ceilings, placement: Placement) -> None:
+def _place_covers(ceilings: Ceilings, placement: Arrangement) -> None:
     """Moves the pods of covers that still are on their node, the largest first, each to the fullest node it fits.
 
     Where limits do not let all of them move, nodes are relieved that take the fewest moves; room that was found for no
@@ -158,7 +158,7 @@ def _place_covers(ceilings: Ceilings, placement: Placement) -> None:
         _send_home(ceilings, placement)
 
 
-def _within_limits(ceilings: Ceilings, placement: Placement, tried: AbstractSet[int]) -> dict[int, Ints]:
+def _within_limits(ceilings: Ceilings, placement: Arrangement, tried: AbstractSet[int]) -> dict[int, Ints]:
     """The pods to move from nodes that are over and were not `tried`, as far as limits let them all go."""
     over = ceilings.is_over(placement)
     left = MovesLeft(ceilings.problem, ceilings.problem.moved(placement.at))
@@ -179,7 +179,7 @@ def _largest_first(ceilings: Ceilings, pods: Ints) -> list[int]:
     return [int(pod) for pod in pods[np.argsort(-share, kind="stable")]]
 
 
-def _place_best(ceilings: Ceilings, placement: Placement, pod: int, nodes: Ints) -> bool:
+def _place_best(ceilings: Ceilings, placement: Arrangement, pod: int, nodes: Ints) -> bool:
     """Moves `pod` to the fullest of `nodes` that stays under its ceiling; False: there is none."""
     room = ceilings.ceiling[:, nodes] - placement.usage[:, nodes] - placement.need[:, [pod]]
     near = nodes[(room >= 0).all(axis=0)]
@@ -191,7 +191,7 @@ def _place_best(ceilings: Ceilings, placement: Placement, pod: int, nodes: Ints)
     return True
 
 
-def _send_home(ceilings: Ceilings, placement: Placement) -> None:
+def _send_home(ceilings: Ceilings, placement: Arrangement) -> None:
     """Takes back the moves of pods whose old node stays over its ceiling, or would be under it with the pod, too."""
     over = ceilings.is_over(placement)
     moved = ceilings.problem.moved(placement.at)
@@ -201,6 +201,6 @@ def _send_home(ceilings: Ceilings, placement: Placement) -> None:
             placement.move(pod, home)
 
 
-def _has_room(ceilings: Ceilings, placement: Placement, pod: int, node: int) -> bool:
+def _has_room(ceilings: Ceilings, placement: Arrangement, pod: int, node: int) -> bool:
     fits: Bools = placement.usage[:, node] + placement.need[:, pod] <= ceilings.ceiling[:, node]
     return bool(fits.all())

@@ -6,7 +6,7 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.leaving import can_leave
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["Drains"]
@@ -40,13 +40,13 @@ class Drains:
         self.share: Floats = (self.usage * self.scale).max(axis=0)
         self.home = [np.flatnonzero(problem.assignment == node) for node in range(problem.num_nodes)]
 
-    def is_emptied(self, placement: Placement) -> Bools:
+    def is_emptied(self, placement: Arrangement) -> Bools:
         """bool[N]: nodes that had pods before the plan and have none now."""
         left = np.bincount(placement.at[placement.at >= 0], minlength=self.problem.num_nodes)
         emptied: Bools = self.is_used & (left == 0)
         return emptied
 
-    def room(self, placement: Placement, nodes: Ints) -> Floats:
+    def room(self, placement: Arrangement, nodes: Ints) -> Floats:
         """float64[R, n]: what nodes may still take within their limits."""
         return self.limit[:, nodes] - placement.usage[:, nodes]
 

@@ -19,7 +19,7 @@ from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import Mo
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
 from descheduler.optimizer.objectives.knapsack import most_weight
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]
@@ -140,7 +140,7 @@ class ConsolidateNodesGoal:
         """The pod's own cost."""
         return eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """The best of the greedy orders."""
         start = placement.at.copy()
         plans = []
@@ -150,17 +150,17 @@ class ConsolidateNodesGoal:
             plans.append(placement.at.copy())
         placement.reset(min(plans, key=self.value))
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Nothing: nodes are emptied whole or not at all."""
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that might be emptied, with nodes that stay and have room."""
         return _choose(self._drains, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises the weight of nodes in use, then cost; of what is equal the model's random choice."""
         emptied = self._drains.is_emptied(placement)
         inside = set(neighbourhood.pods.tolist())
@@ -181,7 +181,7 @@ class ConsolidateNodesGoal:
         cost = (self._problem.cost[neighbourhood.pods] * steps).tolist()
         model.minimise(cost, [model.has_moved(pod) for pod in pods])
 
-    def _take_whole(self, model: Model, placement: Placement, node: int, goes: object) -> None:
+    def _take_whole(self, model: Model, placement: Arrangement, node: int, goes: object) -> None:
         """All pods leave or none, unless an objective before this one took some of them already."""
         home = self._drains.home[node]
         has_left = placement.at[home] != node
@@ -212,7 +212,7 @@ def _most_weight_emptied(drains: Drains, weight: Ints) -> int:
     return most_weight((drains.usage + room)[:, nodes], weight[nodes], room.sum(axis=1))
 
 
-def _choose(drains: Drains, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+def _choose(drains: Drains, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
     """Some nodes whose pods may leave or come back, and nodes that take them; None: no node can be emptied any more."""
     emptied = drains.is_emptied(placement)
     if not (drains.can_empty & ~emptied).any():
@@ -244,7 +244,7 @@ def _undecided_nodes(drains: Drains, rng: np.random.Generator, num_pods: int, em
 
 
 def _targets(
-    drains: Drains, placement: Placement, rng: np.random.Generator, count: int, emptied: Bools, undecided: Ints
+    drains: Drains, placement: Arrangement, rng: np.random.Generator, count: int, emptied: Bools, undecided: Ints
 ) -> Ints:
     """Nodes that stay, the ones with much room more often."""
     stays = drains.is_used & ~emptied

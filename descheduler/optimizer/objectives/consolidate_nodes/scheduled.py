@@ -17,7 +17,7 @@ from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Drain", "ScheduledDrains"]
 
@@ -61,7 +61,7 @@ class ScheduledDrains:
         self, drains: Drains, weight: Ints, scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
     ) -> None:
         problem = drains.problem
-        self.placement = Placement(problem)
+        self.placement = Arrangement(problem)
         self._drains, self._weight, self._scheduler, self._budget, self._rng = drains, weight, scheduler, budget, rng
         self._all_nodes = np.arange(problem.num_nodes)
         self._sequence: list[Drain] = []
@@ -233,7 +233,7 @@ def _fraction(size: Floats, weight: Ints, room: float) -> float:
 
 
 def _foresee(
-    drains: Drains, placement: Placement, scheduler: MostAllocated, is_empty: Bools, asked: Sequence[tuple[int, Ints]]
+    drains: Drains, placement: Arrangement, scheduler: MostAllocated, is_empty: Bools, asked: Sequence[tuple[int, Ints]]
 ) -> _Foreseen:
     """What becomes of draining each of `asked`: a node, and its pods (int64[p]) in the order in which they leave.
 

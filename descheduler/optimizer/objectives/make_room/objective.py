@@ -12,10 +12,10 @@ from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.knapsack import most_weight
 from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
 from descheduler.optimizer.objectives.make_room.greedy import make_room_for
-from descheduler.optimizer.objectives.make_room.pending import PendingPods, SizeOrder
+from descheduler.optimizer.objectives.make_room.pending import PendingUnits, SizeOrder
 from descheduler.optimizer.objectives.make_room.room_search import RoomSearch
 from descheduler.optimizer.parts import UNLIMITED
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["MakeRoom", "MakeRoomGoal"]
@@ -49,13 +49,13 @@ class MakeRoom:
         for name, values in (("weight", weight), ("gang", gang)):
             if values.shape != (problem.num_pods,):
                 raise ValueError(f"{name}: shape {values.shape}, expected {(problem.num_pods,)}")
-        return MakeRoomGoal(PendingPods(problem, weight, gang))
+        return MakeRoomGoal(PendingUnits(problem, weight, gang))
 
 
 class MakeRoomGoal:
     """`MakeRoom` over one problem."""
 
-    def __init__(self, pending: PendingPods) -> None:
+    def __init__(self, pending: PendingUnits) -> None:
         self._pending, self._problem = pending, pending.problem
 
     def value(self, assignment: Ints) -> Value:
@@ -125,7 +125,7 @@ class MakeRoomGoal:
         cost: Floats = np.multiply(moved, self._problem.cost[pods], dtype=np.float64)
         return cost
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room.
 
         Another order of the pods is tried where one leaves some pending. Where nodes are made of parts, room is made by
@@ -143,7 +143,7 @@ class MakeRoomGoal:
                 break
         placement.reset(min(plans, key=self.value))
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""
         self._pending.withdraw_parts(placement)
         for pod in self._problem.moved(placement.at).tolist():
@@ -151,16 +151,16 @@ class MakeRoomGoal:
             if placement.is_open(pod, home):
                 placement.move(pod, home)
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> RoomSearch | None:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> RoomSearch | None:
         """Exchanges and relocations where nodes are made of parts, else None: single moves rarely change the figure."""
         parts = self._problem.parts
         return None if parts is None else RoomSearch(self._pending, parts, placement, self.value, rng)
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""
         return _choose(self._pending, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises what stays pending, then cost."""
         pods = neighbourhood.pods.tolist()
         problem = self._problem
@@ -224,7 +224,7 @@ def _cover_costs(excess: Floats, need: Ints, cost: Ints) -> Floats:
 
 
 def _choose(
-    pending: PendingPods, placement: Placement, rng: np.random.Generator, num_pods: int
+    pending: PendingUnits, placement: Arrangement, rng: np.random.Generator, num_pods: int
 ) -> Neighbourhood | None:
     """Some units with nodes to land on, all of whose pods may leave, and receivers; None: nothing is left to gain.
 
@@ -242,14 +242,14 @@ def _choose(
     return Neighbourhood(nodes, _pods(pending, placement, landings, nodes, seeds))
 
 
-def _landings(placement: Placement, rng: np.random.Generator, seeds: Ints, count: int) -> Ints:
+def _landings(placement: Arrangement, rng: np.random.Generator, seeds: Ints, count: int) -> Ints:
     """Nodes allowed to the first seed, those that lack little for it more often, and what the seeds are on now."""
     near = nearly_fitting(placement, int(seeds[0]), rng, max(count, len(seeds)))
     own = placement.at[seeds]
     return np.union1d(near, own[own != PENDING])
 
 
-def _pods(pending: PendingPods, placement: Placement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:
+def _pods(pending: PendingUnits, placement: Arrangement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:
     """The seeds, all pods on or from the landings, moved pods on or from the other nodes, and their gangs whole."""
     problem = placement.problem
     near_landing = np.isin(placement.at, landings) | np.isin(placement.origins, landings)

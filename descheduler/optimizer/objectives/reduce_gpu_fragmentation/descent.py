@@ -13,7 +13,7 @@ from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Descent"]
 
@@ -26,7 +26,7 @@ class _MachineStates:
     `nodes` is int64[n], `free` float64[R, n], `allowed` bool[K, n].
     """
 
-    def __init__(self, placement: Placement, parts: Parts, machine: int, devices: Ints) -> None:
+    def __init__(self, placement: Arrangement, parts: Parts, machine: int, devices: Ints) -> None:
         self.nodes = parts.nodes_of[machine]
         self.allowed: Bools = placement.problem.allowed[:, self.nodes]
         taken = parts.taken[self.nodes]
@@ -37,7 +37,7 @@ class _MachineStates:
         self.free: Floats = np.zeros(())
         self.refresh(placement)
 
-    def refresh(self, placement: Placement) -> None:
+    def refresh(self, placement: Arrangement) -> None:
         """Takes note of what has come and gone."""
         self._left: Floats = self._capacity - placement.usage[:, self._parts]
         self.free = placement.free[:, self.nodes]
@@ -66,7 +66,7 @@ class _MachineStates:
 class Descent:
     """The tables of one placement. Tell of moves made by others with `refresh`."""
 
-    def __init__(self, placement: Placement, parts: Parts, fragments: Fragments, devices: Ints) -> None:
+    def __init__(self, placement: Arrangement, parts: Parts, fragments: Fragments, devices: Ints) -> None:
         problem = placement.problem
         self.placement, self._fragments = placement, fragments
         self.machine = parts.machine

@@ -13,7 +13,7 @@ from descheduler.optimizer.objective import Model, Neighbourhood, Value, evictio
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.descent import Descent
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments, devices_of
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ReduceGpuFragmentation", "ReduceGpuFragmentationGoal"]
@@ -139,26 +139,26 @@ class ReduceGpuFragmentationGoal:
         """The pod's own cost."""
         return eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """The best single move of all, again and again."""
         self.descent(placement).run(Budget(_FIRST_PLAN))
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Nothing: each move pays for itself."""
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> Recreation:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> Recreation:
         """Takes moves back and makes the best ones instead, again and again."""
         return Recreation(self.descent(placement), rng)
 
-    def descent(self, placement: Placement) -> Descent:
+    def descent(self, placement: Arrangement) -> Descent:
         """The tables of what moves change."""
         return Descent(placement, self._parts, self._fragments, self._devices)
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """None: models in which all classes look at all devices of a machine are large, and moves are found without."""
         return None
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises what each class strands, then cost."""
         problem, fragments = self._problem, self._fragments
         unit = 1 + int(problem.cost[neighbourhood.pods].sum())

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.documents.decode import Strictness
-from descheduler.documents.document import Document, Node, find, kind_of
+from descheduler.documents.document import Document, TreeNode, find, kind_of
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.model.kube_version import KubeVersion
@@ -161,7 +161,7 @@ def default_configuration(version: KubeVersion, plugins: Mapping[str, PluginSett
     )
 
 
-def _is_scheduler_configuration(checks: Checks, root: Node) -> bool:
+def _is_scheduler_configuration(checks: Checks, root: TreeNode) -> bool:
     """Whether the document is of the kind and version read here; if not, that is the one problem recorded."""
     if root.value is not None and not isinstance(root.value, Mapping):
         checks.fail_load((), f"expected a {_KIND} with apiVersion and kind, found {kind_of(root)}")
@@ -183,7 +183,7 @@ def _is_scheduler_configuration(checks: Checks, root: Node) -> bool:
     return not checks.load.problems
 
 
-def _word(checks: Checks, root: Node, key: str) -> str:
+def _word(checks: Checks, root: TreeNode, key: str) -> str:
     """The string at `key` of the document, empty when absent; for anything else the problem is recorded."""
     node = find(root, (key,))
     if node is root or node.value is None:

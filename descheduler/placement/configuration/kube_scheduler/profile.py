@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from descheduler.documents.decode import Path
-from descheduler.documents.document import Node
+from descheduler.documents.document import TreeNode
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.default_plugins import (
@@ -275,7 +275,9 @@ class _ProfileReader:
             seen.add(section.name)
             row = self._plugins.get(section.name)
             if row is not None and row.args is not None:
-                node = section.args if isinstance(section.args, Node) else Node(None, self._checks.node(path).mark)
+                node = (
+                    section.args if isinstance(section.args, TreeNode) else TreeNode(None, self._checks.node(path).mark)
+                )
                 read = read_plugin_args(self._checks, section.name, row.args, node, (*path, "args"))
                 args = args if read is None else args.replaced(read)
             self._check_configured(section, path)

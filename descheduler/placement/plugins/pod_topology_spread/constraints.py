@@ -11,7 +11,7 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
-from descheduler.placement.framework.spread import CountedDomains, SpreadConstraint
+from descheduler.placement.framework.extension_points import CountedDomains, SpreadConstraint
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.default_selector import DefaultSelectors
 from descheduler.placement.shadow.node_masks import BoolMask

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.framework.spread import SpreadConstraint
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
 from descheduler.placement.shadow.pod_counts import PodCounts

@@ -13,9 +13,14 @@ from numpy.typing import NDArray
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import (
+    PASS,
+    SKIP_FOR_GOOD,
+    PreFilterResult,
+    ReasonBits,
+    SpreadConstraint,
+)
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
-from descheduler.placement.framework.spread import SpreadConstraint
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
 from descheduler.placement.shadow.placement_class import PlacementClass

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import ScoreError, Scores
-from descheduler.placement.framework.spread import SpreadConstraint
+from descheduler.placement.framework.extension_points import ScoreError, Scores, SpreadConstraint
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, exact_div, tdiv
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.cells import Cells
