@@ -170,7 +170,7 @@ def test_goal_of_a_plan_without_evictions_names_the_budgets_in_the_way() -> None
     decisions = run(pods, nodes=NODES[:2], budgets=tuple(budgets))
 
     assert goal_of(decisions).sentence == (
-        "2 nodes in use → 2, 0 evictions; no plan that was found within the limits empties more;"
+        "2 nodes in use → 2, 0 evictions; no plan within the limits leaves fewer;"
         " node a is not emptied: pod default/a0 cannot be evicted: PodDisruptionBudget default/keep-a allows 0"
         " disruptions (0 healthy, 0 required); node b is not emptied: pod default/b0 cannot be evicted:"
         " PodDisruptionBudget default/keep-b allows 0 disruptions (0 healthy, 0 required)"
