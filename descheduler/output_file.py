@@ -25,7 +25,7 @@ def written_file(path: Path | None, *, mode: int, waits_for_reader: bool = True)
     """A stream to the file at `path`, None for standard output; a regular file appears only when all went well.
 
     A link stays, and what it names is written. Devices, pipes and streams that are open already, such as
-    `/dev/stdout`, are written to as they are. A pipe that nobody reads is waited for, unless `waits_for_reader` is
+    `/dev/stdout`, are written to as they are. A pipe without a reader is waited for, unless `waits_for_reader` is
     false. A new file gets `mode`, less the umask. Raises OSError.
     """
     handle = _standard_output() if path is None else _open_in_place(path, waits_for_reader=waits_for_reader)

@@ -4,7 +4,7 @@ Nothing can end a thread from outside: one that waits for a silent server or a c
 long decision, would keep the run alive for as long as it likes. So such work runs on a daemon thread, and the main
 thread waits for it in small slices. When the time is over, by a signal, the deadline or the loss of the Lease, the main
 thread goes on without it, gives the Lease back and ends the run. Work without effects on the cluster alone is run so:
-nobody can say what became of the rest.
+what became of the rest is unknown.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Watch:
         self.exit_code: int | None = None
         """How the program ends, once that is certain: no signal changes it any more."""
         self.deadline_text = ""
-        """The deadline as it was typed; "" where nobody typed it."""
+        """The deadline as it was typed; "" where none was typed."""
         self._started = clock() if started is None else started
         self._deadline_seconds = deadline_seconds
         self._doing = "starting"

@@ -2,7 +2,7 @@
 
 The texts are every string of the package that is prose, the types, metrics, reasons and arguments by way of the
 reference pages made from them, the comments and notes of the manifests, and all pages. Code is not prose: identifiers,
-backquotes, code blocks, and links.
+backquotes, code blocks, and links. Docstrings are for developers: they may use our own words, but no riddles.
 """
 
 from __future__ import annotations
@@ -59,6 +59,28 @@ _OUTSIDE_EXPLANATIONS = {
     r"\bcomes? back\b|\bcame back\b": "is created again, is scheduled onto the same node",
 }
 
+_IN_DOCSTRINGS = {
+    r"\bnobody(’s|'s)?\b": "who is meant, or: no …",
+    r"\b(stands?|stood) against\b": "blocks",
+    r"\blet(s|ting)? ([a-z]+ )?([a-z]+ )?go\b": "passes, admits, frees",
+    r"\A(That|Those|What|Its) of\b": "the subject: The limits of …, The part of …",
+}
+"""Patterns that docstrings do not have, in modules of `_PLAIN_FOLDERS`."""
+_PLAIN_FOLDERS = (
+    "cli",
+    "cluster",
+    "cycle",
+    "documents",
+    "kube",
+    "model",
+    "plan",
+    "policy",
+    "report",
+    "simulation",
+    "strategies",
+    "telemetry",
+)
+
 _CODE = re.compile(r"`[^`]*`|<!--.*?-->|\]\([^)]*\)", re.DOTALL)
 _FENCE = re.compile(r"^ *(```|~~~).*?^ *\1\s*$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"(?:^|\s)#+( .*)")
@@ -94,6 +116,14 @@ def texts_of_code(source: str) -> Iterator[tuple[int, str]]:
                 yield node.lineno, _without_code(text)
 
 
+def texts_of_docstrings(source: str) -> Iterator[tuple[int, str]]:
+    """The docstrings of a module, those of attributes included, with their lines."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(ast.Constant(value=str(text))):
+                yield node.lineno, _without_code(text)
+
+
 def prose_of_page(text: str) -> Iterator[tuple[int, str]]:
     """A page without its code, as one text: its sentences go over several lines."""
     yield 1, _without_code(_FENCE.sub(lambda match: "\n" * match[0].count("\n"), text))
@@ -125,21 +155,62 @@ def _found(folder: str, *patterns: str) -> list[Path]:
     return sorted(path for pattern in patterns for path in (_ROOT / folder).glob(pattern))
 
 
-_PAGES = [*_found(".", "*.md"), *_found("docs", "**/*.md"), *_found("cronjob", "**/*.md", "**/NOTES.txt")]
+_PAGES = [
+    *_found(".", "*.md"),
+    *_found("docs", "**/*.md"),
+    *_found("config", "**/*.md"),
+    *_found("cronjob", "**/*.md", "**/NOTES.txt"),
+]
 _MANIFESTS = [*_found("cronjob", "**/*.yaml"), *_found("config", "**/*.yaml")]
 
 
-def _faults_of(paths: Iterable[Path], texts_of: Callable[[str], Iterable[tuple[int, str]]]) -> list[str]:
+def _faults_of(
+    paths: Iterable[Path],
+    texts_of: Callable[[str], Iterable[tuple[int, str]]],
+    patterns_for: Callable[[Path], dict[str, str]] = _patterns_for,
+) -> list[str]:
     """The faults of all these files, each with the file's name."""
     return [
         f"{path.relative_to(_ROOT)}:{fault}"
         for path in paths
-        for fault in faults(texts_of(path.read_text(encoding="utf-8")), _patterns_for(path))
+        for fault in faults(texts_of(path.read_text(encoding="utf-8")), patterns_for(path))
     ]
 
 
 def test_texts_of_the_program_are_in_plain_words() -> None:
     assert _faults_of(_found("descheduler", "**/*.py"), texts_of_code) == []
+
+
+@pytest.mark.parametrize("folder", _PLAIN_FOLDERS)
+def test_docstrings_are_in_plain_words(folder: str) -> None:
+    modules = _found("descheduler", f"{folder}/**/*.py")
+
+    assert modules
+    assert _faults_of(modules, texts_of_docstrings, lambda path: _IN_DOCSTRINGS) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "None where nobody knows the time.",
+        "The limit that stands against the eviction.",
+        "Asks for what the filters let go of.",
+        "Those of a run.",
+        "That of the first window.",
+    ],
+)
+def test_a_riddle_in_a_docstring_is_found(text: str) -> None:
+    assert faults([(1, text)], _IN_DOCSTRINGS)
+
+
+def test_a_docstring_with_its_subject_first_is_not_found() -> None:
+    source = '"""The limits of a run, and those of its pods."""\nLIMIT = 1\n"""As upstream has it."""\n'
+
+    assert [text for _, text in texts_of_docstrings(source)] == [
+        "The limits of a run, and those of its pods.",
+        "As upstream has it.",
+    ]
+    assert faults(texts_of_docstrings(source), _IN_DOCSTRINGS) == []
 
 
 def test_pages_are_in_plain_words() -> None:

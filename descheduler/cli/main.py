@@ -123,13 +123,13 @@ def _say(error: Exception) -> int:
 
 
 def _shown(error: BaseException) -> str:
-    """Type and place of an error, without its text: nobody knows what that holds."""
+    """Type and place of an error, without its text, which may hold anything."""
     place = place_of(error)
     return f"{type(error).__name__} in {place}" if place else type(error).__name__
 
 
 def _explain_thread(ended: threading.ExceptHookArgs) -> None:
-    """Says that a thread has ended with an error that nobody expected."""
+    """Says that a thread has ended with an unexpected error."""
     if isinstance(ended.exc_value, Exception):
         _tell(_LABEL, f"internal error in a thread: {_shown(ended.exc_value)}")
 

@@ -46,7 +46,7 @@ _NULL = b"null"
 _Malformed = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _HEAD_BYTES = 200
 MAX_LIST_DEPTH = 4
-"""Lists in lists come from joining dumps, mostly with jq; more of them come from nobody."""
+"""Lists in lists come from joining dumps, mostly with jq; no tool nests more of them."""
 _MOST_OF_A_KIND = 500_000
 """Three times the pods that Kubernetes supports in a cluster. Half a million of the smallest are 350 MiB."""
 _MOST_OBJECTS = 1_000_000
@@ -373,10 +373,16 @@ def _without_uid(pods: Sequence[Pod]) -> Iterator[str]:
         )
 
 
+_TRUNCATED, _INCOMPLETE = "Input data was truncated", "it is incomplete: the dump is truncated; create it again"
+"""What the decoder says of a JSON document that ends too early, and what that means for a dump."""
+
+
 def _fault(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return _TOO_DEEP
-    return "it holds bytes that are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+    if isinstance(error, UnicodeDecodeError):
+        return "it holds bytes that are not UTF-8"
+    return _INCOMPLETE if str(error) == _TRUNCATED else str(error)
 
 
 def _name_in(block: bytes) -> str:

@@ -1,8 +1,7 @@
 """The table of kinds: each kind of objects that is read, or only dumped, is told here, in one row.
 
 Reading a cluster, a dump or objects, writing a dump, the roles that reading takes and the reference all go by it. Pods
-and nodes come first. Secrets and ConfigMaps are not among the kinds: their content is nobody's business outside the
-cluster.
+and nodes come first. Secrets and ConfigMaps are not among the kinds: their content stays in the cluster.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def read_node_samples(
     """The samples of `queries` from the Prometheus server at `url`.
 
     `token_secret` names the namespace and the Secret that hold the bearer token; without it the token of the service
-    account is used, where there is one, but never over plain http: nobody said that it is meant for whoever listens
+    account is used, where there is one, but never over plain http: it is not meant for whoever listens
     there. A failure concerns only the strategy that asked, so none is raised.
     """
     by_query: dict[str, Mapping[str, float]] = {}

@@ -1,4 +1,4 @@
-"""A snapshot with pods that nobody has created yet."""
+"""A snapshot with pods that are not created yet."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Planning on without the limits that stopped plugins: which pods match that no plugin came to.
 
 It is for the report alone. The same plugins decide over the same snapshot once more, with the limit of the run lifted
-and then, where it matters, those of nodes as well, so that each pod has the limit that stands against its eviction.
+and then, where it matters, those of nodes as well, so that each pod has the limit that blocks its eviction.
 Plugins that search ask for what they have planned: another search would take longer than the run, and what it would
 find beyond the limits is not counted.
 """
@@ -150,7 +150,7 @@ def _cut_off(move: Move, verdict: Verdict) -> Refusal:
 def _further_refusals(
     passes: Sequence[Decisions], leaving: AbstractSet[PodIdentity], limit_of: _RunLimits
 ) -> Iterator[Refusal]:
-    """What stands against pods that stay without limits as well, and that the run did not come to say."""
+    """What blocks pods that stay without limits as well, and that the run did not come to say."""
     told = {_speaker(refusal) for refusal in passes[0].refusals if refusal.verdict.reached is None}
     for earlier, later in pairwise(passes):
         stopped_by = _StoppingLimits(earlier)

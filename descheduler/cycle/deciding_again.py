@@ -36,12 +36,12 @@ class DecideAgain(Protocol):
 
 
 def is_stopped(decisions: Decisions, limits: AbstractSet[EvictionLimit]) -> bool:
-    """Whether one of `limits` stood against a request."""
+    """Whether one of `limits` blocked a request."""
     return any(limit.limit in limits for limit in limits_reached(decisions.refusals))
 
 
 def limits_reached(refusals: Iterable[Refusal]) -> Iterator[LimitReached]:
-    """The limits that stood against requests."""
+    """The limits that blocked requests."""
     for refusal in refusals:
         if refusal.verdict.reached is not None and not is_out_of_work(refusal.verdict):
             yield refusal.verdict.reached

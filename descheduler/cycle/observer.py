@@ -36,4 +36,4 @@ class _Unobserved:
 
 
 UNOBSERVED: PluginObserver = _Unobserved()
-"""Nobody wants to know."""
+"""An observer that ignores everything."""

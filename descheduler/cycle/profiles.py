@@ -159,7 +159,7 @@ class _ChosenPods:
         """Those for which room may be held."""
 
     def request(self, bundle: Sequence[Move], evictor: PluginEvictor) -> None:
-        """Asks for what the filters let go of `bundle`; what has no pod in the cluster is left out."""
+        """Asks for the pods of `bundle` that the filters pass; what has no pod in the cluster is left out."""
         known = [(move, self._pods[move.pod.uid]) for move in bundle if move.pod.uid in self._pods]
         going = [self._candidate(move, pod) for move, pod in known if evictor.lets_go(pod, move.reason)]
         if going:
@@ -179,7 +179,7 @@ class _ChosenPods:
 def _running_order(
     profiles: Sequence[_RunningProfile], dry: AbstractSet[str]
 ) -> Iterator[Callable[[ProfilesRun], None]]:
-    """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that nobody makes."""
+    """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that are not made."""
     for group in ([p for p in profiles if p.name not in dry], [p for p in profiles if p.name in dry]):
         yield from (profile.deschedule for profile in group)
         yield from (profile.balance for profile in group)

@@ -63,7 +63,7 @@ class KeptMemory(msgspec.Struct, frozen=True):
         return ()
 
     def _renewed(self, stored: str, memory: RunMemory) -> RunMemory:
-        """What is written in the place of `stored`, which nobody counts on where it cannot be read."""
+        """What is written in the place of `stored`, which does not count where it cannot be read."""
         try:
             return memory.joined(RunMemory.decoded(stored), read=self.memory)
         except RunMemoryError:

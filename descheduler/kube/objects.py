@@ -130,7 +130,7 @@ class ObjectCalls:
     ) -> T | None:
         """The new object, None when there is one of its name already.
 
-        Raises KubeError, with nothing sent, where `decode` could not read it: nobody could deal with it afterwards.
+        Raises KubeError, with nothing sent, where `decode` could not read it: it could not be dealt with afterwards.
         The server is told how long it may try: a call that this side has given up must not take effect much later. It
         keeps the `manager` as who has stated the fields of the object.
         """
@@ -171,7 +171,7 @@ class ObjectCalls:
             raise
 
     def _is_leaving(self, path: str, uid: str) -> bool:
-        """Whether it is gone, or about to be; False where nobody can say."""
+        """Whether it is gone, or about to be; False where that is unknown."""
         try:
             found = self.read(path, _decode_head)
         except KubeError:

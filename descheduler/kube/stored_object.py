@@ -36,7 +36,7 @@ class _Identity(msgspec.Struct, frozen=True):
 
 
 class _Head(msgspec.Struct, frozen=True, rename="camel"):
-    """What tells the object that was asked for from other answers; a Status is one of nobody otherwise."""
+    """What tells the object that was asked for from other answers; a Status names none otherwise."""
 
     kind: str = ""
     api_version: str = ""

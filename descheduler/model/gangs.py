@@ -114,7 +114,7 @@ class AllGangs:
         return self._members
 
     def minimum(self, key: str) -> GangMinimum | None:
-        """What a gang, or a task of it, needs; None where nobody states that."""
+        """What a gang, or a task of it, needs; None where that is not stated."""
         settings = self.koordinator.settings(key)
         return self._stated.get(key) if settings is None else _of_koordinator(settings)
 

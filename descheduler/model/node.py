@@ -50,7 +50,7 @@ class NodeReservation(msgspec.Struct, frozen=True):
     """A reservation in effect: `amounts` in nano units, of cpu that of `cpus` where CPUs are named.
 
     With `withholds_amounts` (policy `Default`) the amounts are no capacity for pods; without it (`ReservedCPUsOnly`,
-    or a policy that nobody knows) only the CPUs are closed to pods that are pinned to CPUs.
+    or an unknown policy) only the CPUs are closed to pods that are pinned to CPUs.
     """
 
     amounts: ResourceList
@@ -58,7 +58,7 @@ class NodeReservation(msgspec.Struct, frozen=True):
     withholds_amounts: bool
 
     def rest_of(self, allocatable: ResourceList) -> ResourceList:
-        """What of `allocatable` is left for pods, at least 0; a reserved resource that the node lacks counts as 0.
+        """The part of `allocatable` left for pods, at least 0; a reserved resource that the node lacks counts as 0.
 
         Source: koordinator 1.8 `pkg/util/node.go`, `TrimNodeAllocatableByNodeReservation`, which also writes the batch
         resources to nodes that have none.

@@ -94,7 +94,7 @@ def pod_requests(
 
 
 def pod_level_requests(requests: ResourceList) -> ResourceList:
-    """Those of a pod's own requests that replace what its containers ask for: cpu, memory and hugepages."""
+    """The requests of a pod itself that replace what its containers ask for: cpu, memory and hugepages."""
     return {name: nano for name, nano in requests.items() if name in (CPU, MEMORY) or name.startswith("hugepages-")}
 
 

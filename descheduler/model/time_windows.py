@@ -113,7 +113,7 @@ class Schedule:
 
     @property
     def zone(self) -> ZoneInfo:
-        """That of the first window or blackout, for messages."""
+        """The time zone of the first window or blackout, for messages."""
         return next((window.zone for window in (*self.windows, *self.blackouts)), ZoneInfo("UTC"))
 
     def blackout_at(self, at: datetime) -> TimeWindow | None:

@@ -165,7 +165,7 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def limit(self) -> EvictionLimit | None:
-        """The limit that stands against the eviction; None when it is something else."""
+        """The limit that blocks the eviction; None when it is something else."""
         return None if self.reached is None else self.reached.limit
 
 

@@ -25,7 +25,7 @@ class FailureRule(msgspec.Struct, frozen=True):
 
 
 class JobFacts(msgspec.Struct, frozen=True):
-    """What of a Job decides about its pods. Limits are None where there is none; indexes are those that are done.
+    """The facts of a Job that decide about its pods. Limits are None where there is none; indexes are done ones.
 
     `num_failed` are the failures that count against `backoff_limit`. `conditions` are those that are true.
     """
@@ -48,7 +48,7 @@ class JobFacts(msgspec.Struct, frozen=True):
 
 
 class StatefulSetFacts(msgspec.Struct, frozen=True):
-    """What of a StatefulSet decides about ordinals and revisions.
+    """The facts of a StatefulSet that decide about ordinals and revisions.
 
     `partition` is None with `updateStrategy: OnDelete`. Revisions are names of ControllerRevisions.
     """

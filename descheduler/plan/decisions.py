@@ -38,7 +38,7 @@ class Decisions(msgspec.Struct, frozen=True):
 
     `moves` has an entry a granted request. `background` are evictions that another controller carries out;
     `num_background` counts those found in progress as well. `refusals` are refused requests in order, then candidates
-    that nobody asked for; `beyond` is what planning on without limits came to, which changes no decision. `results`
+    that were not asked for; `beyond` is what planning on without limits came to, which changes no decision. `results`
     counts the answers to each (profile, plugin): `SUCCESS`, `BACKGROUND` or a reason code.
 
     `together` tells whether all landings hold together in any order, None where that was not judged; `is_verified`

@@ -29,12 +29,13 @@ class Move(msgspec.Struct, frozen=True):
     """An eviction that was granted, and in whose name. `reason` is a sentence.
 
     `is_repeated` marks a further request for a pod that the plan moves already. `landing` is where the replacement
-    lands, as it was when the eviction was granted; None where nobody looked. Moves of the same `bundle` leave together;
-    0 is that of a pod that leaves alone. Moves of a `wave` may run together; those of the next need room that these
-    leave. `cost` is what the disruption of the pod costs for the planner that chose it, in thousandths of an ordinary
-    eviction; None where nobody compared costs. On the node `held_on` room is held for the replacement, so that it lands
-    there; "" where the scheduler chooses. `rooms` are held for other pods where it leaves. `serves` are the pending
-    pods that can be scheduled because it leaves with the others of its bundle; none for moves of other objectives.
+    lands, as it was when the eviction was granted; None where it was not predicted. Moves of the same `bundle` leave
+    together; 0 is that of a pod that leaves alone. Moves of a `wave` may run together; those of the next need room that
+    these leave. `cost` is what the disruption of the pod costs for the planner that chose it, in thousandths of an
+    ordinary eviction; None where costs were not compared. On the node `held_on` room is held for the replacement, so
+    that it lands there; "" where the scheduler chooses. `rooms` are held for other pods where it leaves. `serves` are
+    the pending pods that can be scheduled because it leaves with the others of its bundle; none for moves of other
+    objectives.
     """
 
     pod: Pod

@@ -160,7 +160,7 @@ class OutcomeCode(Enum):
 class Outcome(msgspec.Struct, frozen=True):
     """The end of one planned eviction; `status_code` is 0 when no answer came, `num_attempts` counts calls made.
 
-    `landed_on` is the node on which the replacement was seen ready, "" while nobody looked or saw it. `check` is the
+    `landed_on` is the node on which the replacement was seen ready, "" while it was not seen. `check` is the
     code of the reason for which a user's job is blocked, and `subject` the object at fault; both are "" otherwise.
     """
 
@@ -176,7 +176,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether it counts as evicted although nobody knows."""
+        """Whether it counts as evicted although that is unknown."""
         return self.code is OutcomeCode.OUTCOME_UNKNOWN
 
     @property

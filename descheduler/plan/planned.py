@@ -31,7 +31,7 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     """One eviction of a plan.
 
     `node` is "" for a pod that is bound nowhere. `reason` is the plugin's sentence, for logs and reports, and `landing`
-    where the replacement is expected, None where nobody looked. `request_evict_only` says that the pod has the
+    where the replacement is expected, None where it was not predicted. `request_evict_only` says that the pod has the
     annotation `descheduler.alpha.kubernetes.io/request-evict-only`. `grace_period_seconds` is sent with it, None leaves
     it to the pod. An eviction that is `dry` is shown and never sent. `controller` is the owner that creates the
     replacement, None without one, and `labels` are those of the pod: by both a replacement is known.

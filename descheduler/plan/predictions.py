@@ -17,7 +17,7 @@ class Prediction(Enum):
     """On another node that the scheduler ranks as high: it draws one of them."""
     ELSEWHERE = "elsewhere"
     NOT_SEEN = "not-seen"
-    """Nobody looked for the replacement, or it was not ready in time."""
+    """The replacement was not looked for, or it was not ready in time."""
 
 
 def prediction_of(outcome: Outcome) -> Prediction | None:

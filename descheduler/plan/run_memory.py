@@ -1,7 +1,7 @@
 """What one run of a policy leaves for the next: a pure value, and its versioned JSON.
 
 A batch job forgets. What has to outlast it, such as for how many runs a node was overutilized, is a note of the plugin
-that wants to know it; nobody else reads inside. Where notes are kept is the business of `cycle`. Several policies may
+that wants to know it; only the plugin reads it. Where notes are kept is the business of `cycle`. Several policies may
 keep theirs in one place: each finds its own by key, and leaves those of the others until they are too old.
 """
 
@@ -31,7 +31,7 @@ MOST_BYTES = 900_000
 MOST_NOTES = 1_000
 """Those that were left last are kept."""
 LONGEST_KEPT = timedelta(days=7)
-"""A note that nobody has renewed for so long goes: its plugin does not run any more, or runs under another policy."""
+"""A note that was not renewed for so long is deleted: its plugin runs no more, or under another policy."""
 
 
 class RunMemoryError(ValueError):

@@ -23,4 +23,4 @@ class SearchWatch(msgspec.Struct, frozen=True):
 
 
 UNWATCHED = SearchWatch()
-"""Nobody looks on."""
+"""A watch that shows nothing."""

@@ -1,4 +1,4 @@
-"""The pods that some plugin selected and that stay, each once, with everything that stands against their eviction."""
+"""The pods that some plugin selected and that stay, each once, with everything that blocks their eviction."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def staying_pods(decisions: Decisions) -> tuple[Staying, ...]:
     """The pods in the order in which they were refused, then those that no plugin came to within the limits.
 
     The refusal nearest to an eviction comes first: a limit alone, then what else met a request, then requests that a
-    limit refused, whose fate beyond it is not known, then candidates that nobody asked for.
+    limit refused, whose fate beyond it is not known, then candidates that were not asked for.
     """
     leaving = {identity_of(move.pod) for move in (*decisions.moves, *decisions.background)}
     # Most pods are refused once, and there may be as many of them as the cluster has.

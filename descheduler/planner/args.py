@@ -68,9 +68,9 @@ _TIE_BREAK = 0.01
 
 
 class DisruptionCost(Args, frozen=True):
-    """How much dearer than an ordinary eviction that of a pod is which is at the top of a scale: 1 is as much again.
+    """Extra cost of an eviction at the top of each scale: 1 doubles it, 0 disables the scale.
 
-    As they are they decide only between plans with equally many evictions. 0 leaves a scale out.
+    The defaults decide only between plans with equally many evictions.
     """
 
     priority: Weight = _TIE_BREAK
@@ -79,15 +79,15 @@ class DisruptionCost(Args, frozen=True):
     """The highest cost that pods state by the annotation `scheduling.koordinator.sh/eviction-cost`, else by
     `controller.kubernetes.io/pod-deletion-cost`. A cost below 0 makes a pod cheaper."""
     age: Weight = _TIE_BREAK
-    """A pod that runs for long; one that runs for an hour is half as dear."""
+    """Long-running pods; after 1 h half of the extra cost."""
     restarts: Weight = _TIE_BREAK
-    """A pod that has never restarted; one that has five times adds nothing."""
+    """Pods that have never restarted; after five restarts no extra cost."""
     replicas: Weight = _TIE_BREAK
-    """The only pod of its controller; one of four is a quarter as dear."""
+    """The only pod of a controller; for one of four a quarter of the extra cost."""
     gang: Weight = _TIE_BREAK
-    """A pod of a gang, whose work stops together."""
+    """Pods of a gang, whose work stops together."""
     job: Weight = _TIE_BREAK
-    """A pod of a Job that has run for long and begins again; one that runs for an hour is half as dear."""
+    """Long-running pods of a Job, whose work begins again; after 1 h half of the extra cost."""
 
 
 class ObjectiveArgs(Args, frozen=True):
@@ -288,7 +288,7 @@ class MigrationPlannerArgs(Args, frozen=True):
     """Evictions in the name of the plugin at most, for all objectives and in all rounds of a run; those of pods that
     leave with their gang included."""
     disruption_cost: DisruptionCost = msgspec.field(default_factory=DisruptionCost)
-    """What makes the eviction of one pod dearer than that of another."""
+    """Extra costs of evictions, by which some pods are spared."""
     min_gain_per_disruption: Weight = 0.0
     """How much an objective has to gain for each eviction, in what it counts, such as nodes brought under their target.
     A dearer eviction counts as several. What gains less is not worth its disruption and stays as it is."""

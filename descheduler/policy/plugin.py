@@ -42,7 +42,7 @@ class Needs(msgspec.Struct, frozen=True):
     pod_conditions: bool = False
     """The bulkiest part of a pod that is unique to it."""
     pod_templates: bool = False
-    """Those of workloads, as large as pods."""
+    """The templates of workloads, as large as pods."""
     annotations: frozenset[str] = frozenset()
     """Keys of annotations of pods and nodes beside those that are always known; all of a domain for one that ends with
     `/`."""
@@ -105,7 +105,7 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     file_problems: Callable[[ArgsT, ReadSchedulerFile], Sequence[ArgsProblem]] = _no_file_problems
     """As `construction_problems`, of files that the arguments name: it reads them, and nothing reads them later."""
     warnings: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
-    """What of the arguments of an enabled plugin has no effect, or not the one that somebody might expect."""
+    """The arguments of an enabled plugin that have no effect, or not the expected one."""
     creates_reservations: Callable[[ArgsT], bool] = _no_reservations
     """Whether a plugin that evicts holds room for replacement pods by Reservations."""
     profile_problems: Callable[[ArgsT, bool], Iterable[ArgsProblem]] = _no_profile_problems

@@ -1,7 +1,7 @@
 """Faults of plugins that are not of this program: what they raise, and what they answer that is no answer.
 
 Such code may raise anything, and ends nothing by it: `sys.exit` is a fault like any other. The message names the
-plugin, its package and the line of its code; the text of an error stays out, as nobody knows what that holds.
+plugin, its package and the line of its code; the text of an error stays out, as it may hold anything.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def place_in_foreign_code(error: BaseException, root: str = "") -> str:
 
 
 def _place(trace: TracebackType, module: str) -> str:
-    """The file as far as the name of its module tells of it: where it is installed is nobody's business."""
+    """The file as far as the name of its module tells of it: where it is installed stays out."""
     path = PurePath(trace.tb_frame.f_code.co_filename)
     depth = len(module.split(".")) + (path.stem == "__init__")
     return printable(f"{'/'.join(path.parts[-depth:])}:{trace.tb_lineno}")

@@ -71,9 +71,9 @@ class Namespaces(Args, frozen=True):
     """Exact names of namespaces to include or to exclude, without wildcards. An empty list restricts nothing."""
 
     include: tuple[str, ...] = ()
-    """Keep to these."""
+    """Only these namespaces."""
     exclude: tuple[str, ...] = ()
-    """Leave these out."""
+    """All but these namespaces."""
 
 
 class LabelExpression(Args, frozen=True):

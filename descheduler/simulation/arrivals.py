@@ -26,7 +26,7 @@ class Successor(msgspec.Struct, frozen=True):
 def arrival_of(move: Move, now: datetime) -> Successor:
     """What comes for the pod of `move`, which is evicted at `now`.
 
-    A scheduled pod is ready at once. One whose scheduler is not modelled waits, for nobody knows where it goes. Static
+    A scheduled pod is ready at once. One whose scheduler is not modelled waits, because its node is unknown. Static
     pods stay.
     """
     landing = move.landing

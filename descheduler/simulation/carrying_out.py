@@ -77,7 +77,7 @@ def carried_out(decisions: Decisions, every: timedelta) -> CarriedOut:
 
 
 def undecided_pods(decisions: Decisions) -> Mapping[str, int]:
-    """How many pending pods nobody can tell about, by what their scheduler checks that is not modelled."""
+    """How many pending pods cannot be predicted, by what their scheduler checks that is not modelled."""
     return _prover(decisions.snapshot, decisions).undecided
 
 

@@ -161,7 +161,7 @@ class CustomPriority:
                 self._evict(pod, reason)
 
     def _fitting(self, pods: Sequence[Pod], takers: NodeSet, reason: str) -> Iterator[Pod]:
-        """Those of `pods` that fit one of `takers`, as far as they are looked at; of the others it is noted."""
+        """The `pods` that fit one of `takers`, as far as they are looked at; of the others it is noted."""
         num_misses = 0
         for pod in pods:
             if num_misses == _MOST_MISSES:

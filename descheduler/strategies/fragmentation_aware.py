@@ -192,7 +192,7 @@ class NodeBalance(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, node: Node, pods: Sequence[Pod], resources: Iterable[str]) -> NodeBalance:
-        """That of `node` with `pods`, over `resources`."""
+        """The balance of `node` with `pods`, over `resources`."""
         names = [name for name in resources if node.allocatable.get(name, 0)]
         return cls(node, {name: sum(pod.spec.requests.get(name, 0) for pod in pods) for name in names})
 

@@ -98,7 +98,7 @@ class ScaleDownBinPack:
         return replace(facts, why_nothing=why, pods_selected=0, left_out=left_out)
 
     def why_not(self, pod: Pod) -> str:
-        """That its node is not looked at, the first rule that it does not meet, or the rank that nobody acts on."""
+        """That its node is not looked at, the first rule that it does not meet, or the rank that is not acted on."""
         if stop := self._stop():
             return stop
         if pod.is_terminal:
@@ -189,7 +189,7 @@ def place_of(each: NodePods, weights: Mapping[str, float]) -> tuple[float, int, 
 def burden(each: NodePods, weights: Mapping[str, float]) -> float:
     """Weighted share of allocatable that others request, for one that targets request.
 
-    Infinite when only others request something, 0 when nobody does. Resources that the node does not have do not count.
+    Infinite when only others request something, 0 when no pod does. Resources that the node does not have do not count.
     """
     of_others, of_targets = _share(each.node, each.others, weights), _share(each.node, each.targets, weights)
     if of_targets:

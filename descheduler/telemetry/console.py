@@ -19,7 +19,7 @@ _USUAL_COLUMNS = 80
 class Console(logging.StreamHandler[PatientStream]):
     """Writes log lines to `stream`, a terminal, above a line that `show` replaces.
 
-    Everything goes through one patient stream under the handler's lock: a terminal that takes nothing holds nobody up,
+    Everything goes through one patient stream under the handler's lock: a terminal that takes nothing blocks no thread,
     and log lines of other threads do not mix with the line. A terminal without escape sequences gets no such line.
     """
 

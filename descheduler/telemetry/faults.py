@@ -1,4 +1,4 @@
-"""What is printed of an error that nobody expected: its type and where it arose, never its text.
+"""What is printed of an unexpected error: its type and where it arose, never its text.
 
 The text of such an error is some library's, which may quote whatever it was given: a header field with a token, a URL
 with a password, the line of a file.

@@ -34,7 +34,7 @@ _HIDDEN = "***"
 def configure_logging(stream: TextIO | None, *, verbosity: int | None, log_format: LogFormat) -> None:
     """Sends the events of this program up to `verbosity`, and warnings of libraries, to `stream`.
 
-    A `verbosity` of None, which nobody chose, is 0; on a terminal only warnings are shown then, unless in JSON.
+    A `verbosity` of None, which was not chosen, is 0; on a terminal only warnings are shown then, unless in JSON.
     """
     handler = _handler(stream, log_format)
     handler.setFormatter(JsonFormatter() if log_format == "json" else KlogFormatter())

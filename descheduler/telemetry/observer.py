@@ -70,7 +70,7 @@ class RunObserver:
         """Kind → objects of the snapshot; empty when it was not read whole."""
         self.plugin_runs: list[PluginRun] = []
         self.progress: EvictionProgress | None = None
-        """Shows how far the evictions are; None where nobody looks."""
+        """Shows how far the evictions are; None where no progress is shown."""
         self.jobs = JobStages(clock)
         """How far migration jobs came."""
         self._has_seen_overload = False

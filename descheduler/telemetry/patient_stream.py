@@ -9,7 +9,7 @@ from typing import TextIO
 __all__ = ["PatientStream"]
 
 _PATIENCE_SECONDS = 1.0
-"""For a reader that is slow, in sum: a pipe that is full for longer is one that nobody reads."""
+"""For a reader that is slow, in sum: a pipe that is full for longer has no reader."""
 _PIECE_CHARACTERS = 1024
 """Never more than PIPE_BUF bytes in UTF-8: a pipe that is ready takes as many without waiting, see pipe(7)."""
 
@@ -17,7 +17,7 @@ _PIECE_CHARACTERS = 1024
 class PatientStream:
     """Stands before `stream`, and drops what that does not take in time. For use by one thread at a time.
 
-    A run that nobody listens to still has to end at its deadline and on signals.
+    A run without a listener still has to end at its deadline and on signals.
     """
 
     def __init__(self, stream: TextIO) -> None:

@@ -71,7 +71,7 @@ class EvictionProgress:
         yield from (f"{self._counts[kind]} {words}" for kind, words in _WORDS.items() if self._counts[kind])
 
     def _rate(self) -> float:
-        """Evictions that end a second, 0.0 while nobody can tell."""
+        """Evictions that end a second, 0.0 while that is unknown."""
         seconds = self._ended[-1] - self._ended[0] if self._ended else 0.0
         return (len(self._ended) - 1) / seconds if seconds >= _LEAST_TIMED_SECONDS else 0.0
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["RunRecord"]
 
 _SUCCESSES = frozenset({0, 3})
-"""Exit codes of runs that reached their end: done, and done with evictions that others stood against."""
+"""Exit codes of runs that reached their end: done, and done with evictions that others refused."""
 
 
 class RunRecord(msgspec.Struct):

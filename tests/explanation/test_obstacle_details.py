@@ -44,7 +44,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 pod_object("there", node="here", cpu="3700m"),
                 pending_pod("new", cpu="500m"),
             ],
-            [("NodeResourcesFit", "200m CPU short: requests 500m, 300m of 4 is free")],
+            [("NodeResourcesFit", "200m CPU short: requests 500m, 300m of 4 free")],
             id="cpu that others hold",
         ),
         pytest.param(
@@ -81,7 +81,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "NodeResourcesFit",
-                    "2 CPU short: requests 3, 1 of 4 is free; terminating pod default/ending holds 2 until gone",
+                    "2 CPU short: requests 3, 1 of 4 free; terminating pod default/ending holds 2 until gone",
                 )
             ],
             id="room that a terminating pod holds",

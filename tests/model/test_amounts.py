@@ -38,8 +38,10 @@ def test_several_amounts_are_one_phrase() -> None:
 @pytest.mark.parametrize(
     ("part", "whole", "text"),
     [
-        pytest.param(1, 3, "33%", id="a third"),
-        pytest.param(31_900, 32_000, "99%", id="room for one more small pod"),
+        pytest.param(1, 3, "33.3%", id="a third"),
+        pytest.param(31_900, 32_000, "99.7%", id="room for one more small pod"),
+        pytest.param(31_999, 32_000, "99.9%", id="room for almost nothing"),
+        pytest.param(27_200, 32_000, "85%", id="a whole number"),
         pytest.param(32_000, 32_000, "100%", id="full"),
         pytest.param(48_000, 32_000, "150%", id="overcommitted"),
         pytest.param(1, 0, "?", id="of nothing"),

@@ -44,10 +44,7 @@ def test_the_fewest_pods_leave_that_bring_a_node_under_its_target() -> None:
     decisions = run(HOT)
 
     assert evicted(decisions) == ["large"]
-    assert (
-        decisions.moves[0].reason
-        == "node a is over its target: CPU requests at 100% of allocatable (targetThresholds.cpu: 70)"
-    )
+    assert decisions.moves[0].reason == "CPU requests at 100% of allocatable (targetThresholds.cpu: 70)"
 
 
 def test_goal_says_what_was_reached_and_what_is_needed_at_least() -> None:
@@ -229,8 +226,7 @@ def test_targets_can_be_distances_above_the_average_of_all_nodes() -> None:
 
     assert evicted(decisions) == ["five"]
     assert decisions.moves[0].reason == (
-        "node a is over its target: CPU requests at 100% of allocatable"
-        " (targetThresholds.cpu: 10 above the average of 40%)"
+        "CPU requests at 100% of allocatable (targetThresholds.cpu: 10 above the average of 40%)"
     )
     assert goal_of(decisions).sentence == (
         "1 node over target (cpu 50%, 10 above the average of 40%) → 0, 1 eviction (at least 1 is needed)"

@@ -40,7 +40,7 @@ def test_the_pods_of_a_node_leave_for_nodes_that_are_in_use() -> None:
 
     assert sorted(evicted(decisions)) == ["a0", "a1"]
     assert {move.to_node for move in decisions.moves} <= {"b", "c"}
-    assert decisions.moves[0].reason == "node a is emptied: cpu 30%, memory 0% of allocatable requested"
+    assert decisions.moves[0].reason == "empties node a (requests: cpu 30%, memory 0% of allocatable)"
 
 
 def test_goal_says_how_many_nodes_are_in_use() -> None:
@@ -170,10 +170,10 @@ def test_goal_of_a_plan_without_evictions_names_the_budgets_in_the_way() -> None
     decisions = run(pods, nodes=NODES[:2], budgets=tuple(budgets))
 
     assert goal_of(decisions).sentence == (
-        "2 nodes in use → 2, 0 evictions; no plan that was found within the limits empties more;"
+        "2 nodes in use → 2, 0 evictions; no plan within the limits leaves fewer;"
         " node a is not emptied: pod default/a0 cannot be evicted: PodDisruptionBudget default/keep-a allows 0"
-        " disruptions (0 healthy, 0 required); node b is not emptied: pod default/b0 cannot be evicted: PodDisruptionBudget default/keep-b allows"
-        " 0 disruptions (0 healthy, 0 required)"
+        " disruptions (0 healthy, 0 required); node b is not emptied: pod default/b0 cannot be evicted:"
+        " PodDisruptionBudget default/keep-b allows 0 disruptions (0 healthy, 0 required)"
     )
 
 

@@ -370,7 +370,7 @@ QUIET: dict[str, tuple[World, str]] = {
     ),
     "the load is new": (
         World("LowNodeLoad", [make_pod("p")], LOADS, metrics=[used("a", "3"), used("b", "0")]),
-        "1 node is overutilized, in 1 run in a row so far, more than 5 are required "
+        "1 node is overutilized, for 1 run in a row; pods are evicted when it is more than 5 "
         "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
     ),
     "all nodes are loaded": (

@@ -63,6 +63,8 @@ def _objects(kind: str) -> Iterable[JsonObject]:
             return (_replica_set(workload) for workload in WORKLOADS if workload.kind == "Deployment")
         case "Deployment" | "StatefulSet":
             return (_workload(workload) for workload in WORKLOADS if workload.kind == kind)
+        case "DaemonSet":
+            return (_daemon_set(workload) for workload in WORKLOADS if workload.kind == kind)
         case "PersistentVolumeClaim" | "PersistentVolume":
             make = _claim if kind == "PersistentVolumeClaim" else _volume
             return (make(w, index) for w in WORKLOADS if w.claim_gib for index in range(len(w.nodes)))
@@ -258,6 +260,14 @@ def _workload(workload: Workload) -> JsonObject:
         claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": _STORAGE_CLASS, "resources": size}
         spec["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": claim}]
     status = {"replicas": len(workload.nodes), "readyReplicas": len(workload.nodes) - len(workload.restarts)}
+    return {"metadata": _metadata(workload, workload.name, workload.kind), "spec": spec, "status": status}
+
+
+def _daemon_set(workload: Workload) -> JsonObject:
+    """One pod on each of its nodes, all ready."""
+    spec = {"selector": {"matchLabels": {"app": workload.name}}, "template": _template(workload)}
+    number = len(workload.nodes)
+    status = {"desiredNumberScheduled": number, "currentNumberScheduled": number, "numberReady": number}
     return {"metadata": _metadata(workload, workload.name, workload.kind), "spec": spec, "status": status}
 
 

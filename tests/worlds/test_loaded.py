@@ -50,7 +50,7 @@ def test_first_run_over_the_sample_says_how_many_more_it_takes() -> None:
     (plugin,) = (each for each in plan.plugins if each.plugin == "LowNodeLoad")
     assert plugin.facts is not None
     assert plugin.facts.why_nothing == (
-        "2 nodes are overutilized, in 1 run in a row so far, more than 2 are required "
+        "2 nodes are overutilized, for 1 run in a row; pods are evicted when it is more than 2 "
         "(anomalyCondition.consecutiveAbnormalities: 2); earlier runs are not taken into account here"
     )
     assert plugin.facts.nodes is not None

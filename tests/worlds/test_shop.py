@@ -17,6 +17,7 @@ from descheduler.report.plan.document import Plan
 from tests.worlds.shop import SHOP_AT, write_shop
 
 ROOT = Path(__file__).parents[2]
+WORKLOAD_KINDS = {"ReplicaSet.apps", "StatefulSet.apps", "DaemonSet.apps"}
 SAMPLE = ROOT / "config" / "samples" / "shop.jsonl.gz"
 
 
@@ -54,6 +55,13 @@ def test_every_replacement_is_known_and_one_has_no_room() -> None:
     assert "unknown" not in verdicts
     assert verdicts["lands"] > 1
     assert [move.pod.name for move in plan().moves if move.landing and move.landing.verdict == "no"] == ["orders-db-1"]
+
+
+def test_every_owner_of_a_pod_is_in_the_sample() -> None:
+    snapshot = read_dump([SAMPLE], SnapshotRequest({"Pod", *WORKLOAD_KINDS}, keep_templates=True))
+    owners = {pod.controller.uid for pod in snapshot.pods if pod.controller is not None}
+
+    assert owners <= set(snapshot.workloads)
 
 
 def test_page_of_the_samples_says_how_large_it_is() -> None:

@@ -24,7 +24,7 @@ def is_policy_error(error: BaseException) -> bool:
 
 
 def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
-    """The message and the exit code; None for an error that nobody expects."""
+    """The message and the exit code; None for an unexpected error."""
     if isinstance(error, CommandError):
         return str(error), error.code
     if isinstance(error, RunStopped):

@@ -36,7 +36,7 @@ def leave(code: int) -> NoReturn:
 
 
 def die_of(number: int) -> NoReturn:
-    """Ends the process as a signal does that nobody handles, without its child processes."""
+    """Ends the process as an unhandled signal does, without its child processes."""
     remove_what_is_bound()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)

@@ -22,7 +22,7 @@ def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
     """The flag `stop` of `watch`, which the first signal sets; a Ctrl-C that ends a search is none.
 
     A second one ends the program as without this; once evictions were asked for, the log first names those of which
-    nobody knows whether they took effect, unless the outcome is written.
+    it is unknown whether they took effect, unless the outcome is written.
     """
     watched = Watch() if watch is None else watch
     previous = {number: signal.getsignal(number) for number in _SIGNALS}

@@ -141,7 +141,7 @@ def explain(
 
 
 def _default_namespace(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> str:
-    """That of the kubeconfig's context; none where a dump is read."""
+    """The namespace of the kubeconfig's context; none where a dump is read."""
     from descheduler.explanation.sources import context_namespace
 
     return "" if flags.snapshot else context_namespace(connection, policy)

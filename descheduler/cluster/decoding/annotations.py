@@ -24,7 +24,7 @@ class AnnotationReader:
         self._idle: set[str] = set()
 
     def read(self, found: dict[str, msgspec.Raw] | None) -> Mapping[str, str]:
-        """Those of `found` that some rule reads, mostly none. Raises ValueError for one of them that is no string."""
+        """The annotations that some rule reads, mostly none. Raises ValueError for one that is not a string."""
         if not found or found.keys() <= self._idle:
             return _NONE
         return self._sort_out(found) or _NONE

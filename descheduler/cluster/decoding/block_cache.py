@@ -67,5 +67,5 @@ class LastBlock(Generic[Value]):
         return self._value
 
     def forget(self) -> None:
-        """Lets go of the bytes of the last block."""
+        """Frees the bytes of the last block."""
         self._last, self._value = ABSENT, self._cache[_NULL]

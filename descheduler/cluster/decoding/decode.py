@@ -216,7 +216,7 @@ class PodDecoder:
         return self._owner_blocks[block]
 
     def forget(self) -> None:
-        """Lets go of the bytes of the last pod, and of the page that they are part of."""
+        """Frees the bytes of the last pod, and of the page that they are part of."""
         self._labels.forget()
         self._owners.forget()
         self._specs.forget()

@@ -1,4 +1,4 @@
-"""What of a Job decides about its pods, from wire types to model values."""
+"""The facts of a Job that decide about its pods, from wire types to model values."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ class _Reader:
         return snapshot if self.is_of_cluster else with_counted_budgets(snapshot)
 
     def _known(self, keys: Iterable[str]) -> Iterator[str]:
-        """Those of `keys` that stand for a kind that is read."""
+        """The `keys` that stand for a kind that is read."""
         kinds = self.builder.request.kinds
         return (key for key in keys if key in kinds and kinds[key].is_read)
 
@@ -205,8 +205,8 @@ def _missing_warnings(unserved: Sequence[AnyKind], left_out: Sequence[AnyKind]) 
     if left_out:
         are = "1 kind is" if len(left_out) == 1 else f"{len(left_out)} kinds are"
         yield (
-            f"{are} not in the dump and assumed to be empty: {_resources(left_out)}; 'descheduler snapshot' writes every"
-            " kind that is read"
+            f"{are} not in the dump and assumed to be empty: {_resources(left_out)};"
+            " 'descheduler snapshot' writes every kind that is read"
         )
 
 

@@ -27,7 +27,7 @@ from descheduler.model.text.urls import without_user_part
 __all__ = ["REFUSED_KINDS", "DumpWriter", "redact"]
 
 REFUSED_KINDS = frozenset({"Secret", "ConfigMap"})
-"""Kinds whose content is nobody's business outside the cluster; no row of a table puts them into a dump."""
+"""Kinds whose content stays in the cluster; no row of a table puts them into a dump."""
 _KNOWN = AnnotationKeys(KNOWN_ANNOTATIONS)
 # This way zlib writes neither a name nor a time into the header, so that equal dumps are equal bytes.
 _GZIP = zlib.MAX_WBITS | 16

@@ -109,7 +109,7 @@ AnnotatedPod: metadata=1:Annotations
 Annotations: annotations=12:*TextEntry
 TimedPod: metadata=1:BriefMetadata spec=2:BriefPodSpec status=3:TimedPodStatus
 """
-"""A pod without what mostly is its own and is mostly read by nobody: the names of the volumes that kubelets mount for
+"""A pod without what mostly is its own and is mostly not read: the names of the volumes that kubelets mount for
 each pod, values of annotations, and times of conditions, which a timed pod has."""
 _BRIEF_STATUS = {
     "startTime": "Time",

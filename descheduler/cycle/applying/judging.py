@@ -60,7 +60,7 @@ def _with_bundles(changes: Collection[str], bases: Mapping[str, MoveBasis]) -> s
 
 
 def _chosen(move: document.Move, bundle: int, pods: Mapping[str, Pod]) -> Move:
-    """A move of the file, about `pods` by UID. Nobody waits for the room of a pod that is not among them."""
+    """A move of the file, about `pods` by UID. The room of a pod that is not among them is not waited for."""
     return Move(
         pods[move.pod.uid],
         move.profile,

@@ -1,8 +1,8 @@
 """Whether the plugins of a policy still select the pods of a plan from a file.
 
 The plugins run over the snapshot as in a run, in which no other pods than those of the plan are evicted: what came
-since then takes nobody's turn. Those that search are not run, which would take as long as the plan took; of them it is
-asked whether anything is left to do, and whether their moves are those that they have planned.
+since takes no pod's turn. Plugins that search are not run, which would take as long as the plan took; of them it
+is asked whether anything is left to do, and whether their moves are those that they have planned.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Reselection:
 
 
 def _unasked(moves: Sequence[Move], decisions: Decisions) -> list[Move]:
-    """Those of `moves` that their plugins have not asked for; what they were answered does not matter."""
+    """The `moves` that their plugins have not asked for; what they were answered does not matter."""
     asked = {(each.pod.uid, each.profile, each.plugin) for each in (*decisions.moves, *decisions.background)}
     attempts = (refusal for refusal in decisions.refusals if refusal.is_attempt)
     asked.update((each.pod.uid, each.profile, each.plugin) for each in attempts)

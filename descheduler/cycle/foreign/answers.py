@@ -24,7 +24,7 @@ _MOST_ENTRIES = 1_000
 
 
 def nothing(answer: object) -> None:
-    """What a plugin answers where nobody reads it."""
+    """An answer of a plugin that is not read."""
     del answer
 
 

@@ -22,7 +22,7 @@ _MOST_WAVE = 1_000_000
 
 
 class ForeignEvictor(WrappedEvictor):
-    """Asks the filters about each pod that is requested, once: not about those that they have let go before.
+    """Asks the filters about each pod that is requested, once: not about those that they have passed before.
 
     Everything that a plugin hands over is checked; what makes no sense raises WrongAnswer, in the plugin's own code.
     """
@@ -57,7 +57,7 @@ class ForeignEvictor(WrappedEvictor):
         super().keep(self._known(candidate), checked, _reason(reason))
 
     def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
-        """As `inner`, of pods that both filters let go; refusals are noted."""
+        """As `inner`, of pods that both filters pass; refusals are noted."""
         given = at_most(candidates, self._most, "request_all()")
         bundle = [self._checked(candidate) for candidate in given]
         for candidate in bundle:

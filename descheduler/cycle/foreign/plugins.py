@@ -156,7 +156,7 @@ def _again_method(
 
 
 def _filter_method(origin: Origin, method: Callable[[Pod], object]) -> Callable[[Pod], Verdict]:
-    """Whoever does not come to an answer does not let the pod go."""
+    """A plugin without an answer refuses the pod."""
     judge = guarded(origin, lambda pod: checked_verdict(method(pod)))
 
     def asked(pod: Pod) -> Verdict:

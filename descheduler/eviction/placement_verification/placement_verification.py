@@ -68,9 +68,9 @@ class PlacementVerificationArgs(Args, frozen=True):
     the predicted nodes, those of equal score included. LowNodeLoad and MigrationPlanner judge the gain themselves."""
     on_gang_minimum: Annotated[str, one_of(_GANG_CHOICES)] = ""
     """What to do with a pod whose gang would have fewer pods than it needs (minMember of its PodGroup, or the
-    annotation min-available): `refuse` (the default) refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its
-    group, at once or not at all. Each of them must pass filters, limits and budgets, and the replacements must be
-    scheduled together. This restarts the job that the gang runs."""
+    annotation min-available): `refuse` (the default) refuses it; `evictGang` evicts all pods of its gang, and of the
+    gangs of its group, at once or not at all. Each of them must pass filters, limits and budgets, and the replacements
+    must be scheduled together. This restarts the job that the gang runs."""
     scheduler_names: tuple[str, ...] = ()
     """Schedulers whose pods are checked although `schedulerConfigFile` has no profile for them; `koord-scheduler` when
     empty. koord-scheduler runs the plugins of Koordinator's manifest, any other the first profile of the file; pods

@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.documents.fields import Fields
 from descheduler.explanation.scheduling.quotas import QuotaFacts, quota_table
+from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.tables.table_style import TableStyle
 
@@ -163,8 +164,9 @@ def _misses(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
             rows.append([f"{miss.node}{source}", obstacle.plugin, why])
     yield from style.table(["NODE THAT NEARLY FITS", "PLUGIN", "REASON"], rows)
     if placement.num_misses > len(shown):
-        wide = "" if style.is_wide or len(shown) == len(placement.misses) else "; -o wide shows more of them"
-        yield f"{placement.num_misses} nodes are blocked by as few plugins as these{wide}"
+        wide = "" if style.is_wide or len(shown) == len(placement.misses) else " (-o wide shows more)"
+        more = counted(placement.num_misses - len(shown), "more node is", "more nodes are")
+        yield f"{more} blocked by as few plugins{wide}"
         yield ""
 
 

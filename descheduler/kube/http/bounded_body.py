@@ -86,7 +86,7 @@ def read_body(response: urllib3.BaseHTTPResponse, *, max_bytes: int) -> bytes:
     """The decompressed body of `response`, whose connection goes back to its pool; it is closed when anything fails.
 
     Never holds more than `max_bytes` and a part. Raises BodyTooLargeError, DecodeError for an encoding that is damaged
-    or that nobody asked for, IncompleteRead, and what urllib3 raises.
+    or that was not asked for, IncompleteRead, and what urllib3 raises.
     """
     try:
         body = _read(response, max_bytes)
@@ -140,7 +140,7 @@ def _read(response: urllib3.BaseHTTPResponse, max_bytes: int) -> bytes:
 
 
 def _decoder(encoding: str) -> _Decoder:
-    """Only gzip is asked for. Codings within codings, each of which multiplies a body, are taken from nobody."""
+    """Only gzip is asked for. Codings within codings, each of which multiplies a body, are refused."""
     name = encoding.strip().lower()
     if name in _GZIP_NAMES:
         return _Gzip()

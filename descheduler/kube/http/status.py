@@ -67,7 +67,7 @@ _DECODER = msgspec.json.Decoder(_Status)
 def decode_status(response: RawResponse) -> ApiStatus:
     """The status an answer carries; one without a readable `Status` body is described by its HTTP phrase.
 
-    The body of such an answer (a proxy's HTML, say) is not repeated: nobody vouches for what it holds.
+    The body of such an answer (a proxy's HTML, say) is not repeated: it may hold anything.
     """
     try:
         status = _DECODER.decode(response.body)

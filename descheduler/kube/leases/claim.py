@@ -15,7 +15,7 @@ CLOCK_ALLOWANCE_SECONDS = 10
 
 _LONGEST_SECONDS = 24 * 60 * 60
 """The longest duration that is believed, unless this run's own is longer: a batch job renews every third of it, and
-nobody waits longer for a run that died."""
+no run waits longer for one that died."""
 
 _LONGEST_SHOWN = 100
 
@@ -26,7 +26,7 @@ class Claim(Enum):
     UNSET = "unset"
     """Never seen."""
     FREE = "free"
-    """Nobody holds it, or it ran out."""
+    """It is free: without a holder, or expired."""
     HELD = "held"
     """Its holder is alive, as far as its times say."""
     DOUBTFUL = "doubtful"

@@ -171,7 +171,7 @@ def give_back(
     timeout_seconds: float,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> None:
-    """Gives the Lease back if `identity` holds it, as after an `acquire` that nobody waited for; not for longer than
+    """Gives the Lease back if `identity` holds it, as after an `acquire` whose caller did not wait; not for longer than
     `timeout_seconds`. A Lease that could not be given back runs out by itself."""
     store = LeaseStore(client, settings.namespace, settings.name)
 

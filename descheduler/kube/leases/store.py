@@ -18,7 +18,7 @@ __all__ = ["Lease", "LeaseSpec", "LeaseStore", "micro_time"]
 _API_VERSION = "coordination.k8s.io/v1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RELEASED_SECONDS = 1
-"""The duration of a Lease that nobody holds, as client-go leaves it; the API wants one above zero."""
+"""The duration of a Lease without a holder, as client-go leaves it; the API wants one above zero."""
 
 
 class LeaseSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -55,7 +55,7 @@ class LeaseSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel")
         return msgspec.structs.replace(self.renewed(at), lease_duration_seconds=seconds)
 
     def released(self, at: datetime) -> LeaseSpec:
-        """Held by nobody, as client-go leaves it."""
+        """Without a holder, as client-go leaves it."""
         time = micro_time(at)
         return LeaseSpec(None, _RELEASED_SECONDS, time, time, self.lease_transitions, self.strategy)
 

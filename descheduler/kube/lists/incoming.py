@@ -51,7 +51,7 @@ class IncomingList:
         self._num_objects = 0
 
     def _more(self) -> bool:
-        """Reads on, and lets go of what was taken; whether there was more."""
+        """Reads on, and frees what was taken; whether there was more."""
         parts, num_new = [self._bytes[self._at :]], 0
         # Twice as much as is there, so that a large object is not copied again and again.
         while num_new < max(_TOGETHER_BYTES, len(parts[0])) and (part := next(self._parts, b"")):

@@ -108,7 +108,7 @@ def _of_kubelet(node: Node, name: str) -> int:
 
 
 def _usage(pod: Pod, name: str, used: Mapping[str, ResourceList]) -> int:
-    """The usage of a pod; its request where it was not measured, and of cpu where nobody may use the rest."""
+    """The usage of a pod; its request where it was not measured, and of cpu where no pod can use the rest."""
     measured = used.get(f"{pod.namespace}/{pod.name}")
     if measured is None or (name == CPU and qos_of(pod) == _LSE):
         return pod.spec.requests.get(name, 0)

@@ -45,7 +45,7 @@ class Gangs:
         return self._members
 
     def settings(self, gang_id: str) -> GangSettings | None:
-        """The settings of a gang; None while nobody has given any that can be read."""
+        """The settings of a gang; None while none are given that can be read."""
         return self._settings.get(gang_id)
 
     def settings_for(self, pod: Pod) -> GangSettings | None:

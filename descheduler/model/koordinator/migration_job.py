@@ -18,7 +18,7 @@ __all__ = ["JobCondition", "JobConditionType", "JobMode", "JobPhase", "JobReason
 
 
 class JobPhase(StrEnum):
-    """`status.phase`; a job that nobody has looked at yet has none."""
+    """`status.phase`; a job that was not looked at yet has none."""
 
     NONE = ""
     PENDING = "Pending"
@@ -135,17 +135,17 @@ class MigrationJob(msgspec.Struct, frozen=True):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it has not been let go yet."""
+        """Whether arbitration has not admitted it yet."""
         return self.phase in _WAITING_PHASES and not self.has_passed
 
     @property
     def is_under_way(self) -> bool:
-        """Whether its pod moves, or is about to: arbitration let it go."""
+        """Whether its pod moves, or is about to: arbitration admitted it."""
         return self.phase == JobPhase.RUNNING or (self.phase in _WAITING_PHASES and self.has_passed)
 
     @property
     def has_passed(self) -> bool:
-        """Whether arbitration, in whichever run, let it go."""
+        """Whether arbitration, in whichever run, admitted it."""
         return self.annotations.get(PASSED_ARBITRATION_ANNOTATION) == "true"
 
     @property

@@ -1,4 +1,4 @@
-"""What Koordinator's agent reports of a node's CPUs: where they are, and which of them nobody may be pinned to."""
+"""What Koordinator's agent reports of a node's CPUs: where they are, and to which of them no pod may be pinned."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Reservation(msgspec.Struct, frozen=True, eq=False):
 
     `pod` is the reserve pod, which the scheduler places as it places pods: None without a template. It is named as the
     Reservation, has its uid, no node, and its labels and annotations on top of the template's. `fault` is what keeps
-    koord-scheduler from reading owners or options, so that nobody may use the Reservation; it is empty otherwise.
+    koord-scheduler from reading owners or options, so that no pod can use the Reservation; it is empty otherwise.
     """
 
     name: str

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
-__all__ = ["amount_of", "amount_text", "amounts_text", "percent_text"]
+__all__ = ["amount_of", "amount_text", "amounts_text", "percent_text", "rounded_percent"]
 
 _BYTES = frozenset({MEMORY, EPHEMERAL_STORAGE})
 _BYTES_IN_DOMAINS = ("/gpu-memory", "/batch-memory", "/mid-memory")
@@ -47,8 +47,13 @@ def _bytes_text(amount: int) -> str:
 
 
 def percent_text(part: int, whole: int) -> str:
-    """The share in whole percent; short of the whole it is never 100%, so that a node with room does not look full."""
+    """The share to one decimal; short of the whole it is never 100%, so that a node with room does not look full."""
     if not whole:
         return "?"
-    percent = round(100 * part / whole)
-    return f"{min(percent, 99) if part < whole else percent}%"
+    percent = round(100 * part / whole, 1)
+    return rounded_percent(min(percent, 99.9) if part < whole else percent)
+
+
+def rounded_percent(percent: float) -> str:
+    """Such as `79.4%` or `85%`: figures of nodes have one decimal at most wherever they are shown."""
+    return f"{percent:.1f}".removesuffix(".0") + "%"

@@ -93,7 +93,7 @@ class BalanceUtilizationObjective(ClusterObjective):
         if pod.node_name not in self._over_before:
             return f"makes room on node {pod.node_name} for pods that leave nodes over their target"
         over = self._targets.text_over(self._known(pod.node_name), self._usage.what)
-        return f"node {pod.node_name} is over its target: {over or 'more of its pods have to leave'}"
+        return over or f"node {pod.node_name} is over its target: more of its pods have to leave"
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That the node would be over its target."""

@@ -13,6 +13,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.amounts import rounded_percent
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.limits import Budget
@@ -181,7 +182,7 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def reason(self, pod: Pod) -> str:
         """How many pods leave the node."""
-        return f"node {pod.node_name} is emptied: {self._most_used(pod.node_name)} of allocatable requested"
+        return f"empties node {pod.node_name} (requests: {self._most_used(pod.node_name)} of allocatable)"
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That the node is emptied, is empty, or would be too full."""
@@ -253,7 +254,9 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def _most_used(self, node: str) -> str:
         shares = self._shares(node)
-        return ", ".join(f"{resource} {shares.get(resource, 0):.0%}" for resource in ("cpu", "memory"))
+        return ", ".join(
+            f"{resource} {rounded_percent(100 * shares.get(resource, 0))}" for resource in ("cpu", "memory")
+        )
 
     def _shares(self, node: str) -> Mapping[str, float]:
         usage = RequestsAsUsage(self._evictor).of(node)

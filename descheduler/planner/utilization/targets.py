@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from descheduler.model.text.amounts import rounded_percent
 from descheduler.optimizer.arrays import Ints
 from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
@@ -80,7 +81,7 @@ class UsageTargets:
         `what` is `requests` or `usage`.
         """
         return ", ".join(
-            f"{noun_of(resource, what)} at {_percent(usage, resource)}% of allocatable"
+            f"{noun_of(resource, what)} at {_percent(usage, resource)} of allocatable"
             f" (targetThresholds.{resource}: {self.stated[resource]:g}{self._above(resource)})"
             for resource in self.resources_over(usage)
         )
@@ -110,7 +111,7 @@ def _percentages(usage: NodeUtilization) -> dict[str, float]:
     }
 
 
-def _percent(usage: NodeUtilization, resource: str) -> int:
-    """Rounded up: what is over its target must not look as if it were at it."""
+def _percent(usage: NodeUtilization, resource: str) -> str:
+    """Rounded up to one decimal: what is over its target must not look as if it were at it."""
     column = usage.resources.index(resource)
-    return math.ceil(100 * int(usage.taken[column]) / max(int(usage.allocatable[column]), 1))
+    return rounded_percent(math.ceil(1000 * int(usage.taken[column]) / max(int(usage.allocatable[column]), 1)) / 10)

@@ -28,7 +28,7 @@ DEFAULT_PLUGINS: Mapping[str, tuple[str, ...]] = {
 """What runs in each set unless it is disabled there."""
 
 OWN_DEFAULTS = frozenset({"PlacementVerification"})
-"""Those of them that Koordinator does not have. A `*` is written to replace Koordinator's defaults, by people who may
+"""The plugins that Koordinator does not have. A `*` is written to replace Koordinator's defaults, by people who may
 not know of ours, so that only their names disable these."""
 
 

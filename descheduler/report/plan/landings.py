@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from descheduler.report.plan.document import LandingCause, LandingTotals, PlannedAllocation, PlannedLanding, Target
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
+    from descheduler.model.pod import Pod
     from descheduler.placement.landings.landing import JointVerdict, Landing
 
 __all__ = [
@@ -20,7 +21,7 @@ __all__ = [
     "target_of",
 ]
 
-_MOST_LOSSES = 5
+_MOST_NAMED = 3
 _UNPROVEN: tuple[Literal["likely", "unknown"], ...] = ("likely", "unknown")
 
 
@@ -95,9 +96,16 @@ def landing_causes(landings: Sequence[Landing]) -> Iterator[LandingCause]:
 
 
 def loss_notes(evicted: Sequence[Landing | None]) -> Iterator[str]:
-    """A sentence for each eviction that fails or ends an owner, of many the first ones and how many there are."""
-    losses = [landing.replacement.answer.loss for landing in evicted if landing is not None]
-    said = list(dict.fromkeys(filter(None, losses)))
-    yield from said[:_MOST_LOSSES]
-    if len(said) > _MOST_LOSSES:
-        yield f"{len(said) - _MOST_LOSSES:,} more evictions fail or end a Job"
+    """A sentence about the evictions that fail or end Jobs, with how many there are and the first names."""
+    lost = [landing for landing in evicted if landing is not None and landing.replacement.answer.loss]
+    if not lost:
+        return
+    first = lost[0].replacement.answer.loss
+    names = list(dict.fromkeys(_owner_name(landing.victim) for landing in lost))
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    several = f"{len(lost):,} evictions fail or end Jobs: {', '.join(names[:_MOST_NAMED])}{more}; {names[0]}: {first}"
+    yield several if len(lost) > 1 else first
+
+
+def _owner_name(pod: Pod) -> str:
+    return pod.key if pod.controller is None else f"{pod.namespace}/{pod.controller.name}"

@@ -10,9 +10,10 @@ from descheduler.report.outcome.document import EvictionResult, Outcome
 from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.palette import Tone
-from descheduler.report.tables.plan_table import decision_tables, message_lines, target_cell
+from descheduler.report.tables.plan_table import decision_tables, message_lines
 from descheduler.report.tables.summary import outcome_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import target_cell, target_legend
 
 __all__ = ["outcome_table"]
 
@@ -27,6 +28,7 @@ def outcome_table(outcome: Outcome, style: TableStyle) -> Iterator[str]:
         return
     if not style.is_quiet:
         yield from _evicted(outcome, style)
+        yield from target_legend((_target(each) for each in outcome.results if each.result == "evicted"), style)
         yield from condition_table(_conditions(outcome), style)
         yield from _others(outcome, style)
         yield from decision_tables(outcome.plan, style, listed=_not_evicted(outcome))
@@ -47,7 +49,7 @@ def _evicted(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     all_rows = [row for group in rows.values() for row in group]
     for group, its_rows in rows.items():
         title = f"{plugin_title(outcome.plan, *group)}: {counted(len(its_rows), 'pod')} evicted"
-        yield from style.table(header, its_rows, title=title, like=all_rows)
+        yield from style.table(header, style.without_repeats(its_rows), title=title, like=all_rows)
 
 
 def _conditions(outcome: Outcome) -> Iterator[tuple[PodReference, Sequence[str]]]:

@@ -12,18 +12,19 @@ from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Failure
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import Move, Plan, PlannedLanding, PlannedRefusal, RefusalCount, Target
+from descheduler.report.plan.document import Move, Plan, PlannedRefusal, RefusalCount
 from descheduler.report.plan.figures import Amounts
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
-from descheduler.report.tables.conditions import condition_table, marked
+from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.summary import plan_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import target_cell, target_legend
 
-__all__ = ["decision_tables", "message_lines", "plan_table", "target_cell"]
+__all__ = ["decision_tables", "message_lines", "plan_table"]
 
 _MOST_REFUSALS = 20
 """Rows in a table that is not wide; the counts by reason tell the rest."""
@@ -38,6 +39,7 @@ def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
         return
     if not style.is_quiet:
         yield from _moves(plan, style)
+        yield from target_legend(map(_target, plan.moves if plan.landings.num_assessed else ()), style)
         yield from condition_table(((m.pod, m.landing.conditions) for m in plan.moves if m.landing), style)
         yield from _pending_pods(plan, style)
         yield from decision_tables(plan, style)
@@ -91,7 +93,7 @@ def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
     all_rows = [row for group in rows.values() for row in group]
     for group, its_rows in rows.items():
         title = f"{plugin_title(plan, *group)}: {counted(len(its_rows), 'pod')} to evict"
-        yield from style.table(header, its_rows, title=title, like=all_rows)
+        yield from style.table(header, style.without_repeats(its_rows), title=title, like=all_rows)
 
 
 def _pending_pods(plan: Plan, style: TableStyle) -> Iterator[str]:
@@ -137,25 +139,6 @@ def _target(move: Move) -> Cell:
     return target_cell(landing, move.to_node or "")
 
 
-def target_cell(landing: PlannedLanding | Target, node: str) -> Cell:
-    """Where a replacement is scheduled, or that it is not."""
-    match landing.returns:
-        case "owner ends":
-            return Toned(landing.returns, Tone.FAILURE)
-        case "not created" if not node:
-            return landing.returns
-    match landing.verdict:
-        case "no":
-            return Toned("pending", Tone.FAILURE)
-        case "unknown":
-            return Toned("unknown", Tone.WARNING)
-        case "likely":
-            return marked(f"~{node}") if landing.conditions else f"~{node}"
-        case "lands_if":
-            return Toned(marked(node), Tone.WARNING)
-    return Toned(f"{node} (again)", Tone.WARNING) if landing.returns_to_source else node
-
-
 def _repeated(plan: Plan, style: TableStyle) -> Iterator[str]:
     """Requests for pods that an earlier move evicts, in wide tables alone."""
     if style.is_wide:
@@ -187,7 +170,7 @@ def _refusals(plan: Plan, style: TableStyle, listed: AbstractSet[PodReference]) 
     if num_shown < len(plan.refusals) - len(listed):
         title = f"Not evicted: {num_shown:,} of {number}; -o wide shows all"
     header = ["NAMESPACE", "POD", "NODE", "PLUGIN", *(["SELECTED FOR"] if style.is_wide else []), "BLOCKED BY"]
-    yield from style.table(header, rows, title=title)
+    yield from style.table(header, style.without_repeats(rows), title=title)
 
 
 def _is_of_interest(refusal: PlannedRefusal) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
+from descheduler.model.text.amounts import rounded_percent
 from descheduler.model.text.counted import counted
 from descheduler.model.text.duration import format_duration
 from descheduler.model.text.printable import printable
@@ -98,7 +99,7 @@ def _figures(figures: ClusterFigures) -> list[str]:
 
 
 def _percents(utilization: Utilization) -> tuple[str, str]:
-    return f"{utilization.highest_percent:.1f}%", f"{utilization.deviation_percent:.1f}%"
+    return rounded_percent(utilization.highest_percent), rounded_percent(utilization.deviation_percent)
 
 
 def _moves(policy: SimulatedPolicy, style: TableStyle) -> Iterator[str]:

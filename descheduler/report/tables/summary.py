@@ -27,12 +27,12 @@ _MOST_SCOPES = 3
 _TOGETHER = {
     "lands": "all fit together in every order tried",
     "likely": "all are likely to fit together",
-    "lands_if": "whether all fit together depends on their order or on a condition",
+    "lands_if": "in some orders, or if a condition fails, some of them would stay pending",
     "no": "not all of them fit together",
 }
 _TOGETHER_VERIFIED = _TOGETHER | {
     "lands": "all that are evicted together fit in every order",
-    "lands_if": "whether all fit together depends on a condition",
+    "lands_if": "if a condition fails, some of them would stay pending",
 }
 _WAY_OUT = "enable PlacementVerification to evict only pods whose replacements can be scheduled"
 

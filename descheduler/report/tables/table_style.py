@@ -12,6 +12,8 @@ from descheduler.report.tables.palette import PLAIN, Palette
 
 __all__ = ["TableStyle"]
 
+_AS_ABOVE = "as above"
+
 
 class TableStyle(msgspec.Struct, frozen=True):
     """How tables look. `width` is that of the terminal in cells, None for output that is to be whole.
@@ -40,6 +42,16 @@ class TableStyle(msgspec.Struct, frozen=True):
         yield from aligned(header, rows, width=self._room, palette=self.palette, like=like)
         if self.has_headers:
             yield ""
+
+    def without_repeats(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows, whose last cell says only that it is that of the row above; wide tables keep every cell."""
+        if self.is_wide:
+            return list(rows)
+        above = [None, *(row[-1] for row in rows)]
+        return [
+            [*row[:-1], _AS_ABOVE] if row[-1] and row[-1] == last else row
+            for row, last in zip(rows, above, strict=False)
+        ]
 
     def labelled(self, texts: Mapping[str, str]) -> Iterator[str]:
         """A line for each text that is not empty, after its label; the texts stand one below the other."""

@@ -19,7 +19,7 @@ __all__ = ["MOST_DETECTORS", "DetectorSet", "Detectors"]
 
 _DEFAULT_TIMEOUT = timedelta(minutes=1)
 _LONGEST_GAP = timedelta(hours=2)
-"""A run that comes later than this after the last one starts anew: nobody knows how the nodes were in between."""
+"""A run that comes later than this after the last one starts again: how the nodes were in between is unknown."""
 _ROUNDING = timedelta(seconds=1)
 MOST_DETECTORS = 10_000
 """Nodes that are remembered, those marked last; each takes some 50 bytes."""

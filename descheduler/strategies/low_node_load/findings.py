@@ -171,7 +171,7 @@ class Findings:
         """That overutilized nodes are not abnormal yet, and whether they can ever be."""
         least = run.pool.condition.consecutive_abnormalities
         marks = max(map(self._num_marks, [node_name] if node_name else run.over_names), default=0)
-        sentence = f"in {counted(marks, 'run')} in a row so far, more than {least} are required"
+        sentence = f"for {counted(marks, 'run')} in a row; pods are evicted when it is more than {least}"
         missing = f"; {self._detectors.missing}" if self._detectors.missing else ""
         return f"{sentence} (anomalyCondition.consecutiveAbnormalities: {least}){missing}"
 

@@ -26,12 +26,12 @@ Aspect: TypeAlias = Callable[[NodeLoad], Load]
 
 
 def whole_load(load: NodeLoad) -> Load:
-    """That of all of it."""
+    """The load of all pods."""
     return load.whole
 
 
 def prod_load(load: NodeLoad) -> Load:
-    """That of its prod pods."""
+    """The load of the prod pods."""
     return load.prod
 
 
@@ -43,7 +43,7 @@ class Headroom:
 
     @classmethod
     def of(cls, loads: Iterable[NodeLoad], aspect: Aspect, resources: Iterable[str]) -> Headroom:
-        """That of `loads` as they are now."""
+        """The headroom of `loads` as they are now."""
         sides = [aspect(load) for load in loads]
         return cls({name: sum(side.high[name] - side.usage[name] for side in sides) for name in resources})
 
@@ -80,7 +80,7 @@ class _RoundedRoom:
         self._left = high - used + _SLACK * np.maximum(high, 1.0)
 
     def may_take(self, usage: ResourceList, among: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Those of the nodes `among` that can take a pod that uses this, by index, and a few that hardly cannot."""
+        """The nodes of `among` that can take a pod that uses this, by index, and a few that hardly cannot."""
         mask = among.copy()
         for name, left in zip(self._names, self._left, strict=True):
             mask &= left >= float(usage.get(name, 0))

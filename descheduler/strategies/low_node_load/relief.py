@@ -39,12 +39,12 @@ class Phase(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_nodes(cls, thresholds: Thresholds) -> Phase:
-        """That of the load of nodes."""
+        """The phase about the load of nodes."""
         return cls("node", whole_load, thresholds)
 
     @classmethod
     def of_prod_pods(cls, thresholds: Thresholds) -> Phase:
-        """That of the load of prod pods, who alone leave."""
+        """The phase about the load of prod pods, which alone leave."""
         return cls("prod", prod_load, thresholds)
 
     @property

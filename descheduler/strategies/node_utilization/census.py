@@ -127,7 +127,7 @@ class NodeCensus(msgspec.Struct, frozen=True):
 
 
 def no_census() -> NodeCensus:
-    """That of a plugin that has not run."""
+    """The census of a plugin that has not run."""
     nothing = Thresholds.fixed("thresholds", {})
     return NodeCensus((), (), (), nothing, nothing, str)
 

@@ -137,7 +137,7 @@ class NodeRelief:
                 return
 
     def _usage_left(self, load: NodeLoad) -> dict[str, int] | None:
-        """What the node uses without the pods that have departed; None when nobody can tell and they must be enough."""
+        """What the node uses without the pods that have departed; None when that is unknown and they must be enough."""
         usage = dict(load.usage)
         for pod in load.departed:
             pod_usage = self._source.of_pod(pod)

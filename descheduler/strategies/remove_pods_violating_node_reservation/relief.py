@@ -86,7 +86,7 @@ class _Requests:
                 return
 
     def keep_in_vain(self, pods: Iterable[Pod], amounts: Mapping[str, int]) -> list[Pod]:
-        """Those of `pods` that free some of `amounts`; that the others would leave for nothing is noted."""
+        """The `pods` that free some of `amounts`; that the others would leave for nothing is noted."""
         useful: list[Pod] = []
         for pod in pods:
             if requests_any(pod, amounts):
@@ -97,7 +97,7 @@ class _Requests:
         return useful
 
     def left_of(self, amounts: Mapping[str, int]) -> dict[str, int]:
-        """What of `amounts` is not free yet, after the evictions that were granted."""
+        """The part of `amounts` that is not free yet, after the evictions that were granted."""
         gone = (pod for pod, verdict in self.answers if verdict.is_accepted)
         freed = [held_by(pod) for pod in gone if id(pod) not in self._node.owners]
         left = {name: nano - sum(each.get(name, 0) for each in freed) for name, nano in amounts.items()}

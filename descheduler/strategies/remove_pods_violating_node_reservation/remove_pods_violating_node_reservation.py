@@ -163,7 +163,7 @@ class RemovePodsViolatingNodeReservation:
         return f"evicting other pods is enough for node {pod.node_name}"
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-        """What of a reservation the pod occupies there."""
+        """The part of a reservation that the pod occupies there."""
         del pod
         node = after.nodes[arrival.node_name]
         if node.reservation is None or Selection(self._looked_at()).why_not(arrival):

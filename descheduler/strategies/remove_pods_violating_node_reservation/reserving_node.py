@@ -48,7 +48,7 @@ class ClosedCpus(msgspec.Struct, frozen=True):
         return f"{self.source}: {cpu_list_text(self.cpus)}"
 
     def overlap(self, pod: Pod) -> frozenset[int]:
-        """Those of the CPUs that `pod` is pinned to."""
+        """The CPUs that `pod` is pinned to, of those for people."""
         return pinned_cpus(pod, self.topology) & self.cpus if self.cpus else self.cpus
 
 

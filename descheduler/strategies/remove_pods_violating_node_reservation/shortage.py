@@ -60,7 +60,7 @@ class Shortage:
 
 
 def enough_of(pods: Sequence[Pod], amounts: Mapping[str, int]) -> list[Pod]:
-    """Those of `pods`, in order of leaving, that free `amounts` (in nano units), or as much of them as can be freed.
+    """The `pods`, in order of leaving, that free `amounts` (in nano units), or as much of them as can be freed.
 
     Pods are taken until that is reached; then those that turn out not to be needed are spared, the last of them first.
     None of them is without a request of what is still short when its turn comes.

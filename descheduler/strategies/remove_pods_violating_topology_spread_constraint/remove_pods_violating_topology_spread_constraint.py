@@ -174,7 +174,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
         return id(pod) in self._counted or (after.is_arrival(pod) and not self._looked_at.why_not(pod))
 
     def _listed_by_namespace(self, nodes: Sequence[Node]) -> list[tuple[str, list[Pod]]]:
-        """The pods looked at, by namespace; namespaces where nobody states a constraint are left out."""
+        """The pods looked at, by namespace; namespaces where no pod states a constraint are left out."""
         by_namespace: dict[str, list[Pod]] = {}
         constrained: set[str] = set()
         for node in nodes:

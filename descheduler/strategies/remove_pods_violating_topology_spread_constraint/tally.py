@@ -57,7 +57,7 @@ class SpreadTally:
         self._without_room.setdefault(pod.namespace, pod)
 
     def leave_out(self, num_pods: int) -> None:
-        """Counts pods of namespaces where nobody states a constraint."""
+        """Counts pods of namespaces where no pod states a constraint."""
         self._num_unconstrained += num_pods
 
     def note_namespace(self, num_pods: int, num_counted: int, num_selected: int) -> None:

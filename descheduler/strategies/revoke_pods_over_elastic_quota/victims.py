@@ -30,7 +30,7 @@ def least_important_first(pods: Iterable[ChargedPod]) -> list[ChargedPod]:
 
 
 def victims(pods: Sequence[ChargedPod], used: Charges, limit: Charges) -> list[Pod]:
-    """Those of `pods` (least important first) that leave so that `used` comes within `limit`; in the same order.
+    """The `pods` (least important first) that leave so that `used` comes within `limit`; in the same order.
 
     Pods are collected until what is left fits. If it never does, all of them leave; else they are put back, the most
     important first, and those leave that do not fit any more. As measured, what the collected pod does not request is

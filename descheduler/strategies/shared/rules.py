@@ -30,7 +30,7 @@ class Rule(Protocol):
         """The sentence for a rule that all the rest failed."""
 
     def kept(self, pods: Sequence[Pod]) -> Sequence[Pod]:
-        """Those of `pods` that meet it, in order."""
+        """The `pods` that meet it, in order."""
 
     def reason(self, pod: Pod) -> str:
         """Why a pod that meets it is to leave; empty when it says nothing about that."""
@@ -50,7 +50,7 @@ class Match(msgspec.Struct, frozen=True):
     nearest: None = None
 
     def kept(self, pods: Sequence[Pod]) -> Sequence[Pod]:
-        """Those of `pods` that meet it."""
+        """The `pods` that meet it."""
         is_met = self.is_met
         return [pod for pod in pods if is_met(pod)]
 
@@ -98,7 +98,7 @@ class Bound:
         return f"{self.none}: the {self.superlative} is {pod.key}, {self.said(value)}"
 
     def kept(self, pods: Sequence[Pod]) -> Sequence[Pod]:
-        """Those of `pods` that measure enough."""
+        """The `pods` that measure enough."""
         values = list(map(self.measure, pods))
         highest = max(values, default=0)
         if values and (self._highest is None or highest > self._highest[0]):

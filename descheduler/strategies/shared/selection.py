@@ -28,7 +28,7 @@ class Selection:
         return self.num_examined - sum(self._num_left_out)
 
     def of(self, pods: Sequence[Pod]) -> Sequence[Pod]:
-        """Those of `pods` that meet all rules, in order."""
+        """The `pods` that meet all rules, in order."""
         self.num_examined += len(pods)
         for index, rule in enumerate(self.rules):
             if not pods:

@@ -1,4 +1,4 @@
-"""Where the metrics of a batch job go, which nobody can scrape: a file for the node exporter, or a Pushgateway."""
+"""Where the metrics of a batch job go, which cannot be scraped: a file for the node exporter, or a Pushgateway."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _why_not_pushed(error: Exception) -> str:
 
 
 def _write(record: RunRecord, file: Path) -> None:
-    """Replaces the file in one step, so that nobody reads half of it. Raises OSError."""
+    """Replaces the file in one step, so that no reader sees half of it. Raises OSError."""
     from prometheus_client import generate_latest
 
     from descheduler.telemetry.metrics.families import run_registry

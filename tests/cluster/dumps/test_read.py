@@ -171,8 +171,8 @@ def test_needed_kind_that_a_dump_lacks_is_named_in_a_warning(tmp_path: Path) -> 
     snapshot = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest({"Pod", "PodDisruptionBudget.policy"}))
 
     assert snapshot.warnings == (
-        "1 kind is not in the dump and assumed to be empty: poddisruptionbudgets.policy (how many pods of an application"
-        " can be disrupted); 'descheduler snapshot' writes every kind that is read",
+        "1 kind is not in the dump and assumed to be empty: poddisruptionbudgets.policy (how many pods of an"
+        " application can be disrupted); 'descheduler snapshot' writes every kind that is read",
     )
 
 
@@ -195,8 +195,8 @@ def test_pod_groups_of_several_api_groups_are_told_apart_where_a_dump_lacks_many
     (warning,) = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest(kinds)).warnings
 
     assert warning.startswith(
-        "4 kinds are not in the dump and assumed to be empty: csinodes.storage.k8s.io, podgroups.scheduling.sigs.k8s.io,"
-        " podgroups.scheduling.volcano.sh, podgroups.scheduling.x-k8s.io; "
+        "4 kinds are not in the dump and assumed to be empty: csinodes.storage.k8s.io,"
+        " podgroups.scheduling.sigs.k8s.io, podgroups.scheduling.volcano.sh, podgroups.scheduling.x-k8s.io; "
     )
 
 

@@ -137,6 +137,18 @@ def test_eviction_that_fails_a_job_is_shown_where_nothing_is_verified() -> None:
     assert landing_summary(plan.landings).startswith("1 not created because the eviction fails or ends the Job")
 
 
+def test_evictions_that_fail_many_jobs_make_one_warning() -> None:
+    jobs = [each for number in range(5) for each in job(f"b{number}", backoffLimit=0)]
+
+    warnings = make_plan(run(*jobs, verifies=False)).warnings
+
+    assert [text for text in warnings if "fail or end" in text] == [
+        "5 evictions fail or end Jobs: default/b0, default/b1, default/b2 and 2 more;"
+        " default/b0: the eviction fails Job b0 (backoffLimit: 0, 0 failed before)"
+    ]
+    assert not any(text.startswith("the eviction fails") for text in warnings)
+
+
 @pytest.mark.parametrize(
     "lower",
     [

@@ -396,4 +396,5 @@ def test_order_that_decides_is_told_where_not_all_is_verified() -> None:
     totals = make_plan(run([CORDONED, make_node("b")], [make_pod(name, node="a") for name in ("one", "two")])).landings
     doubtful = msgspec.structs.replace(totals, together="lands_if", is_verified=False)
 
-    assert landing_summary(doubtful).endswith("whether all fit together depends on their order or on a condition")
+    together = "in some orders, or if a condition fails, some of them would stay pending"
+    assert landing_summary(doubtful).endswith(together)

@@ -175,7 +175,7 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
         "full-100                NodeResourcesFit   100m CPU short\n"
         "full-200                NodeResourcesFit   200m CPU short\n"
         "\n"
-        "5 nodes are blocked by as few plugins as these; -o wide shows more of them\n"
+        "3 more nodes are blocked by as few plugins (-o wide shows more)\n"
         "\n"
     )
 
@@ -231,13 +231,13 @@ def test_a_pod_that_cannot_be_scored_says_why() -> None:
     [
         pytest.param(
             500,
-            "RESOURCE   ALLOCATABLE   REQUESTED   SHARE\ncpu        4             500m        12%\n",
+            "RESOURCE   ALLOCATABLE   REQUESTED   SHARE\ncpu        4             500m        12.5%\n",
             id="nothing changes",
         ),
         pytest.param(
             1000,
             "RESOURCE   ALLOCATABLE   REQUESTED   SHARE   AFTER RUN   SHARE\n"
-            "cpu        4             500m        12%     1           25%\n",
+            "cpu        4             500m        12.5%   1           25%\n",
             id="a replacement comes",
         ),
     ],

@@ -346,7 +346,7 @@ MISSES = {
     ),
     "node whose load is new": (
         Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "3"), used("b", "0")]),
-        "node a is overutilized, in 1 run in a row so far, more than 5 are required "
+        "node a is overutilized, for 1 run in a row; pods are evicted when it is more than 5 "
         "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
     ),
     "node that too few could relieve": (

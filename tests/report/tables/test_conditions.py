@@ -7,8 +7,8 @@ from descheduler.report.document import PodReference
 from descheduler.report.formats.render import render
 from descheduler.report.plan.document import Target
 from descheduler.report.tables.conditions import condition_table
-from descheduler.report.tables.plan_table import target_cell
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import target_cell
 from tests.report.outcomes import EVICTED, outcome_of
 
 FIRST = "pending pod default/hi may be scheduled there first"

@@ -68,6 +68,47 @@ def test_summary_counts_the_pods_of_each_wave(waves: Sequence[int], line: str) -
     assert f"{line} a wave starts when the wave before has ended\n" in text
 
 
+def test_a_reason_is_said_once_unless_the_table_is_wide() -> None:
+    plan = make_test_plan([make_pod(f"old-{number}") for number in range(3)])
+
+    reason, repeat = "1 h old (maxPodLifeTimeSeconds: 60)", "as above"
+    default, wide = text_of(plan), text_of(plan, "wide")
+
+    assert (default.count(reason), default.count(repeat)) == (1, 2)
+    assert (wide.count(reason), wide.count(repeat)) == (3, 0)
+
+
+def test_marks_of_targets_are_explained_once_under_the_tables() -> None:
+    plan = make_test_plan([make_pod(f"old-{number}") for number in range(4)])
+    landing = plan.moves[0].landing
+    assert landing is not None
+    changes: list[dict[str, Any]] = [
+        {"returns": "not created"},
+        {"returns": "owner ends", "verdict": "no"},
+        {"returns_to_source": True},
+        {"verdict": "likely"},
+    ]
+    landings = [msgspec.structs.replace(landing, **change) for change in changes]
+    nodes = [None, None, "a", "b"]
+    moves = [
+        msgspec.structs.replace(move, landing=each, to_node=node)
+        for move, each, node in zip(plan.moves, landings, nodes, strict=True)
+    ]
+
+    text = text_of(msgspec.structs.replace(plan, moves=tuple(moves)))
+
+    assert re.findall(r"old-\d +a +(.*?) {3,}", text) == ["no new pod", "Job ends", "a (same node)", "~b"]
+    assert (
+        "TARGET: ~ = likely, not certain; (same node) = the replacement pod is scheduled onto the node that the pod is"
+        " evicted from; no new pod = the owner creates no replacement pod; Job ends = the eviction fails or ends the"
+        " Job\n"
+    ) in text
+
+
+def test_plain_targets_need_no_explanation() -> None:
+    assert "TARGET:" not in text_of(make_test_plan())
+
+
 def test_moves_of_one_wave_have_no_line_about_waves() -> None:
     assert "Waves:" not in text_of(make_test_plan())
 

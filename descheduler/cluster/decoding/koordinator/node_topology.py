@@ -23,7 +23,7 @@ from descheduler.model.text.cpu_list import parse_cpu_list
 __all__ = ["decode_node_topology"]
 
 _POLICIES = {"BestEffort": "BestEffort", "Restricted": "Restricted", "SingleNUMANodePodLevel": "SingleNUMANode"}
-"""Those of the kubelet that koord-scheduler heeds, and its names for them."""
+"""The policies of the kubelet that koord-scheduler heeds, and its names for them."""
 
 
 class _CpuWire(Wire):

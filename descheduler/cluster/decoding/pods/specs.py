@@ -83,7 +83,7 @@ class SpecDecoder:
         self.forget()
 
     def forget(self) -> None:
-        """Lets go of the bytes of the last spec."""
+        """Frees the bytes of the last spec."""
         self._last_asked: PodSpecWire | None = None
         self._last_volumes = NO_VOLUMES
         self._last: PodSpec | None = None

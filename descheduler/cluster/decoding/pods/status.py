@@ -90,7 +90,7 @@ class StatusDecoder:
         self.forget()
 
     def forget(self) -> None:
-        """Lets go of the bytes of the last status."""
+        """Frees the bytes of the last status."""
         self._last_told = StatusWire()
         self._last = PodStatus("", "", "", "", (), (), ())
 

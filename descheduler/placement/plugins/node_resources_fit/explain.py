@@ -15,7 +15,7 @@ __all__ = ["explain_resources"]
 
 
 def explain_resources(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
-    """Such as `200m CPU short: requests 500m, 300m of 4 is free`, and which pods that are being deleted hold more."""
+    """Such as `200m CPU short: requests 500m, 300m of 4 free`, and which pods that are being deleted hold more."""
     ending = [pod for pod in refused.pods_here() if pod.is_terminating]
     for fact in obstacle.facts:
         if isinstance(fact, Shortage):
@@ -53,4 +53,4 @@ def _sentence(fact: Shortage) -> str:
     if fact.free < 0:
         over = amount_text(name, -fact.free)
         return f"{more} {shown} short: requests {asked}, node is over-committed by {over}"
-    return f"{more} {shown} short: requests {asked}, {free} of {whole} is free"
+    return f"{more} {shown} short: requests {asked}, {free} of {whole} free"
