@@ -17,6 +17,8 @@ from msgspec.structs import replace
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.document import Document, find, to_plain
+from descheduler.explanation.settings import settings_for
+from descheduler.explanation.subjects.pod import PodExplanation
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import (
@@ -37,7 +39,7 @@ from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot, node_object, pod_object
-from tests.explanation.questions import pod_explanation
+from tests.explanation.questions import explained
 
 NAME = "queue-scheduler"
 QUEUE, GANG = "queue", "gang"
@@ -239,7 +241,7 @@ def test_explain_asks_the_scheduler_of_the_row(tmp_path: Path) -> None:
         pod_object("big", node="", cpu="9", phase="Pending", labels={QUEUE: "gold"}, scheduler=NAME),
     ]
 
-    found = pod_explanation("big", objects, policy)
+    found = explained(PodExplanation, "pod", "default/big", objects, settings=settings_for(policy))
 
     assert found.placement is not None
     assert found.placement.scheduler == NAME
