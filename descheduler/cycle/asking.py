@@ -27,7 +27,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move, PodIdentity, identity_of
 from descheduler.policy.types import Policy
 
-__all__ = ["Asked", "ask_until_safe", "in_waves"]
+__all__ = ["PluginAnswers", "ask_until_safe", "in_waves"]
 
 _MOST_TIMES = 6
 """How often plugins are asked."""
@@ -35,7 +35,7 @@ _FREELY = 2
 """From the next time on nothing is granted that was not granted before."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class PluginAnswers(msgspec.Struct, frozen=True):
     """What came of asking all plugins. `skipped` says why none was asked, else it is empty.
 
     `waves` are those of the moves that are carried out in waves, where they are not what the plugins have said.
@@ -50,13 +50,13 @@ class Asked(msgspec.Struct, frozen=True):
 class Ask(Protocol):
     """Asks all plugins of a policy, with a new evictor."""
 
-    def __call__(self, held_back: HeldBack) -> Asked:
+    def __call__(self, held_back: HeldBack) -> PluginAnswers:
         """What comes of it where `held_back` is refused."""
 
 
 def ask_until_safe(
     ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: PluginObserver, *, searches: bool = False
-) -> Asked:
+) -> PluginAnswers:
     """What came of asking the last time: of profiles that verify landings no evictions that hang on an order.
 
     `evicted` are pods that have left already. `observer` keeps what it was told of the last time alone. Where one of

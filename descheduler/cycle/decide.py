@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.asking import Asked, ask_until_safe, in_waves
+from descheduler.cycle.asking import PluginAnswers, ask_until_safe, in_waves
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
@@ -100,7 +100,7 @@ def decide(
         *scope.note_on(snapshot),
     )
 
-    def ask(held_back: HeldBack) -> Asked:
+    def ask(held_back: HeldBack) -> PluginAnswers:
         view = ClusterView(
             snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves
         )
@@ -117,10 +117,10 @@ def decide(
         )
         nodes = view.ready_nodes(policy.node_selector or EVERYTHING) if processed_nodes is None else processed_nodes
         if processed_nodes is None and len(nodes) < _LEAST_NODES:
-            return Asked(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes)))
+            return PluginAnswers(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes)))
         if chosen is not None:
-            return Asked(evictor, request_chosen(policy, registry, handle, evictor, chosen))
-        return Asked(
+            return PluginAnswers(evictor, request_chosen(policy, registry, handle, evictor, chosen))
+        return PluginAnswers(
             evictor,
             run_profiles(
                 policy,

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
-from descheduler.model.volumes.storage import READ_WRITE_ONCE_POD
+from descheduler.model.volume_sources import READ_WRITE_ONCE_POD
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import FilterPlugin, InteractingPlugin, Plugin, ReservePlugin
