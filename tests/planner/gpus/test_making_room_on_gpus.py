@@ -44,7 +44,7 @@ def test_pods_leave_several_gpus_of_one_node_for_a_pod_that_wants_them() -> None
 
 
 def test_a_heavy_pod_stays_that_needs_the_place_of_a_light_one() -> None:
-    """No node has room for the pending pod or for any pod in its way but the lightest, whose eviction may be refused."""
+    """No node has room for the pending pod or for any pod in its way but the lightest, which may have to stay."""
     nodes = [gpu_node("a", 1), gpu_node("b", 1), gpu_node("c", 1)]
     pods = [
         shared_pod("a60", "a", 60, 0),
