@@ -32,7 +32,7 @@ __all__ = ["PluginAnswers", "ask_until_safe", "in_waves"]
 _MOST_TIMES = 6
 """How often plugins are asked."""
 _FREELY = 2
-"""From the next time on nothing is granted that was not granted before."""
+"""From the next time on nothing is granted beside the largest part that was proven by then."""
 
 
 class PluginAnswers(msgspec.Struct, frozen=True):
@@ -54,16 +54,13 @@ class Ask(Protocol):
         """What comes of it where `held_back` is refused."""
 
 
-def ask_until_safe(
-    ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: PluginObserver, *, searches: bool = False
-) -> PluginAnswers:
+def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: PluginObserver) -> PluginAnswers:
     """What came of asking the last time: of profiles that verify landings no evictions that hang on an order.
 
-    `evicted` are pods that have left already. `observer` keeps what it was told of the last time alone. Where one of
-    the plugins `searches` they choose once only: what a second search finds instead would need a third one.
+    `evicted` are pods that have left already. `observer` keeps what it was told of the last time alone.
     """
     mark = observer.mark()
-    asked, held_back = ask(NOTHING_HELD_BACK), NOTHING_HELD_BACK
+    asked, held_back, known = ask(NOTHING_HELD_BACK), NOTHING_HELD_BACK, list[Pod]()
     for times in range(1, _MOST_TIMES):
         moves = _moves(asked.evictor)
         if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():
@@ -74,8 +71,11 @@ def ask_until_safe(
         if not staying:
             return asked
         held_back = held_back.with_more(causes_of(asked.evictor.landings, staying))
-        if searches or times >= _FREELY:
-            held_back = held_back.but_for(move.pod for move in moves if move.pod not in staying)
+        kept = [move.pod for move in moves if move.pod not in staying]
+        if times >= _FREELY:
+            kept = max(known, kept, key=len) if times == _FREELY else kept
+            held_back = held_back.but_for(kept)
+        known = kept
         observer.back_to(mark)
         asked = ask(held_back)
     observer.back_to(mark)

@@ -136,9 +136,8 @@ def decide(
         )
 
     with settled_gc(), contained(), collected_faults() as faults:
-        searches = any(registry[name].searches for profile in policy.profiles for name in profile.balance)
         evicted = [move.pod for move in prior_moves]
-        asked = ask_until_safe(ask, policy, evicted, observer, searches=searches)
+        asked = ask_until_safe(ask, policy, evicted, observer)
         if asked.skipped:
             decisions = decisions_of(asked.evictor, policy, snapshot, now)
             return replace(decisions, skipped=asked.skipped, memory=memory, notes=notes)

@@ -295,11 +295,12 @@ class LandingProver:
         proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone, are_mates=are_mates)
         return proof.verdict(list(dict.fromkeys(victims)))
 
-    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod]) -> tuple[Pod, ...]:
+    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False) -> tuple[Pod, ...]:
         """Those of `asked`, who are among `victims`, of whom it is not proven that their replacements land in every
-        order when all victims are evicted at once, on top of everything booked. See JointProof. Leaves no trace."""
+        order when all victims are evicted at once, on top of everything booked; with `may_stay`, or some of them.
+        See JointProof. Leaves no trace."""
         proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone)
-        return proof.unproven(list(dict.fromkeys(victims)), asked)
+        return proof.unproven(list(dict.fromkeys(victims)), asked, may_stay=may_stay)
 
     @contextmanager
     def as_of(self, number: int) -> Iterator[None]:

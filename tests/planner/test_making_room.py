@@ -313,14 +313,15 @@ def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
     )
 
 
-def test_a_chain_stays_where_there_are_no_waves() -> None:
-    """p needs all of a; a0 fits only where b0 has left, whose eviction may be refused when it is called."""
+def test_moves_in_a_chain_are_asked_for_together() -> None:
+    """p needs all of a; a0 fits only where b0 has left."""
     nodes = [make_node("a", cpu="6"), make_node("b", cpu="10"), make_node("c", cpu="4")]
     pods = [pod("a0", "5", "a"), pod("b0", "3", "b"), fixed("b", "5"), fixed("c", "1"), pending("p", "6")]
 
     decisions = run(pods, nodes=nodes)
 
-    assert evicted(decisions) == []
+    assert sorted(evicted(decisions)) == ["a0", "b0"]
+    assert len({move.bundle for move in decisions.moves} - {0}) == 1
 
 
 def test_second_plan_says_that_the_first_one_was_enough() -> None:

@@ -48,8 +48,9 @@ class HeldBack(msgspec.Struct, frozen=True):
         return HeldBack({**self.pods, **{identity_of(pod): cause for pod, cause in causes.items()}}, self.only)
 
     def but_for(self, pods: Iterable[Pod]) -> HeldBack:
-        """All pods but these, without those that stay anyway."""
-        return HeldBack(self.pods, frozenset(map(identity_of, pods)))
+        """All pods but these."""
+        only = frozenset(map(identity_of, pods))
+        return HeldBack({pod: cause for pod, cause in self.pods.items() if pod not in only}, only)
 
     def cause(self, pod: Pod) -> str:
         """Why `pod` stays; empty where that is known of no single pod."""
@@ -77,23 +78,14 @@ def causes_of(landings: LandingBook, staying: frozenset[Pod]) -> dict[Pod, str]:
     """Why each of the pods `staying`, which are booked in `landings`, cannot leave with all others: which pods these
     are."""
     leaving = [pod for pod, _ in landings.leaving]
-    on_node = dict[str, list[Pod]]()
-    for pod in leaving:
-        on_node.setdefault(pod.node_name, []).append(pod)
     nodes = {pod: landing.node for pod in staying if (landing := landings.landing_of(pod)) and landing.node}
     takers = landings.takers_of(tuple(dict.fromkeys(nodes.values())), (pod for pod in leaving if pod not in staying))
-    needing, found = landings.needing_room(nodes), dict[Pod, str]()
+    found = dict[Pod, str]()
     for pod, node in nodes.items():
-        if pod in needing and (rooms := [other for other in on_node.get(node, ()) if other is not pod]):
-            found[pod] = f"the replacement pod needs the room of {_pods(rooms)}, whose eviction can be refused"
-        elif rivals := takers[node]:
+        if rivals := takers[node]:
             whose = "replacement pod" if len(rivals) == 1 else "replacement pods"
             found[pod] = f"the {whose} of {_named(rivals)} can take the last node of the replacement pod"
     return found
-
-
-def _pods(pods: Sequence[Pod]) -> str:
-    return f"pod {_named(pods)}" if len(pods) == 1 else f"pods {_named(pods)}"
 
 
 def _named(pods: Sequence[Pod]) -> str:
@@ -130,7 +122,7 @@ def _longest_start(landings: LandingBook, units: Sequence[_Unit], asked: frozens
 
     def is_proven(number: int) -> bool:
         pods = [pod for unit in units[:number] for pod in unit]
-        return not landings.unproven(pods, [pod for pod in pods if pod in asked], start)
+        return not landings.unproven(pods, [pod for pod in pods if pod in asked], start, may_stay=True)
 
     if is_proven(len(units)):
         return len(units)

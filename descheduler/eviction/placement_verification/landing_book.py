@@ -123,29 +123,21 @@ class LandingBook:
         """
         return [each.pod for each in self._leaving if each.is_verified and _lands(self._landings.get(each.pod.uid))]
 
-    def unproven(self, pods: Sequence[Pod], asked: Sequence[Pod], after: int = 0) -> frozenset[Pod]:
+    def unproven(
+        self, pods: Sequence[Pod], asked: Sequence[Pod], after: int = 0, *, may_stay: bool = False
+    ) -> frozenset[Pod]:
         """Those of `asked`, who are among `pods`, of whom it is not proven that their replacements land in every order
-        when all of `pods` are evicted at once, once the first `after` of those who are booked have settled."""
+        when all of `pods` are evicted at once, once the first `after` of those who are booked have settled.
+
+        With `may_stay` it is to be proven of any part of `pods`: evictions can be refused when they are called.
+        """
         found = set[Pod]()
         granted = {each.pod: each.settings for each in self._leaving}
         for known, prover in self._provers:
             own = [pod for pod in asked if _are_alike(granted[pod], known)]
             if own:
                 with prover.as_of(after):
-                    found.update(prover.unproven(pods, own))
-        return frozenset(found)
-
-    def needing_room(self, pods: Iterable[Pod]) -> frozenset[Pod]:
-        """Those of `pods`, which are booked, whose replacements find no node where no other pod leaves."""
-        settings = {each.pod: each.settings for each in self._leaving}
-        found = set[Pod]()
-        with ExitStack() as stack:
-            for _, prover in self._provers:
-                stack.enter_context(prover.as_of(0))
-            for pod in pods:
-                self.num_judged += 1
-                if not _lands(self._prover(settings[pod]).consider(pod)):
-                    found.add(pod)
+                    found.update(prover.unproven(pods, own, may_stay=may_stay))
         return frozenset(found)
 
     def takers_of(self, nodes: Sequence[str], pods: Iterable[Pod]) -> dict[str, list[Pod]]:

@@ -1,9 +1,9 @@
 """Proof that a batch lands in every order: whatever the others do, each replacement has a node left.
 
-The others are an adversary, who puts them where they may go, whatever scores say, in any order and at any time, or
-leaves their victims where they are. That covers all tie-breaks, nodes that a scheduler does not look at, and evictions
-that the API server refuses when they are called. For each class the proof compares its nodes with those that the
-others can close to it at most:
+The others are an adversary, who puts them where they may go, whatever scores say, in any order and at any time, and who
+may also leave victims where they are, if asked for. That covers all tie-breaks, nodes that a scheduler does not look
+at, room that victims hold until they are gone, and evictions that the API server refuses when they are called. For each
+class the proof compares its nodes with those that the others can close to it at most:
 
 * by what they request. To close node n by resource j they have to put more of j there than is left beside the pod,
   and for that at least so many pods. Each pod, and what it requests, is on one node only.

@@ -62,20 +62,21 @@ class JointProof:
         with self._cluster.what_if():
             return self._verdict(self._candidates_of(victims))
 
-    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod]) -> tuple[Pod, ...]:
+    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False) -> tuple[Pod, ...]:
         """Those of `asked`, who are among `victims`, whose replacements may be left without a node in some order.
 
-        Of most of them that is not proven, of few of them such an order is known. What is likely at best, or lands
-        nowhere, is not among them. The cluster is left as it is.
+        Of most of them that is not proven, of few of them such an order is known. With `may_stay` any
+        of the victims may stay after all. What is likely at best, or lands nowhere, is not among them. The cluster is
+        left as it is.
         """
         with self._cluster.what_if():
             candidates = self._candidates_of(victims)
             replacements = self._evicted(candidates)
             of_interest = frozenset(asked)
-            found = SettledBatch(replacements, self._cluster, self._pending).unproven(of_interest)
+            found = SettledBatch(replacements, self._cluster, self._pending).unproven(of_interest, may_stay=may_stay)
             if any(unplaced.alternative for unplaced in replacements):
                 others = [unplaced.alternative or unplaced for unplaced in replacements]
-                found += SettledBatch(others, self._cluster, self._pending).unproven(of_interest)
+                found += SettledBatch(others, self._cluster, self._pending).unproven(of_interest, may_stay=may_stay)
         return tuple(dict.fromkeys(unplaced.victim for unplaced in found))
 
     def _evicted(self, candidates: Sequence[Candidate]) -> list[UnplacedReplacement]:

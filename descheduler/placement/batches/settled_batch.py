@@ -104,19 +104,22 @@ class SettledBatch:
             landings, proof = self._of_decided()
         return Finding({**landings, **refused}, proof, self._num_orders, self._is_proven and not refused and not proof)
 
-    def unproven(self, asked: Container[Pod]) -> tuple[UnplacedReplacement, ...]:
+    def unproven(self, asked: Container[Pod], *, may_stay: bool = False) -> tuple[UnplacedReplacement, ...]:
         """Those of the victims `asked` of which it is not proven that they land in every order.
 
+        With `may_stay` also if any of the others stay after all, because their evictions are refused when called.
         Of a small batch those that find no node in the first such order that is found.
         """
-        uncertain = self._uncertain(self._undecided)
+        uncertain = self._uncertain(self._undecided, may_stay=may_stay)
         found = tuple(unplaced for unplaced in uncertain if unplaced.victim in asked)
         if not found or self._undecided or any(unplaced.victim not in asked for unplaced in self._replacements):
             return found
-        stuck = self._stuck_beside_any()
+        stuck = self._stuck_beside_any() if may_stay else self._stuck(_MOST_LOOKED_AT)
         return found if stuck is None else stuck
 
-    def _uncertain(self, others: Sequence[UnplacedReplacement] = ()) -> tuple[UnplacedReplacement, ...]:
+    def _uncertain(
+        self, others: Sequence[UnplacedReplacement] = (), *, may_stay: bool = False
+    ) -> tuple[UnplacedReplacement, ...]:
         """The replacements for which there is no proof beside all of them and `others`, which may go anywhere."""
         first = {unplaced.placement_class: unplaced for unplaced in (*others, *self._replacements)}
         crowds = {
@@ -126,8 +129,9 @@ class SettledBatch:
             crowds[unplaced.placement_class].single = self._singles[unplaced.placement_class]
             crowds[unplaced.placement_class].may = self._singles[unplaced.placement_class].may
         for unplaced in (*others, *self._replacements):
-            crowds[unplaced.placement_class].may_stay_on(self._cluster.table.index.get(unplaced.victim.node_name))
             crowds[unplaced.placement_class].number += 1
+            if may_stay:
+                crowds[unplaced.placement_class].may_stay_on(self._cluster.table.index.get(unplaced.victim.node_name))
         beside = [*self._competing(), *self._doubtful]
         uncertain = set(uncertain_crowds([*crowds.values(), *beside], self._cluster))
         return tuple(each for each in self._replacements if crowds[each.placement_class] in uncertain)
