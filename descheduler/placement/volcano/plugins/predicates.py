@@ -1,0 +1,78 @@
+"""Plugin predicates: the filters of kube-scheduler, and the plugin that keeps the nodes' pods up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from descheduler.model.requests import CPU, MEMORY
+from descheduler.placement.configuration.volcano import Arguments, PluginOption
+from descheduler.placement.volcano.jobs import Task
+from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters
+from descheduler.placement.volcano.session import Session
+from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, Callbacks, NodeCodes
+
+__all__ = ["start"]
+
+_MEGA = 10**6
+_SWITCHED = {
+    "NodeAffinity": "NodeAffinity",
+    "TaintToleration": "TaintToleration",
+    "NodePorts": "NodePorts",
+    "PodAffinity": "InterPodAffinity",
+    "NodeVolumeLimits": "NodeVolumeLimits",
+    "VolumeZone": "VolumeZone",
+    "PodTopologySpread": "PodTopologySpread",
+}
+"""Switch of the plugin's arguments → filter, in the order in which they run."""
+
+
+def start(session: Session, option: PluginOption) -> Callbacks:
+    """The filters that the arguments leave, and NodeUnschedulable."""
+    arguments = option.arguments
+    enabled = (name for key, name in _SWITCHED.items() if arguments.switch(f"predicate.{key}Enable", default=True))
+    filters = KubeFilters(session.cluster, ("NodeUnschedulable", *enabled))
+    proportions = _Proportions(session, arguments)
+    cluster = session.cluster
+
+    def predicate(task: Task) -> NodeCodes:
+        codes = filters.codes(task)
+        return np.where(codes == OPEN, proportions.codes(task), codes).astype(np.int8)
+
+    return Callbacks(
+        predicate=predicate,
+        allocated=lambda task: cluster.add(task.pod, task.node),
+        deallocated=lambda task: cluster.remove(task.pod, task.node),
+    )
+
+
+class _Proportions:
+    """Keeps cpu and memory beside a scarce resource that is idle, for tasks that ask for it."""
+
+    def __init__(self, session: Session, arguments: Arguments) -> None:
+        self._session = session
+        self._rates = list(_rates(arguments)) if arguments.switch("predicate.ProportionalEnable", default=False) else []
+
+    def codes(self, task: Task) -> NodeCodes:
+        """The nodes on which a task that does not ask for a scarce resource leaves too little beside it."""
+        nodes = self._session.nodes
+        codes: NodeCodes = np.full(len(nodes.is_there), OPEN, dtype=np.int8)
+        if any(task.request.get(name, 0.0) for name, _, _ in self._rates):
+            return codes
+        cpu, memory = (nodes.idle[nodes.rows[name]] - task.request[name] for name in (CPU, MEMORY))
+        for name, cpu_rate, memory_rate in self._rates:
+            if name in nodes.rows:
+                scarce = nodes.idle[nodes.rows[name]]
+                is_short = (cpu < scarce * cpu_rate) | (memory < scarce * memory_rate * _MEGA)
+                codes[is_short] = UNRESOLVABLE
+        return codes
+
+
+def _rates(arguments: Arguments) -> Iterator[tuple[str, float, float]]:
+    """Scarce resource, cpu and memory a piece of it."""
+    for entry in arguments.text("predicate.resources").split(","):
+        name = entry.strip()
+        if name:
+            prefix = f"predicate.resources.{name}"
+            yield name, arguments.number(f"{prefix}.cpu", 1), arguments.number(f"{prefix}.memory", 1)
