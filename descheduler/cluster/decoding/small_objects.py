@@ -160,6 +160,7 @@ def decode_budget(block: bytes) -> DisruptionBudget:
         has_status=wire.status is not None,
         sync_failure=_sync_failure(status),
         num_disrupted=len(status.disrupted_pods or ()),
+        stated_allowed=status.disruptions_allowed or 0,
     )
 
 

@@ -15,6 +15,7 @@ from descheduler.placement.volcano.resources import (
     Amounts,
     added,
     amounts_of,
+    exceeded_part,
     is_nothing,
     subtracted,
     total_of,
@@ -24,7 +25,9 @@ __all__ = ["Job", "Phase", "Queue", "Status", "Task", "is_switched_on"]
 
 _GROUP_NAME = "scheduling.k8s.io/group-name"
 _DOMAIN = "volcano.sh/"
-_ROLE, _INDEX, _PRIORITY = f"{_DOMAIN}task-spec", f"{_DOMAIN}task-index", f"{_DOMAIN}task-priority"
+_ROLE, _PRIORITY = f"{_DOMAIN}task-spec", f"{_DOMAIN}task-priority"
+_PARTS_WITH_INDEX = 3
+"""Names of pods are `<job>-<task>-<index>`."""
 _PREEMPTABLE, _ZONE = f"{_DOMAIN}preemptable", f"{_DOMAIN}revocable-zone"
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
@@ -101,8 +104,8 @@ class Task:
         self.priority = int(stated) if _WHOLE.fullmatch(stated) else own
         self.is_preemptable = is_switched_on(annotations.get(_PREEMPTABLE, labels.get(_PREEMPTABLE)), default=True)
         self.role = annotations.get(_ROLE, labels.get(_ROLE, ""))
-        index = annotations.get(_INDEX, labels.get(_INDEX, ""))
-        self.index = int(index) if _WHOLE.fullmatch(index) else None
+        parts = pod.name.split("-")
+        self.index = int(parts[-1]) if len(parts) >= _PARTS_WITH_INDEX and _WHOLE.fullmatch(parts[-1]) else None
         self.is_gated = bool(pod.spec.scheduling_gates)
         self.created_at = pod.created_at or _NEVER
         self.node = node
@@ -210,12 +213,18 @@ class Job:
     @property
     def elastic(self) -> Amounts:
         """What it holds beyond its least resources; nothing unless it is more in every resource."""
-        if self.min_resources is None:
-            return self.allocated
-        names = {**self.allocated, **self.min_resources}
-        if any(self.allocated.get(name, 0.0) <= self.min_resources.get(name, 0.0) for name in names):
+        needed = self.min_resources or NOTHING
+        if any(self.allocated.get(name, 0.0) <= needed.get(name, 0.0) for name in {**self.allocated, **needed}):
             return NOTHING
-        return subtracted(self.allocated, self.min_resources)
+        return subtracted(self.allocated, needed)
+
+    @property
+    def wanted(self) -> Amounts:
+        """The least resources of its tasks that are not gated, which an admitted job waits for."""
+        if self.min_resources is None:
+            return NOTHING
+        gated = total_of(task.request for task in self.tasks.values() if task.is_gated)
+        return exceeded_part(self.min_resources, gated)
 
     @property
     def requested(self) -> Amounts:

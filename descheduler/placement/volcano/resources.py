@@ -33,6 +33,7 @@ __all__ = [
 Amounts: TypeAlias = Mapping[str, float]
 """Resource name → amount."""
 QUANTUM = 0.1
+_COUNTS = "count/"
 NOTHING: Amounts = {CPU: 0.0, MEMORY: 0.0}
 
 
@@ -42,7 +43,7 @@ def amounts_of(resources: ResourceList) -> Amounts:
     for name, nano in resources.items():
         if name in (MEMORY, PODS):
             found[name] = float(ceil_value(nano))
-        elif name == CPU or is_counted(name):
+        elif name == CPU or (is_counted(name) and not name.startswith(_COUNTS)):
             found[name] = float(ceil_milli(nano))
     return found
 

@@ -139,8 +139,10 @@ def _gates(session: Session, task: Task) -> Figures:
 
 
 def _node(nodes: Nodes, node: int) -> Figures:
+    allocatable = nodes.amounts(nodes.allocatable, node)
     return {
-        "allocatable": nodes.amounts(nodes.allocatable, node),
+        "allocatable": allocatable,
+        "max_pods": allocatable["pods"],
         "idle": nodes.amounts(nodes.idle, node),
         "used": nodes.amounts(nodes.used, node),
         "releasing": nodes.amounts(nodes.releasing, node),

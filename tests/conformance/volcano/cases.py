@@ -22,7 +22,7 @@ from tests.conformance.volcano.worlds import Case, make_session
 
 __all__ = ["VolcanoTally", "differences_of", "is_volcano_case"]
 
-_NUM_SEEDS = 3
+_NUM_SEEDS = 1
 _TOLERANCE = 1e-9
 _UNLIMITED = 1e308
 _SEEN = {"binds_seen": "binds", "pipelined_seen": "pipelined", "evictions_seen": "evicted"}

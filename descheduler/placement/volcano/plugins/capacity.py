@@ -37,7 +37,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
 
     def allocatable(queue: Queue, task: Task) -> bool:
         account = shares.by_queue[queue.name]
-        return fits_strictly(added(account.allocated, task.request), account.capability, task.request, missing=UNLIMITED)
+        return fits_strictly(added(account.allocated, task.request), account.capability, task.request)
 
     def preemptive(queue: Queue, task: Task) -> bool:
         account = shares.by_queue[queue.name]
@@ -49,7 +49,6 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         preemptive=preemptive,
         reclaimable=reclaimable,
         job_enqueueable=shares.vote,
-        job_enqueued=shares.admit,
         allocated=shares.allocated,
         deallocated=shares.deallocated,
     )
@@ -57,6 +56,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
 
 def _may_lose(account: QueueShare, allocated: Amounts, task: Task) -> bool:
     """Whether the queue holds more than it deserves, and would keep what it is guaranteed."""
-    if fits(allocated, account.deserved):
+    deserved = account.deserved
+    if deserved.keys() <= allocated.keys() and fits(allocated, deserved, missing=UNLIMITED):
         return False
     return fits(account.queue.guarantee, subtracted(allocated, task.request))

@@ -10,10 +10,8 @@ __all__ = ["inqueue_of"]
 
 def inqueue_of(job: Job) -> Amounts:
     """All least resources of a job that is admitted; of one that runs with enough tasks, what it does not hold yet."""
-    if job.min_resources is None:
-        return NOTHING
     if job.phase == Phase.INQUEUE.value:
-        return job.min_resources
+        return job.wanted
     if job.phase == Phase.RUNNING.value and job.num_ready >= job.min_available:
-        return exceeded_part(job.min_resources, job.allocated)
+        return exceeded_part(job.wanted, job.allocated)
     return NOTHING

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +17,11 @@ from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.extension_points import ScorePlugin
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.own_node_score import Amounts
+from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, UNSCHEDULABLE, NodeCodes
@@ -35,7 +39,8 @@ def _profile(points: Mapping[str, Iterable[str]], args: Mapping[str, Any] | None
     configs = [{"name": name, "args": own} for name, own in (args or {}).items()]
     profile = {"plugins": {"multiPoint": {"disabled": [{"name": "*"}]}, **sets}, "pluginConfig": configs}
     document = {"apiVersion": SCHEDULER_API_VERSION, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
-    return load_scheduler_configuration(document, version=_KUBE_VERSION, plugins=PLUGINS).profiles[0]
+    made = load_scheduler_configuration(document, version=_KUBE_VERSION, plugins=PLUGINS).profiles[0]
+    return msgspec.structs.replace(made, made_of=_KUBE_VERSION)
 
 
 class KubeFilters:
@@ -77,17 +82,29 @@ class KubeFilters:
                     codes[(bits == kind) & (codes == OPEN)] = code
 
 
+class _Balance(NodeResourcesBalancedAllocation):
+    """The score as Kubernetes 1.30 has it, of pods that ask for nothing as well."""
+
+    def asked_by(self, pod: PlacementClass) -> Amounts | None:
+        """What counts for the pod."""
+        return self.amounts_of(pod)
+
+
+_SCORES: Mapping[str, Callable[[ShadowCluster, SchedulerProfile], ScorePlugin]] = {_Balance.name: _Balance}
+
+
 class KubeScore:
     """The score `name` with `args`, for all nodes at once."""
 
     def __init__(self, cluster: ShadowCluster, name: str, args: Mapping[str, Any] | None = None) -> None:
         row = PLUGINS[name]
+        score = _SCORES.get(name, row.score)
         prepared = {"preScore": (name,)} if "pre_score" in row.points else {}
         profile = _profile({"score": (name,), **prepared}, {name: args} if args else None)
-        if row.score is None:
+        if score is None:
             raise ValueError(f"{name} does not score")
         self._cluster = cluster
-        self._plugin: ScorePlugin = row.score(cluster, profile)
+        self._plugin: ScorePlugin = score(cluster, profile)
 
     def of(self, task: Task, nodes: BoolMask, *, is_raw: bool = False) -> NDArray[np.float64]:
         """What each of `nodes` is given; the raw score is that before it is normalised."""

@@ -39,7 +39,7 @@ class _Room:
 
     def admit(self, job: Job) -> None:
         """`job` is admitted."""
-        self.inqueue = added(self.inqueue, job.min_resources or NOTHING)
+        self.inqueue = added(self.inqueue, job.wanted)
 
 
 def start(session: Session, option: PluginOption) -> Callbacks:

@@ -18,7 +18,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     snapshot = session.cluster.snapshot
 
     def allowed(candidates: Sequence[Task]) -> list[Task]:
-        left = {budget.key: budget.disruptions_allowed or 0 for budget in snapshot.budgets}
+        left = {budget.key: budget.stated_allowed for budget in snapshot.budgets}
         return [task for task in candidates if task.pod.labels and _take(task, left)]
 
     def _take(task: Task, left: dict[str, int]) -> bool:

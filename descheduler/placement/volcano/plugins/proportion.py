@@ -49,7 +49,6 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         allocatable=allocatable,
         reclaimable=reclaimable,
         job_enqueueable=shares.vote,
-        job_enqueued=shares.admit,
         allocated=shares.allocated,
         deallocated=shares.deallocated,
     )

@@ -82,16 +82,17 @@ class QueueShares:
         return self.by_queue[queue.name].share
 
     def vote(self, job: Job) -> int:
-        """Whether what the queue holds and has admitted, and what `job` needs at least, is within its capability."""
+        """Whether what the queue holds and has admitted, and what `job` needs at least, is within its capability.
+
+        A job that is permitted counts as admitted, whatever others say.
+        """
         account = self.by_queue[job.queue]
         needs = job.min_resources or NOTHING
         expected = subtracted(added(added(needs, account.allocated), account.inqueue), account.elastic)
-        return PERMIT if fits_strictly(expected, account.capability, needs, missing=UNLIMITED) else REJECT
-
-    def admit(self, job: Job) -> None:
-        """`job` is admitted."""
-        account = self.by_queue[job.queue]
-        account.inqueue = added(account.inqueue, job.min_resources or NOTHING)
+        if not fits_strictly(expected, account.capability, needs):
+            return REJECT
+        account.inqueue = added(account.inqueue, job.wanted)
+        return PERMIT
 
     def allocated(self, task: Task) -> None:
         """`task` holds room."""
