@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from enum import Enum
 
 from descheduler.model.pod import Pod
+from descheduler.model.requests import PODS, ResourceList, highest, pod_requests
 from descheduler.model.volcano import VolcanoPodGroup, VolcanoQueue
 from descheduler.placement.volcano.resources import (
     NOTHING,
@@ -96,9 +97,8 @@ class Task:
         self.uid = pod.uid
         group = annotations.get(_GROUP_NAME, "")
         self.job = f"{pod.namespace}/{group}" if group else ""
-        resources = pod.resized.requests if pod.resized is not None else pod.spec.requests
-        self.request: Amounts = {**amounts_of(resources), "pods": 1.0}
-        self.is_best_effort = is_nothing(self.request, ignored="pods")
+        self.request: Amounts = {**amounts_of(_requests_of(pod)), PODS: 1.0}
+        self.is_best_effort = is_nothing(self.request)
         stated = annotations.get(_PRIORITY, "")
         own = 1 if pod.spec.priority is None else pod.spec.priority
         self.priority = int(stated) if _WHOLE.fullmatch(stated) else own
@@ -120,6 +120,16 @@ class Task:
     def can_be_preempted(self) -> bool:
         """Whether it is bound or runs."""
         return self.status in _PREEMPTABLE_STATUSES
+
+
+def _requests_of(pod: Pod) -> ResourceList:
+    """What Volcano 1.10 takes a pod to ask for: overhead comes on top of its containers, not of its init containers."""
+    spec = pod.spec
+    if pod.resized is not None or not (spec.overhead and spec.init_containers):
+        return spec.requests if pod.resized is None else pod.resized.requests
+    sidecars = [each for each in spec.init_containers if each.is_sidecar]
+    running = pod_requests(spec.containers, sidecars, pod_level={}, overhead=spec.overhead)
+    return highest((running, pod_requests((), spec.init_containers, pod_level={}, overhead={})))
 
 
 def _status_of(pod: Pod) -> Status:
@@ -274,7 +284,7 @@ class Job:
         if self.num_ready >= self.min_available:
             is_done = self.counts[Status.SUCCEEDED] == self.num_ready
             return (Phase.COMPLETED if is_done else Phase.RUNNING).value
-        return Phase.INQUEUE.value if self.phase == Phase.INQUEUE.value else Phase.PENDING.value
+        return (Phase.INQUEUE if self.phase == Phase.INQUEUE.value else Phase.PENDING).value
 
 
 class Queue:

@@ -65,6 +65,9 @@ class Choices(Protocol):
     def shuffled(self, items: Iterable[T]) -> list[T]:
         """`items` in the order in which a map of Go gives them."""
 
+    def raced(self, items: Iterable[T]) -> list[T]:
+        """`items` in the order in which workers have finished that took them in this order."""
+
 
 class FirstChoices:
     """The first of all, in the order given: by name."""
@@ -75,6 +78,10 @@ class FirstChoices:
         return 0
 
     def shuffled(self, items: Iterable[T]) -> list[T]:
+        """As they are."""
+        return list(items)
+
+    def raced(self, items: Iterable[T]) -> list[T]:
         """As they are."""
         return list(items)
 
@@ -94,6 +101,10 @@ class RandomChoices:
         found = list(items)
         self._random.shuffle(found)
         return found
+
+    def raced(self, items: Iterable[T]) -> list[T]:
+        """As they are: workers are seldom overtaken."""
+        return list(items)
 
 
 class _Replayed:
@@ -117,6 +128,9 @@ class _Replayed:
             found.append(rest.pop(self.index(len(rest))))
         return found
 
+    def raced(self, items: Iterable[T]) -> list[T]:
+        return self.shuffled(items)
+
 
 class Outcomes(NamedTuple, Generic[OutcomeT]):
     """What can come of a session; `is_complete` says that nothing else can."""
@@ -128,13 +142,14 @@ class Outcomes(NamedTuple, Generic[OutcomeT]):
 def outcomes(run: Callable[[Choices], OutcomeT], *, most: int) -> Outcomes[OutcomeT]:
     """What comes of `run` by all choices that it may make, as long as these are no more than `most` runs."""
     found: set[OutcomeT] = set()
-    chosen: list[int] | None = []
+    chosen: list[int] = []
     for _ in range(most):
         choices = _Replayed(chosen)
         found.add(run(choices))
-        chosen = _next(choices.made)
-        if chosen is None:
+        following = _next(choices.made)
+        if following is None:
             return Outcomes(frozenset(found), is_complete=True)
+        chosen = following
     return Outcomes(frozenset(found), is_complete=False)
 
 

@@ -82,9 +82,9 @@ def most(left: Amounts, right: Amounts) -> Amounts:
     return {name: max(left.get(name, 0.0), right.get(name, 0.0)) for name in {**left, **right}}
 
 
-def is_nothing(amounts: Amounts, *, ignored: str = "") -> bool:
-    """Whether all amounts are below the quantum, `ignored` aside."""
-    return all(amount < QUANTUM for name, amount in amounts.items() if name != ignored)
+def is_nothing(amounts: Amounts) -> bool:
+    """Whether all amounts are below the quantum, pods aside."""
+    return all(amount < QUANTUM for name, amount in amounts.items() if name != PODS)
 
 
 def named(amounts: Amounts) -> Iterable[str]:

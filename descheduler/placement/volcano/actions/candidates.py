@@ -15,7 +15,10 @@ __all__ = ["FailedNodes", "curable_nodes", "may_suffice", "victims_in_order", "v
 
 
 class FailedNodes:
-    """Nodes that have refused a task, for other tasks of its job and role: Volcano does not ask them again."""
+    """Nodes that have refused a task, for other tasks of its job and role: Volcano does not ask them again.
+
+    Tasks without a role may be of any form, and nothing is kept of them.
+    """
 
     def __init__(self, session: Session) -> None:
         action = session.arguments_of(session.action)
@@ -24,9 +27,11 @@ class FailedNodes:
 
     def left(self, task: Task, asked: BoolMask, passed: BoolMask) -> BoolMask:
         """The nodes of `passed` without those that have refused before; of `asked` the others refuse now."""
+        if not (task.role and self._is_kept):
+            return passed
         kind = task.job, task.role
         failed = self._failed.get(kind)
-        found = passed if failed is None or not self._is_kept else passed & ~failed
+        found = passed if failed is None else passed & ~failed
         now = asked & ~found
         self._failed[kind] = now if failed is None else failed | now
         return found

@@ -99,7 +99,7 @@ def _make_room(
     asked[list(session.job_of(task).refused.get(task.uid, ()))] = False
     found = failed.left(task, asked, curable_nodes(session, task))
     scores = session.tiers.scores(task, found)
-    in_any_order = session.choices.shuffled(found.nonzero()[0].tolist())
+    in_any_order = session.choices.raced(node for node in session.node_order if found[node])
     for node in sorted(in_any_order, key=lambda each: -scores[each]):
         victims = victims_on(session, "preemptable", task, node, is_candidate) or ()
         if not may_suffice(session, task, node, victims):

@@ -8,6 +8,7 @@ from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Queue, Task
 from descheduler.placement.volcano.plugins.queue_shares import UNLIMITED, QueueShare, QueueShares
 from descheduler.placement.volcano.resources import (
+    NOTHING,
     Amounts,
     added,
     fits,
@@ -56,7 +57,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
 
 def _may_lose(account: QueueShare, allocated: Amounts, task: Task) -> bool:
     """Whether the queue holds more than it deserves, and would keep what it is guaranteed."""
-    deserved = account.deserved
+    deserved = {name: amount for name, amount in account.deserved.items() if amount or name in NOTHING}
     if deserved.keys() <= allocated.keys() and fits(allocated, deserved, missing=UNLIMITED):
         return False
     return fits(account.queue.guarantee, subtracted(allocated, task.request))
