@@ -14,7 +14,7 @@ __all__ = ["POD_GROUP_KIND", "QUEUE_KIND", "VOLCANO_ANNOTATIONS", "VolcanoPodGro
 
 QUEUE_KIND = "Queue.scheduling.volcano.sh"
 POD_GROUP_KIND = "PodGroup.scheduling.volcano.sh"
-VOLCANO_ANNOTATIONS = ("volcano.sh/", "sla-waiting-time")
+VOLCANO_ANNOTATIONS = ("volcano.sh/", "sla-waiting-time", "nvidia.com/use-gputype", "nvidia.com/nouse-gputype")
 """Annotations of pods, PodGroups, queues and nodes that Volcano reads; the first stands for a whole domain."""
 
 

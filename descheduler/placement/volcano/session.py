@@ -69,6 +69,8 @@ class Session:
         """Task key → the task and the action that has bound it."""
         self.evictions: list[Eviction] = []
         self.action = ""
+        self.devices: dict[str, str] = {}
+        """Task key → the cards that it was given, as they are noted on the pod."""
         self.queue_shares: dict[str, QueueShares] = {}
         """The accounts of queues, by the plugin that keeps them."""
         self.dominant_shares: DominantShares | None = None

@@ -25,6 +25,7 @@ __all__ = ["VolcanoTally", "differences_of", "is_volcano_case"]
 _NUM_SEEDS = 1
 _TOLERANCE = 1e-9
 _UNLIMITED = 1e308
+_CARDS = ("volcano.sh/gpu-index", "volcano.sh/vgpu-ids-new")
 _SEEN = {"binds_seen": "binds", "pipelined_seen": "pipelined", "evictions_seen": "evicted"}
 
 
@@ -88,6 +89,9 @@ def _outcome(session: Session) -> dict[str, Any]:
     binds = {key: names[task.node] for key, (task, _) in session.binds.items()}
     pipelined = {task.key: names[task.node] for task in tasks if task.status is Status.PIPELINED}
     actions = [action for _, action in session.binds.values()]
+    of_pods = {task.key: task.pod.annotations for task in tasks}
+    noted = {key: next((found[name] for name in _CARDS if name in found), "") for key, found in of_pods.items()}
+    devices = {key: cards for key, cards in {**noted, **session.devices}.items() if cards}
     counts = {
         job.id: {status.value: number for status, number in job.counts.items() if number}
         for job in session.jobs.values()
@@ -107,6 +111,7 @@ def _outcome(session: Session) -> dict[str, Any]:
         "job_task_counts": counts,
         "job_task_counts_stable": counts,
         "queues_after": queues_after(session),
+        "devices": devices,
     }
 
 

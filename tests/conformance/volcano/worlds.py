@@ -17,7 +17,7 @@ from descheduler.placement.volcano.session import Session
 __all__ = ["Case", "make_session"]
 
 Case = Mapping[str, Any]
-_REQUEST = SnapshotRequest(annotations=frozenset({*VOLCANO_ANNOTATIONS, "nvidia.com/"}))
+_REQUEST = SnapshotRequest(annotations=frozenset(VOLCANO_ANNOTATIONS))
 
 
 def make_session(case: Case, choices: Choices | None = None) -> Session:

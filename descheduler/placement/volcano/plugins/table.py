@@ -8,6 +8,7 @@ from descheduler.placement.volcano.plugins import (
     binpack,
     capacity,
     conformance,
+    deviceshare,
     drf,
     gang,
     nodeorder,
@@ -35,6 +36,7 @@ VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
         VolcanoPlugin("overcommit", overcommit.start),
         VolcanoPlugin("capacity", capacity.start),
         VolcanoPlugin("pdb", pdb.start),
+        VolcanoPlugin("deviceshare", deviceshare.start),
     )
 }
 """Those of Volcano's default configuration first."""
