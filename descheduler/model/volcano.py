@@ -1,4 +1,4 @@
-"""Objects of Volcano: queues, and what its PodGroups say beside the size of a gang (`scheduling.volcano.sh/v1beta1`)."""
+"""Queues of Volcano, and what its PodGroups say beside the size of a gang (`scheduling.volcano.sh/v1beta1`)."""
 
 from __future__ import annotations
 

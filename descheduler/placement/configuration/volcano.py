@@ -362,7 +362,9 @@ class _Reader(msgspec.Struct, frozen=True):
             elif isinstance(value, ArgumentValue) and (read := self._argument(value, kind)) is not None:
                 found[key] = read
             else:
-                wanted = {int: "an integer", float: "a number", bool: "a boolean", str: "a string"}.get(kind, "a scalar")
+                wanted = {int: "an integer", float: "a number", bool: "a boolean", str: "a string"}.get(
+                    kind, "a scalar"
+                )
                 self.checks.warn((*path, key), f"expected {wanted}, found {kind_of(member.node)}; the default holds")
         return Arguments(found)
 

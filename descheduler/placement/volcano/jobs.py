@@ -283,8 +283,8 @@ class Job:
             return Phase.UNKNOWN.value
         if self.num_ready >= self.min_available:
             is_done = self.counts[Status.SUCCEEDED] == self.num_ready
-            return (Phase.COMPLETED if is_done else Phase.RUNNING).value
-        return (Phase.INQUEUE if self.phase == Phase.INQUEUE.value else Phase.PENDING).value
+            return Phase.COMPLETED.value if is_done else Phase.RUNNING.value
+        return Phase.INQUEUE.value if self.phase == Phase.INQUEUE.value else Phase.PENDING.value
 
 
 class Queue:

@@ -7,10 +7,9 @@ Where Volcano chooses at random, a session asks its `Choices`; `outcomes` runs i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from random import Random
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-__all__ = ["Choices", "FirstChoices", "Heap", "Outcomes", "RandomChoices", "outcomes"]
+__all__ = ["Choices", "FirstChoices", "Heap", "Outcomes", "outcomes"]
 
 T = TypeVar("T")
 OutcomeT = TypeVar("OutcomeT", bound=Hashable)
@@ -83,27 +82,6 @@ class FirstChoices:
 
     def raced(self, items: Iterable[T]) -> list[T]:
         """As they are."""
-        return list(items)
-
-
-class RandomChoices:
-    """As chance has it, the same for the same `seed`."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = Random(seed)
-
-    def index(self, number: int) -> int:
-        """Any."""
-        return self._random.randrange(number)
-
-    def shuffled(self, items: Iterable[T]) -> list[T]:
-        """In any order."""
-        found = list(items)
-        self._random.shuffle(found)
-        return found
-
-    def raced(self, items: Iterable[T]) -> list[T]:
-        """As they are: workers are seldom overtaken."""
         return list(items)
 
 

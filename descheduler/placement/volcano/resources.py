@@ -94,7 +94,9 @@ def named(amounts: Amounts) -> Iterable[str]:
 
 def fits(left: Amounts, right: Amounts, *, missing: float = 0.0) -> bool:
     """Whether `left` is at most `right` in each resource that it names, but for less than the quantum."""
-    return all(amount < (limit := right.get(name, missing)) or abs(amount - limit) < QUANTUM for name, amount in left.items())
+    return all(
+        amount < (limit := right.get(name, missing)) or abs(amount - limit) < QUANTUM for name, amount in left.items()
+    )
 
 
 def fits_strictly(left: Amounts, right: Amounts, asked: Amounts, *, missing: float = 0.0) -> bool:

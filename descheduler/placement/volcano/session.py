@@ -7,27 +7,30 @@ kube-scheduler see them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND
-from descheduler.placement.configuration.volcano import Arguments, VolcanoConfiguration
+from descheduler.placement.configuration.volcano import Arguments, PluginOption, VolcanoConfiguration
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+from descheduler.placement.shadow.views import Seen
 from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
 from descheduler.placement.volcano.nodes import Nodes
 from descheduler.placement.volcano.order import Choices, FirstChoices
-from descheduler.placement.volcano.tiers import NodeCodes, OpenPlugin, Tiers, VolcanoPlugin
+from descheduler.placement.volcano.tiers import Callbacks, NodeCodes, OpenPlugin, Tiers
 
-if TYPE_CHECKING:
-    from descheduler.placement.volcano.plugins.drf import DominantShares
-    from descheduler.placement.volcano.plugins.queue_shares import QueueShares
-    from descheduler.placement.volcano.plugins.queue_tree import QueueTree
+__all__ = ["Eviction", "Session", "Statement", "VolcanoPlugin"]
 
-__all__ = ["Eviction", "Session", "Statement"]
+
+class VolcanoPlugin(NamedTuple):
+    """A row of the table of Volcano's plugins: `start` registers what it does with a session."""
+
+    name: str
+    start: Callable[[Session, PluginOption], Callbacks]
 
 
 class Eviction(NamedTuple):
@@ -42,6 +45,7 @@ class Session:
     """What Volcano would do with `cluster`, as `configuration` says, by the plugins of the table `plugins`.
 
     `node_order` are the names of nodes in the order in which the scheduler came to know them; without it, by name.
+    `is_first_cycle` says that the scheduler has just started.
     """
 
     def __init__(
@@ -52,9 +56,11 @@ class Session:
         plugins: Mapping[str, VolcanoPlugin],
         choices: Choices | None = None,
         node_order: Sequence[str] = (),
+        is_first_cycle: bool = False,
     ) -> None:
         self.cluster = cluster
         self.configuration = configuration
+        self.is_first_cycle = is_first_cycle
         self.choices = choices or FirstChoices()
         snapshot = cluster.snapshot
         queues = [Queue(each) for each in snapshot.of(KINDS[QUEUE_KIND])]
@@ -69,12 +75,14 @@ class Session:
         """Task key → the task and the action that has bound it."""
         self.evictions: list[Eviction] = []
         self.action = ""
+        self.fault = ""
+        """Why the scheduler ends instead of running an action, or an empty string."""
+        self.unlisted: dict[str, Seen] = {}
+        """Task uid → the pod, with affinity, on a node that is not among those with such pods until the next cycle."""
         self.devices: dict[str, str] = {}
         """Task key → the cards that it was given, as they are noted on the pod."""
-        self.queue_shares: dict[str, QueueShares] = {}
-        """The accounts of queues, by the plugin that keeps them."""
-        self.dominant_shares: DominantShares | None = None
-        self.queue_tree: QueueTree | None = None
+        self.accounts: dict[str, object] = {}
+        """What plugins keep of queues and jobs, by plugin name."""
         self.tiers = Tiers([])
         self.tiers = Tiers(
             [
@@ -205,7 +213,8 @@ class Session:
 
     @staticmethod
     def _counted(task: Task) -> str:
-        return (Status.RUNNING if task.status is Status.BOUND else task.status).value
+        status = Status.RUNNING if task.status is Status.BOUND else task.status
+        return status.name
 
 
 class Statement:

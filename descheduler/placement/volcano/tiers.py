@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.volcano.jobs import Job, Queue, Task
-
-if TYPE_CHECKING:
-    from descheduler.placement.volcano.session import Session
 
 __all__ = [
     "ABSTAIN",
@@ -28,7 +25,6 @@ __all__ = [
     "OpenPlugin",
     "Tiers",
     "Victims",
-    "VolcanoPlugin",
 ]
 
 PERMIT, ABSTAIN, REJECT = 1, 0, -1
@@ -89,14 +85,6 @@ class Callbacks:
 
 
 _SWITCHES: Mapping[str, str] = {each.name: each.metadata.get("switch", "") for each in fields(Callbacks)}
-
-
-@dataclass(frozen=True, slots=True)
-class VolcanoPlugin:
-    """A row of the table of Volcano's plugins: `start` registers what it does with a session."""
-
-    name: str
-    start: Callable[[Session, PluginOption], Callbacks]
 
 
 class OpenPlugin(NamedTuple):

@@ -12,6 +12,8 @@ from descheduler.placement.volcano.actions.candidates import may_suffice, victim
 from descheduler.placement.volcano.jobs import Job, Status, Task
 from descheduler.placement.volcano.nodes import Nodes
 from descheduler.placement.volcano.order import Heap
+from descheduler.placement.volcano.plugins.drf import DominantShares
+from descheduler.placement.volcano.plugins.queue_shares import QueueShares
 from descheduler.placement.volcano.plugins.queue_tree import TreeNode
 from descheduler.placement.volcano.session import Session
 
@@ -28,11 +30,12 @@ def figures_of(session: Session, wanted: Figures) -> dict[str, Any]:
         "order": _order(session),
     }
     if "queues" in wanted:
-        found["queues"] = {plugin: _accounts(session, plugin) for plugin in session.queue_shares}
-    if "drf" in wanted and session.dominant_shares is not None:
-        found["drf"] = {"jobs": {job.id: session.dominant_shares.of(job) for job in session.jobs.values()}}
-        if session.queue_tree is not None:
-            found["drf"]["tree"] = _tree(session.queue_tree.root)
+        found["queues"] = {plugin: _accounts(shares) for plugin, shares in _shares(session)}
+    dominant = session.accounts.get("drf")
+    if "drf" in wanted and isinstance(dominant, DominantShares):
+        found["drf"] = {"jobs": {job.id: dominant.of(job) for job in session.jobs.values()}}
+        if dominant.tree is not None:
+            found["drf"]["tree"] = _tree(dominant.tree.root)
     tasks = [task for job in session.jobs.values() for task in job.tasks.values()]
     names = session.cluster.table.names
     found["nodes"] = {names[node]: _node(session.nodes, node) for node in session.nodes.is_there.nonzero()[0].tolist()}
@@ -56,7 +59,7 @@ def queues_after(session: Session) -> dict[str, Any]:
     """What queues hold after the actions."""
     return {
         name: {"plugin": plugin, "allocated": each.allocated, "inqueue": each.inqueue, "share": each.share}
-        for plugin, shares in session.queue_shares.items()
+        for plugin, shares in _shares(session)
         for name, each in shares.by_queue.items()
     }
 
@@ -79,8 +82,11 @@ def _job(session: Session, job: Job) -> Figures:
     }
 
 
-def _accounts(session: Session, plugin: str) -> Figures:
-    shares = session.queue_shares[plugin].by_queue
+def _shares(session: Session) -> list[tuple[str, QueueShares]]:
+    return [(plugin, found) for plugin, found in session.accounts.items() if isinstance(found, QueueShares)]
+
+
+def _accounts(shares: QueueShares) -> Figures:
     return {
         name: {
             "allocated": each.allocated,
@@ -92,7 +98,7 @@ def _accounts(session: Session, plugin: str) -> Figures:
             "deserved": each.deserved,
             "share": each.share,
         }
-        for name, each in shares.items()
+        for name, each in shares.by_queue.items()
     }
 
 
@@ -200,5 +206,3 @@ def _victims(session: Session, task: Task, entry: Figures, by_key: Mapping[str, 
         "eviction_order": [each.key for each in popped(victims_in_order(session, victims))],
         "enough": may_suffice(session, task, node, victims),
     }
-
-

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from random import Random
+from typing import Any, TypeVar
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
@@ -14,9 +15,10 @@ from descheduler.placement.volcano.order import Choices
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.session import Session
 
-__all__ = ["Case", "make_session"]
+__all__ = ["Case", "RandomChoices", "make_session"]
 
 Case = Mapping[str, Any]
+T = TypeVar("T")
 _REQUEST = SnapshotRequest(annotations=frozenset(VOLCANO_ANNOTATIONS))
 
 
@@ -31,4 +33,26 @@ def make_session(case: Case, choices: Choices | None = None) -> Session:
         plugins=VOLCANO_PLUGINS,
         choices=choices,
         node_order=[node["metadata"]["name"] for node in case["nodes"]],
+        is_first_cycle=True,
     )
+
+
+class RandomChoices:
+    """As chance has it, the same for the same `seed`."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+
+    def index(self, number: int) -> int:
+        """Any."""
+        return self._random.randrange(number)
+
+    def shuffled(self, items: Iterable[T]) -> list[T]:
+        """In any order."""
+        found = list(items)
+        self._random.shuffle(found)
+        return found
+
+    def raced(self, items: Iterable[T]) -> list[T]:
+        """As they are: workers are seldom overtaken."""
+        return list(items)

@@ -23,8 +23,11 @@ ACTIONS: Mapping[str, Callable[[Session], None]] = {
 
 
 def run_cycle(session: Session) -> None:
-    """Runs the actions of the configuration in their order; one that is not modelled is left out."""
-    for name in session.configuration.actions:
+    """Runs the actions of the configuration in their order; one that is not modelled is left out.
+
+    Where the scheduler ends with a fault nothing is done.
+    """
+    for name in () if session.fault else session.configuration.actions:
         action = ACTIONS.get(name)
         if action is not None:
             session.action = name

@@ -1,6 +1,7 @@
 """Plugin deviceshare: GPUs card by card, by memory, as whole cards, or as vGPUs.
 
-What pods have is in their annotations: `volcano.sh/gpu-index` or `volcano.sh/vgpu-ids-new`.
+What pods have is in their annotations: `volcano.sh/gpu-index` or `volcano.sh/vgpu-ids-new`. Cards that were given to
+a pod which is not bound after all stay taken until the cycle ends, as in Volcano 1.10.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class Cards(Protocol):
     def load(self, pod: Pod) -> None:
         """Counts a pod that has cards already."""
 
-    def give_back(self, pod: Pod) -> None:
-        """Takes its cards back."""
+    def give_back(self, pod: Pod) -> bool:
+        """The pod leaves, or is not bound after all; whether its annotation goes."""
 
 
 def start(session: Session, option: PluginOption) -> Callbacks:
@@ -81,8 +82,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
                 session.devices[task.key] = noted
 
     def deallocated(task: Task) -> None:
-        if cards and cards[task.node].asks(task.pod):
-            cards[task.node].give_back(task.pod)
+        if cards and cards[task.node].asks(task.pod) and cards[task.node].give_back(task.pod):
             session.devices.pop(task.key, None)
 
     return Callbacks(predicate=predicate, allocated=allocated, deallocated=deallocated)
@@ -137,10 +137,11 @@ class GpuCards:
             if index in self._pods:
                 self._pods[index][pod.uid] = memory
 
-    def give_back(self, pod: Pod) -> None:
-        """Its cards are without it."""
-        for pods in self._pods.values():
-            pods.pop(pod.uid, None)
+    def give_back(self, pod: Pod) -> bool:
+        """Frees the cards that its annotation names, so that those of a pod of this cycle stay taken."""
+        for index in _indices(pod.annotations.get(_GPU_INDEX, "")):
+            self._pods.get(index, {}).pop(pod.uid, None)
+        return True
 
     def _with_room(self, memory: int) -> list[int]:
         return [index for index, pods in self._pods.items() if self._memory - sum(pods.values()) >= memory]
@@ -195,7 +196,6 @@ class VirtualCards:
         annotations = node.annotations
         self._is_there = _REGISTER in annotations and _HANDSHAKE in annotations
         self._cards = list(_registered(annotations.get(_REGISTER, ""))) if self._is_there else []
-        self._granted: dict[str, list[_Grant]] = {}
 
     def asks(self, pod: Pod) -> bool:
         """Whether a container has a limit on cards or on their memory."""
@@ -209,24 +209,22 @@ class VirtualCards:
         """The cards of each container."""
         del choices
         grants = self._grants(pod) or ()
-        self._granted[pod.uid] = [grant for container in grants for grant in container]
-        self._use(self._granted[pod.uid])
+        for container in grants:
+            self._use(container)
         return ";".join("".join(self._text(grant) for grant in container) for container in grants)
 
     def load(self, pod: Pod) -> None:
         """Counts what the annotation of a pod says."""
-        found = []
         for text in pod.annotations.get(_VGPU_IDS, "").replace(";", ":").split(":"):
             uuid, _, *figures = [*text.split(","), "", "", ""][:4]
             for place, card in enumerate(self._cards):
                 if uuid and card.uuid in uuid and all(figure.isdecimal() for figure in figures):
-                    found.append(_Grant(place, int(figures[0]), int(figures[1])))
-        self._granted[pod.uid] = found
-        self._use(found)
+                    self._use((_Grant(place, int(figures[0]), int(figures[1])),))
 
-    def give_back(self, pod: Pod) -> None:
-        """Its cards are without it."""
-        self._use(self._granted.pop(pod.uid, ()), -1)
+    def give_back(self, pod: Pod) -> bool:
+        """Frees nothing: Volcano looks at the cards again in the next cycle."""
+        del pod
+        return False
 
     def _use(self, grants: Iterable[_Grant], by: int = 1) -> None:
         for grant in grants:

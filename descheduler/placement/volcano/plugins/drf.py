@@ -22,6 +22,8 @@ class DominantShares:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.total = session.nodes.total
+        self.tree: QueueTree | None = None
+        """With `enableHierarchy`."""
         self.allocated: dict[str, Amounts] = {job.id: job.allocated for job in session.jobs.values()}
 
     def share_of(self, amounts: Amounts) -> float:
@@ -56,9 +58,8 @@ class DominantShares:
 def start(session: Session, option: PluginOption) -> Callbacks:
     """The order of jobs and victims within a queue; with `enableHierarchy` the order of queues and victims across."""
     shares = DominantShares(session)
-    tree = QueueTree(session, shares.allocated) if option.is_hierarchical else None
-    session.dominant_shares = shares
-    session.queue_tree = tree
+    tree = shares.tree = QueueTree(session, shares.allocated) if option.is_hierarchical else None
+    session.accounts["drf"] = shares
 
     def allocated(task: Task) -> None:
         shares.add(task)

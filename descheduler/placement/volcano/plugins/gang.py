@@ -34,7 +34,6 @@ def start(session: Session, option: PluginOption) -> Callbacks:
                 job.conditions["Scheduled"] = "tasks in gang are ready to be scheduled"
             else:
                 job.conditions["Unschedulable"] = "NotEnoughResources"
-                
 
     return Callbacks(
         job_valid=_fault_of,

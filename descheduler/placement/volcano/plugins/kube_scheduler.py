@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -10,23 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHEDULER_API_VERSION
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.extension_points import ScorePlugin
 from descheduler.placement.framework.obstacle import Code
-from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.own_node_score import Amounts
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.plugins.image_locality import ImageLocality
 from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.views import Seen
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, UNSCHEDULABLE, NodeCodes
 
-__all__ = ["KubeFilters", "KubeScore"]
+__all__ = ["KubeFilters", "KubeScore", "has_pod_affinity"]
 
 _KUBE_VERSION = KubeVersion.parse("1.30")
 _CODES = {Code.UNSCHEDULABLE: UNSCHEDULABLE, Code.UNRESOLVABLE: UNRESOLVABLE, Code.UNDECIDED: OPEN}
@@ -41,6 +44,17 @@ def _profile(points: Mapping[str, Iterable[str]], args: Mapping[str, Any] | None
     document = {"apiVersion": SCHEDULER_API_VERSION, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
     made = load_scheduler_configuration(document, version=_KUBE_VERSION, plugins=PLUGINS).profiles[0]
     return msgspec.structs.replace(made, made_of=_KUBE_VERSION)
+
+
+def has_pod_affinity(pod: Pod) -> bool:
+    """Whether it says anything of the pods that it is placed with."""
+    affinity = pod.spec.affinity
+    return affinity is not None and bool(affinity.pod_required or affinity.anti_required or _prefers_pods(pod))
+
+
+def _prefers_pods(pod: Pod) -> bool:
+    affinity = pod.spec.affinity
+    return affinity is not None and bool(affinity.pod_preferred or affinity.anti_preferred)
 
 
 class KubeFilters:
@@ -90,15 +104,29 @@ class _Balance(NodeResourcesBalancedAllocation):
         return self.amounts_of(pod)
 
 
+class _FirstImages(ImageLocality):
+    """The score in the first cycle of a process, where each node knows the nodes that came before it, and itself.
+
+    Later each update of a node counts all that hold its images.
+    """
+
+    def spread_of(self, holders: Sequence[int]) -> Iterable[tuple[int, Sequence[int]]]:
+        """One more for each node."""
+        return [(number, (node,)) for number, node in enumerate(holders, start=1)]
+
+
 _SCORES: Mapping[str, Callable[[ShadowCluster, SchedulerProfile], ScorePlugin]] = {_Balance.name: _Balance}
+_FIRST_SCORES = {**_SCORES, _FirstImages.name: _FirstImages}
 
 
 class KubeScore:
     """The score `name` with `args`, for all nodes at once."""
 
-    def __init__(self, cluster: ShadowCluster, name: str, args: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, cluster: ShadowCluster, name: str, args: Mapping[str, Any] | None = None, *, is_first_cycle: bool = False
+    ) -> None:
         row = PLUGINS[name]
-        score = _SCORES.get(name, row.score)
+        score = (_FIRST_SCORES if is_first_cycle else _SCORES).get(name, row.score)
         prepared = {"preScore": (name,)} if "pre_score" in row.points else {}
         profile = _profile({"score": (name,), **prepared}, {name: args} if args else None)
         if score is None:
@@ -106,10 +134,17 @@ class KubeScore:
         self._cluster = cluster
         self._plugin: ScorePlugin = score(cluster, profile)
 
-    def of(self, task: Task, nodes: BoolMask, *, is_raw: bool = False) -> NDArray[np.float64]:
-        """What each of `nodes` is given; the raw score is that before it is normalised."""
-        cycle = Cycle(self._cluster.placement_class(task.pod), self._cluster)
-        scores = self._plugin.score(cycle, nodes)
+    def of(
+        self, task: Task, nodes: BoolMask, unlisted: tuple[Seen, ...] = (), *, is_raw: bool = False
+    ) -> NDArray[np.float64]:
+        """What each of `nodes` is given; the raw score is that before it is normalised.
+
+        The affinity of `unlisted` pods says nothing to a pod without preferences for other pods.
+        """
+        unseen = unlisted if self._plugin.name == "InterPodAffinity" and not _prefers_pods(task.pod) else ()
+        cycle = Cycle(self._cluster.placement_class(task.pod), self._cluster, unseen=unseen)
+        with cycle.view():
+            scores = self._plugin.score(cycle, nodes)
         if scores is None:
             return np.zeros(len(nodes))
         found = scores.raw() if is_raw and scores.raw is not None else scores.final

@@ -53,13 +53,19 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     """The sum of all scores whose weight is not 0."""
     weights = [(each, option.arguments.whole(f"{each.argument}.weight", each.weight)) for each in _SCORES]
     scores = [
-        (KubeScore(session.cluster, each.plugin, each.args), each.is_raw, weight) for each, weight in weights if weight
+        (
+            KubeScore(session.cluster, each.plugin, each.args, is_first_cycle=session.is_first_cycle),
+            each.is_raw,
+            weight,
+        )
+        for each, weight in weights
+        if weight
     ]
 
     def score(task: Task, nodes: BoolMask) -> NDArray[np.float64]:
         total = np.zeros(len(nodes))
         for each, is_raw, weight in scores:
-            total += each.of(task, nodes, is_raw=is_raw) * weight
+            total += each.of(task, nodes, tuple(session.unlisted.values()), is_raw=is_raw) * weight
         return total
 
     return Callbacks(node_order=score)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec.structs import replace
 
+from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.placement.configuration.volcano import Arguments, PluginOption
+from descheduler.placement.shadow.views import Seen
 from descheduler.placement.volcano.jobs import Task
-from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters
+from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters, has_pod_affinity
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, Callbacks, NodeCodes
 
@@ -34,7 +37,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     enabled = (name for key, name in _SWITCHED.items() if arguments.switch(f"predicate.{key}Enable", default=True))
     filters = KubeFilters(session.cluster, ("NodeUnschedulable", *enabled))
     proportions = _Proportions(session, arguments)
-    cluster = session.cluster
+    company = _Company(session)
 
     def predicate(task: Task) -> NodeCodes:
         codes = filters.codes(task)
@@ -42,9 +45,44 @@ def start(session: Session, option: PluginOption) -> Callbacks:
 
     return Callbacks(
         predicate=predicate,
-        allocated=lambda task: cluster.add(task.pod, task.node),
-        deallocated=lambda task: cluster.remove(task.pod, task.node),
+        allocated=company.add,
+        deallocated=company.remove,
     )
+
+
+class _Company:
+    """Keeps the pods on nodes up to date for the filters and scores.
+
+    Volcano lists the nodes with pods that have affinity, and with those that have required anti-affinity, when a
+    session opens, and looks at no others: the terms of a pod that is placed elsewhere count from the next cycle on.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._cluster = session.cluster
+        self._unlisted = session.unlisted
+        placed = session.cluster.placed_pods
+        self._nodes_with_affinity = {node for pod, node in placed if has_pod_affinity(pod)}
+        self._listed = {node for pod, node in placed if _anti_affinity(pod)}
+        self._seen: dict[str, Pod] = {}
+
+    def add(self, task: Task) -> None:
+        """`task` is on its node, with the terms that count."""
+        pod, affinity = task.pod, task.pod.spec.affinity
+        if affinity is not None and _anti_affinity(pod) and task.node not in self._listed:
+            spec = replace(pod.spec, affinity=replace(affinity, anti_required=()))
+            pod = self._seen[task.uid] = replace(pod, spec=spec)
+        self._cluster.add(pod, task.node)
+        if has_pod_affinity(task.pod) and task.node not in self._nodes_with_affinity:
+            self._unlisted[task.uid] = Seen(pod, task.node)
+
+    def remove(self, task: Task) -> None:
+        """It is so no longer."""
+        self._unlisted.pop(task.uid, None)
+        self._cluster.remove(self._seen.pop(task.uid, task.pod), task.node)
+
+
+def _anti_affinity(pod: Pod) -> bool:
+    return pod.spec.affinity is not None and bool(pod.spec.affinity.anti_required)
 
 
 class _Proportions:

@@ -18,6 +18,7 @@ from descheduler.placement.volcano.resources import (
     least,
     most,
     subtracted,
+    total_of,
 )
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import Callbacks, Victims
@@ -29,8 +30,11 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     """The order and the limits of queues, and victims across queues."""
     del option
     shares = QueueShares(session)
-    share_out(session.nodes.total, list(shares.by_queue.values()))
-    session.queue_shares["proportion"] = shares
+    total, accounts = session.nodes.total, list(shares.by_queue.values())
+    guarantees = total_of(queue.guarantee for queue in session.queues.values())
+    if not (fits(guarantees, total) and share_out(total, accounts)):
+        session.fault = "Volcano ends: the guarantees of queues are more than the cluster has left for them"
+    session.accounts["proportion"] = shares
 
     def reclaimable(initiator: Task, candidates: Sequence[Task]) -> Victims:
         return Victims(shares.victims(initiator, candidates, _may_lose))
@@ -59,8 +63,11 @@ def _may_lose(account: QueueShare, allocated: Amounts, task: Task) -> bool:
     return not fits(allocated, account.deserved)
 
 
-def share_out(total: Amounts, accounts: Sequence[QueueShare]) -> None:
-    """Gives each queue what it deserves: its part of what is left by weight, until all have what they ask for."""
+def share_out(total: Amounts, accounts: Sequence[QueueShare]) -> bool:
+    """Gives each queue what it deserves: its part of what is left by weight, until all have what they ask for.
+
+    False where more is given than is left, because of a guarantee.
+    """
     open_accounts = list(accounts)
     remaining = total
     while weights := sum(account.queue.weight for account in open_accounts):
@@ -75,9 +82,13 @@ def share_out(total: Amounts, accounts: Sequence[QueueShare]) -> None:
             grown = added(grown, exceeded_part(account.deserved, old))
             shrunk = added(shrunk, exceeded_part(old, account.deserved))
         open_accounts = left
-        remaining = subtracted(added(remaining, shrunk), grown)
+        available = added(remaining, shrunk)
+        if not fits(grown, available):
+            return False
+        remaining = subtracted(available, grown)
         if is_nothing(remaining) or remaining == before:
-            return
+            break
+    return True
 
 
 def _deserved(account: QueueShare, remaining: Amounts, part: float) -> Amounts:

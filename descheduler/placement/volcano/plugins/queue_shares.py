@@ -21,7 +21,7 @@ from descheduler.placement.volcano.resources import (
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import PERMIT, REJECT
 
-__all__ = ["QueueShare", "QueueShares", "UNLIMITED"]
+__all__ = ["UNLIMITED", "QueueShare", "QueueShares"]
 
 UNLIMITED = math.inf
 
@@ -45,7 +45,9 @@ class QueueShare:
     @property
     def share(self) -> float:
         """The largest part that it holds of what it deserves."""
-        return max((share(self.allocated.get(name, 0.0), self.deserved[name]) for name in named(self.deserved)), default=0.0)
+        return max(
+            (share(self.allocated.get(name, 0.0), self.deserved[name]) for name in named(self.deserved)), default=0.0
+        )
 
 
 def _limit(queue: Queue, name: str) -> float:
@@ -121,5 +123,3 @@ class QueueShares:
                 held[account.queue.name] = subtracted(allocated, task.request)
                 victims.append(task)
         return victims
-
-

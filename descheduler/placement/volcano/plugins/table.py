@@ -18,7 +18,7 @@ from descheduler.placement.volcano.plugins import (
     priority,
     proportion,
 )
-from descheduler.placement.volcano.tiers import VolcanoPlugin
+from descheduler.placement.volcano.session import VolcanoPlugin
 
 __all__ = ["VOLCANO_PLUGINS"]
 
