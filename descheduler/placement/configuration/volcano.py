@@ -6,7 +6,7 @@ and an argument of the wrong type counts as not given. Both are warnings here; w
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -261,7 +261,7 @@ def is_volcano_configuration(document: Document) -> bool:
 def load_volcano_configuration(
     source: Path | str | Mapping[str, object],
     *,
-    modelled: Container[str],
+    modelled: Collection[str],
     name: str | None = None,
     version: VolcanoVersion = _MEASURED,
 ) -> VolcanoConfiguration:
@@ -274,7 +274,7 @@ def load_volcano_configuration(
 
 
 def volcano_configuration(
-    document: Document, *, modelled: Container[str], version: VolcanoVersion = _MEASURED
+    document: Document, *, modelled: Collection[str], version: VolcanoVersion = _MEASURED
 ) -> VolcanoConfiguration:
     """The configuration in a document that was read; see `load_volcano_configuration`."""
     checks = Checks.of(document)
@@ -294,7 +294,7 @@ class _Reader(msgspec.Struct, frozen=True):
     """Makes a configuration of a section, and records what is wrong with it."""
 
     checks: Checks
-    modelled: Container[str]
+    modelled: Collection[str]
     version: VolcanoVersion
 
     def read(self, section: _Section) -> VolcanoConfiguration:
@@ -337,7 +337,7 @@ class _Reader(msgspec.Struct, frozen=True):
         if name not in self.modelled:
             is_known = name in _UNMODELLED
             text = "is not modelled; what it decides is unknown" if is_known else "is not a plugin of Volcano; ignored"
-            hint = "" if is_known else did_you_mean(name, [*_ARGUMENTS, *_UNMODELLED])
+            hint = "" if is_known else did_you_mean(name, (*self.modelled, *_UNMODELLED))
             self.checks.warn((*path, "name"), f"plugin {shown(name)} {text}{hint}")
         return PluginOption(
             name,

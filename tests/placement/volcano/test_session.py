@@ -12,7 +12,7 @@ from descheduler.placement.volcano.order import Choices, outcomes
 from descheduler.placement.volcano.plugins.queue_shares import QueueShares
 from descheduler.placement.volcano.session import Session, Statement
 
-from .worlds import Object, group, node, plugin, pods, priority_class, queue, session, tasks_of
+from .worlds import Object, group, node, plugin, pods, priority_class, queue, renamed, session, tasks_of
 
 CAPACITY = (("priority", "gang"), ("drf", "predicates", "capacity", "nodeorder", "binpack"))
 ALL_ACTIONS = "enqueue, allocate, preempt, reclaim, backfill"
@@ -42,9 +42,7 @@ def clusters(draw: st.DrawFn) -> list[Object]:
         cpu = draw(st.sampled_from(("500m", "1", "2", "")))
         objects += pods(job, number, cpu=cpu)
         if running:
-            more = pods(f"{job}", 1, on=draw(st.sampled_from(names)), cpu="500m")
-            more[0]["metadata"] |= {"name": f"{job}-old", "uid": f"{job}-old"}
-            objects += more
+            objects.append(renamed(f"{job}-old", pods(job, 1, on=draw(st.sampled_from(names)), cpu="500m")))
     return objects
 
 
@@ -129,9 +127,7 @@ def test_a_gang_that_lacks_one_node_is_not_bound() -> None:
 
 def test_a_job_without_enough_room_is_not_admitted() -> None:
     wanting = group("job", phase="Pending", minResources={"cpu": "13"})
-    made = session(
-        node("a", cpu="10"), wanting, pods("job", 1), actions="enqueue", tiers=[["gang", "overcommit"]]
-    )
+    made = session(node("a", cpu="10"), wanting, pods("job", 1), actions="enqueue", tiers=[["gang", "overcommit"]])
 
     run_cycle(made)
 
@@ -140,9 +136,7 @@ def test_a_job_without_enough_room_is_not_admitted() -> None:
 
 def test_overcommit_admits_jobs_beyond_what_is_idle() -> None:
     wanting = group("job", phase="Pending", minResources={"cpu": "12"})
-    made = session(
-        node("a", cpu="10"), wanting, pods("job", 1), actions="enqueue", tiers=[["gang", "overcommit"]]
-    )
+    made = session(node("a", cpu="10"), wanting, pods("job", 1), actions="enqueue", tiers=[["gang", "overcommit"]])
 
     run_cycle(made)
 
@@ -208,8 +202,6 @@ def _closed(made: Session) -> dict[str, str]:
 
 
 def test_a_session_writes_phases_when_it_closes() -> None:
-    made = session(
-        node("a", cpu="2"), group("fits"), pods("fits", 1), group("lacks", least=4), pods("lacks", 4)
-    )
+    made = session(node("a", cpu="2"), group("fits"), pods("fits", 1), group("lacks", least=4), pods("lacks", 4))
 
     assert _closed(made) == {"batch/fits": "Running", "batch/lacks": "Inqueue"}

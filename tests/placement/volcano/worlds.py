@@ -68,6 +68,12 @@ def pods(
     ]
 
 
+def renamed(name: str, only: Sequence[Object]) -> Object:
+    """The one pod of `only` under another name."""
+    (found,) = only
+    return {**found, "metadata": {**found["metadata"], "name": name, "uid": name}}
+
+
 def priority_class(name: str, value: int) -> Object:
     """A PriorityClass."""
     api_version = "scheduling.k8s.io/v1"
