@@ -14,7 +14,7 @@ DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
 BASE_IMAGE ?= $(shell sed -n 's/^ARG PYTHON_IMAGE=\([^@]*\).*/\1/p' cronjob/Dockerfile)
 NOW ?= $(if $(SAMPLE_$(PROFILE)),2026-06-30T12:00:00Z,2026-01-15T12:00:00Z)
 
-.PHONY: help setup run test e2e e2e-peers image base-image render lint format schema bench bench-peer bench-migrations bench-balance clean
+.PHONY: help setup run test test-all e2e e2e-peers image base-image render lint format schema bench bench-peer bench-migrations bench-balance clean
 
 help: ## Show this list.
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -33,8 +33,11 @@ $(VENV)/.installed: pyproject.toml requirements-dev.lock
 run: setup ## Show what the sample policy would evict in the sample cluster.
 	$(BIN)/descheduler run --policy-config-file $(POLICY) --snapshot $(DUMP) --now $(NOW)
 
-test: setup ## Run all tests.
+test: setup ## Run all tests, of long series a part.
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+test-all: test ## Run all tests and the rest of the long series.
+	$(BIN)/python -m pytest -n auto -m rest $(PYTEST_ARGS)
 
 e2e: setup ## Run the tests on a real control plane, which Go builds once.
 	$(BIN)/python -m tests.e2e.binaries
@@ -68,7 +71,7 @@ format: setup ## Put the code in the house style.
 	$(BIN)/ruff format .
 
 schema: setup ## Write the JSON Schemas of the documents again.
-	$(BIN)/python -m descheduler.report.schema
+	$(BIN)/python -m descheduler.explanation.docs.schema
 	$(BIN)/python -m descheduler.explanation.docs.policy_schema
 
 bench: setup ## Measure speed, memory and the planner; prints figures and ratios.

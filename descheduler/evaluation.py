@@ -21,7 +21,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.model.verdict import Reason
-from descheduler.plan.decisions import Decisions, PluginFailure
+from descheduler.plan.decisions import Decisions, Failure
 from descheduler.plan.moves import Move, Refusal
 from descheduler.policy.load import load_policy
 from descheduler.report.plan.making import Plan, make_plan
@@ -74,7 +74,7 @@ class Evaluation(msgspec.Struct, frozen=True):
     refusals: tuple[EvaluatedRefusal, ...]
     background: tuple[EvaluatedEviction, ...]
     num_background: int
-    failures: tuple[PluginFailure, ...]
+    failures: tuple[Failure, ...]
     decisions: Decisions
 
     @property

@@ -70,6 +70,9 @@ def spec(points):
         construction_problems=lambda args: give("construction_problems", []),
         warnings=lambda args: give("warnings", []),
         needs=lambda args: give("needs", Needs()),
+        creates_reservations=lambda args: give("creates_reservations", False),
+        samples=lambda args: give("samples", []),
+        without_limits=lambda args: give("without_limits", args),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -125,28 +125,29 @@ def _found(folder: str, *patterns: str) -> list[Path]:
     return sorted(path for pattern in patterns for path in (_ROOT / folder).glob(pattern))
 
 
-def _name(path: Path) -> str:
-    return str(path.relative_to(_ROOT))
-
-
-_MODULES = _found("descheduler", "**/*.py")
 _PAGES = [*_found(".", "*.md"), *_found("docs", "**/*.md"), *_found("cronjob", "**/*.md", "**/NOTES.txt")]
 _MANIFESTS = [*_found("cronjob", "**/*.yaml"), *_found("config", "**/*.yaml")]
 
 
-@pytest.mark.parametrize("path", _MODULES, ids=_name)
-def test_texts_of_the_program_are_in_plain_words(path: Path) -> None:
-    assert faults(texts_of_code(path.read_text(encoding="utf-8")), _patterns_for(path)) == []
+def _faults_of(paths: Iterable[Path], texts_of: Callable[[str], Iterable[tuple[int, str]]]) -> list[str]:
+    """The faults of all these files, each with the file's name."""
+    return [
+        f"{path.relative_to(_ROOT)}:{fault}"
+        for path in paths
+        for fault in faults(texts_of(path.read_text(encoding="utf-8")), _patterns_for(path))
+    ]
 
 
-@pytest.mark.parametrize("path", _PAGES, ids=_name)
-def test_pages_are_in_plain_words(path: Path) -> None:
-    assert faults(prose_of_page(path.read_text(encoding="utf-8")), _patterns_for(path)) == []
+def test_texts_of_the_program_are_in_plain_words() -> None:
+    assert _faults_of(_found("descheduler", "**/*.py"), texts_of_code) == []
 
 
-@pytest.mark.parametrize("path", _MANIFESTS, ids=_name)
-def test_comments_of_manifests_are_in_plain_words(path: Path) -> None:
-    assert faults(comments_of_manifest(path.read_text(encoding="utf-8")), _patterns_for(path)) == []
+def test_pages_are_in_plain_words() -> None:
+    assert _faults_of(_PAGES, prose_of_page) == []
+
+
+def test_comments_of_manifests_are_in_plain_words() -> None:
+    assert _faults_of(_MANIFESTS, comments_of_manifest) == []
 
 
 _BAD = [

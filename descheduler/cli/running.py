@@ -14,12 +14,17 @@ import msgspec
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.ending.known_errors import run_exit_code
-from descheduler.cli.flags.room import Room
-from descheduler.cli.following import name_cluster, show_progress, watched_search
+from descheduler.cli.flags.room import RoomFlags
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
 from descheduler.cli.output import Output, write_document
+from descheduler.model.text.printable import printable
+from descheduler.plan.search_watch import SearchWatch
 from descheduler.supervision import RunStopped, Watch
+from descheduler.telemetry.console import find_console
+from descheduler.telemetry.live_lines import log_cluster
 from descheduler.telemetry.logging import fields, log_event
+from descheduler.telemetry.observer import RunObserver
+from descheduler.telemetry.progress import EvictionProgress
 
 if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions, PlanToApply, RunOptions, RunResult
@@ -30,8 +35,10 @@ if TYPE_CHECKING:
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 
-__all__ = ["RunFlags", "run_policy"]
+__all__ = ["RunFlags", "run_policy", "watched_search"]
 
+_SHARE_FOR_SEARCH = 0.6
+"""Of the time that is left before the deadline; the rest is for trying the plan out and for the report."""
 _logger = logging.getLogger(__name__)
 _OWNER_ALONE = 0o600
 
@@ -57,7 +64,7 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     assess_landings: int | None
     out: str = ""
     apply: PlanToApply | None = None
-    room: Room | None = None
+    room: RoomFlags | None = None
 
 
 def run_policy(
@@ -250,3 +257,38 @@ def _show_outcome(result: RunResult, flags: RunFlags, record: RunRecord, watch: 
     if result.guard:
         return stopped_exit_code(result.signal_number)
     return outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode, is_partial=result.is_partial)
+
+
+def name_cluster(context: str, server: str, *, is_quiet: bool = False) -> None:
+    """Says which cluster the run is about: in the log or, on a terminal that does not show it, in a line of its own."""
+    log_cluster(context, server)
+    console = find_console()
+    if console is not None and not is_quiet and not logging.getLogger("descheduler").isEnabledFor(logging.INFO):
+        where = f'context "{context}"' if context else "in-cluster"
+        console.say(printable(f"Cluster: {where} at {server}"))
+
+
+def show_progress(observer: RunObserver, *, is_quiet: bool = False) -> None:
+    """Has the evictions that `observer` sees shown in a line of the terminal, if the log goes to one."""
+    console = find_console()
+    if console is not None and not is_quiet:
+        observer.progress = EvictionProgress(console.show)
+
+
+def watched_search(watch: Watch, *, is_dry: bool, is_quiet: bool = False) -> SearchWatch:
+    """Shows how far a planner is in a line of the terminal, and has it end in time.
+
+    In a dry run the first Ctrl-C ends the search alone: its best plan is shown. A run that evicts is stopped by it.
+    """
+    console = None if is_quiet else find_console()
+
+    def note(text: str) -> None:
+        watch.may_end_search = is_dry and bool(text)
+        if console is not None:
+            hint = " (Ctrl-C: take this plan)" if watch.may_end_search else ""
+            console.show(printable(f"{text}{hint}") if text else "")
+
+    def most_seconds() -> float | None:
+        return None if watch.deadline is None else max(0.0, watch.deadline - watch.clock()) * _SHARE_FOR_SEARCH
+
+    return SearchWatch(note, lambda: watch.is_search_over or watch.is_over, most_seconds)

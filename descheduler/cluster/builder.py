@@ -64,7 +64,7 @@ _decode_named = msgspec.json.Decoder(_Named).decode
 _NODE, _POD = "Node", "Pod"
 
 
-class Mark(msgspec.Struct, frozen=True):
+class BuilderMark(msgspec.Struct, frozen=True):
     """How much was read: objects by the key of their kind, and those that were left out."""
 
     num_objects: Mapping[str, int]
@@ -188,12 +188,12 @@ class SnapshotBuilder:
         """Where what is being read comes from, as messages name it."""
         return f"{self.source}:{self.line}" if self.line else self.source
 
-    def mark(self) -> Mark:
+    def mark(self) -> BuilderMark:
         """How much was read so far, for `rollback`."""
         num_objects = {key: len(items) for key, items in self.objects.items()}
-        return Mark(num_objects, len(self.skipped), self._num_unlisted)
+        return BuilderMark(num_objects, len(self.skipped), self._num_unlisted)
 
-    def rollback(self, mark: Mark) -> None:
+    def rollback(self, mark: BuilderMark) -> None:
         """Forgets all objects read since `mark`."""
         for key, num_objects in mark.num_objects.items():
             del self.objects[key][num_objects:]
@@ -209,7 +209,7 @@ class SnapshotBuilder:
                 "objects, which no cluster holds; check the server and the proxies in front of it"
             )
 
-    def require_once(self, kind: AnyKind, mark: Mark) -> None:
+    def require_once(self, kind: AnyKind, mark: BuilderMark) -> None:
         """Has each object of `kind`, all read since `mark`, once: one list holds no object twice.
 
         Raises SnapshotError when two of an essential kind share a name; of others the first one counts. Pods and nodes

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from descheduler.cluster.budget_index import BudgetIndex
 from descheduler.model.gangs import OTHER_POD_GROUPS, AllGangs
 from descheduler.model.koordinator.devices import Device
 from descheduler.model.koordinator.gang_settings import PodGroup
@@ -41,11 +40,14 @@ from descheduler.model.objects import (
     Workload,
 )
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import LabelSelector
 
 if TYPE_CHECKING:
     from descheduler.cluster.kind import Kind, NamedObject
 
-__all__ = ["DumpError", "Snapshot", "SnapshotError", "snapshot_fields"]
+__all__ = ["BudgetIndex", "DumpError", "Snapshot", "SnapshotError", "snapshot_fields"]
+
+ObjectT = TypeVar("ObjectT", bound="NamedObject")
 
 
 class SnapshotError(ValueError):
@@ -54,9 +56,6 @@ class SnapshotError(ValueError):
 
 class DumpError(SnapshotError):
     """A dump that cannot be read whole: what was given to the program is at fault, not a cluster."""
-
-
-ObjectT = TypeVar("ObjectT", bound="NamedObject")
 
 
 def _view(collect: Callable[[Iterable[Any]], object], *kinds: str) -> Any:
@@ -214,3 +213,38 @@ def snapshot_fields(
     }
     objects = {"Node": nodes, "Pod": pods, **{key: _in_order(items) for key, items in others.items()}}
     return {"nodes": nodes, "pods": pods, "objects": objects, **held}
+
+
+class BudgetIndex:
+    """Well-formed budgets of one namespace, each kept under one label that its selector asks for.
+
+    Of several such labels the rarest among the selectors is chosen, so that one which they all name does not collect
+    them all. Selectors that ask for no value are compared with every pod.
+    """
+
+    def __init__(self, budgets: Sequence[DisruptionBudget]) -> None:
+        self._by_label: dict[tuple[str, str], list[tuple[int, DisruptionBudget]]] = {}
+        self._others: list[tuple[int, DisruptionBudget]] = []
+        asked = Counter(label for budget in budgets for choice in _choices(budget.selector) for label in choice)
+        for place, budget in enumerate(budgets):
+            choices = list(_choices(budget.selector))
+            if not choices:
+                self._others.append((place, budget))
+                continue
+            for label in min(choices, key=lambda choice: sum(asked[label] for label in choice)):
+                self._by_label.setdefault(label, []).append((place, budget))
+
+    def covering(self, labels: Mapping[str, str]) -> tuple[DisruptionBudget, ...]:
+        """The budgets whose selector matches `labels`, in the order given."""
+        likely = list(self._others)
+        for label in labels.items():
+            likely += self._by_label.get(label, ())
+        found = [(place, budget) for place, budget in likely if budget.selector.matches(labels)]
+        return tuple(budget for _, budget in sorted(found, key=lambda entry: entry[0]))
+
+
+def _choices(selector: LabelSelector) -> Iterator[list[tuple[str, str]]]:
+    """For each requirement that names values, the labels that meet it."""
+    for requirement in selector.requirements:
+        if requirement.operator == "In":
+            yield [(requirement.key, value) for value in sorted(requirement.values)]

@@ -27,14 +27,13 @@ from descheduler.cycle.deciding_again import (
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict, limit_reached
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
-from descheduler.plan.chosen import earlier_plan
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.facts import PluginFacts
-from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
+from descheduler.plan.moves import EarlierPlan, Move, PodIdentity, Refusal, identity_of
 from descheduler.policy.plugin import Registry
 from descheduler.supervision import RunStopped, Watch
 
@@ -55,7 +54,7 @@ def with_beyond(
 
     Judges at most `most_judged` landings beyond those of the run, any number with None.
     """
-    passes = list(_passes(decisions, decide_again, most_judged))
+    passes = list(_passes(decisions, decide_again, most_judged, registry))
     if len(passes) == 1:
         return decisions
     beyond = _compared(passes)
@@ -77,14 +76,16 @@ def with_beyond_in_time(
         return replace(decisions, beyond=replace(NOTHING_BEYOND, is_whole=False))
 
 
-def _passes(decisions: Decisions, decide_again: DecideAgain, most_judged: int | None) -> Iterator[Decisions]:
+def _passes(
+    decisions: Decisions, decide_again: DecideAgain, most_judged: int | None, registry: Registry
+) -> Iterator[Decisions]:
     """The decisions of the run, then those of each stage that lifts a limit which the one before met."""
     checks = REQUEST_CHECKS if most_judged is None else (_bound(decisions, most_judged), *REQUEST_CHECKS)
-    earlier = earlier_plan(decisions.leaving)
+    earlier = EarlierPlan(decisions.leaving)
     yield (latest := decisions)
     for lifted in LIFTED_STAGES:
         if is_stopped(latest, lifted):
-            policy = without_limits(decisions.policy, lifted)
+            policy = without_limits(decisions.policy, lifted, registry)
             yield (latest := decide_again(policy, checks=checks, most_assessed=0, most_proved=0, earlier=earlier))
 
 
@@ -166,7 +167,7 @@ def _speaker(refusal: Refusal) -> tuple[PodIdentity, str, str]:
     return identity_of(refusal.pod), refusal.profile, refusal.plugin
 
 
-def _verdict(limit: ReachedLimit) -> Verdict:
+def _verdict(limit: LimitReached) -> Verdict:
     return limit_reached(limit)
 
 
@@ -182,7 +183,7 @@ class _StoppingLimits:
         self._total = next((limit for limit in limits if limit.limit is EvictionLimit.TOTAL), None)
         self._by_node = {limit.scope: limit for limit in reversed(limits)}
 
-    def limit_for(self, pod: Pod) -> ReachedLimit | None:
+    def limit_for(self, pod: Pod) -> LimitReached | None:
         """The limit of the run if it was reached, else that of the pod's node; None when neither was."""
         return self._total or self._by_node.get(pod.node_name)
 
@@ -215,5 +216,5 @@ class _RunLimits:
             return refusal
         return msgspec.structs.replace(refusal, verdict=self.verdict(refusal.pod, refusal.verdict))
 
-    def _has_reached(self, limit: ReachedLimit) -> bool:
+    def _has_reached(self, limit: LimitReached) -> bool:
         return limit in self._reached or self._granted.get(limit.limit, Counter())[limit.scope] >= limit.value

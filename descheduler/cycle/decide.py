@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.asking import Asked, ask_until_safe, in_waves
-from descheduler.cycle.decisions import decisions_of
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
@@ -22,6 +21,7 @@ from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.default_evictor.staying_pods import staying_pod_notes
+from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limit_notes import limit_notes
@@ -29,15 +29,15 @@ from descheduler.eviction.migration_controller.profiles import eviction_policy_n
 from descheduler.eviction.migration_controller.surging_pods import surge_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.in_any_order import HeldBack
+from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.eviction.unknown_notes import gang_notes, open_choice_notes
 from descheduler.model.node import Node
 from descheduler.model.selection.labels import EVERYTHING
-from descheduler.plan.chosen import ChosenMove, EarlierPlan
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import EarlierPlan, Move
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.plugin import Registry
@@ -45,11 +45,10 @@ from descheduler.policy.plugin_faults import collected_faults, contained
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 
-__all__ = ["MOST_PROVED", "decide"]
+__all__ = ["MOST_PROVED", "decide", "decisions_of"]
 
 MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
-
 _LEAST_NODES = 2
 
 
@@ -59,7 +58,7 @@ def decide(
     *,
     now: datetime,
     answers: Answers | None = None,
-    prior_moves: Sequence[PriorMove] = (),
+    prior_moves: Sequence[Move] = (),
     feature_gates: Mapping[str, bool] | None = None,
     registry: Registry = REGISTRY,
     processed_nodes: Sequence[Node] | None = None,
@@ -69,8 +68,8 @@ def decide(
     checks: Sequence[MakeCheck] = REQUEST_CHECKS,
     most_assessed: int = MOST_ASSESSED,
     most_proved: int = MOST_PROVED,
-    chosen: Sequence[ChosenMove] | None = None,
-    evicted_before: Sequence[PriorMove] = (),
+    chosen: Sequence[Move] | None = None,
+    evicted_before: Sequence[Move] = (),
     search: SearchWatch = UNWATCHED,
     earlier: EarlierPlan | None = None,
 ) -> Decisions:
@@ -171,3 +170,25 @@ def _too_few(policy: Policy, number: int) -> str:
     if isinstance(policy.node_selector_spec, str):
         selector += f" ({policy.node_selector_spec})"
     return f"{found} {selector}; at least {_LEAST_NODES} are required"
+
+
+def decisions_of(evictor: Evictor, policy: Policy, snapshot: Snapshot, now: datetime) -> Decisions:
+    """What `evictor` has booked and refused so far, with the landings that are known by now."""
+    book, landings = evictor.book, evictor.landings
+    return Decisions(
+        policy,
+        snapshot,
+        now,
+        moves=_landed(book.moves, landings),
+        background=_landed(book.background, landings),
+        num_background=evictor.num_background,
+        refusals=book.refusals,
+        results=dict(book.results),
+        is_verified=landings.is_verifying,
+    )
+
+
+def _landed(moves: Iterable[Move], landings: LandingBook) -> tuple[Move, ...]:
+    """The moves with the landings that are known by now."""
+    known = ((move, landings.landing_of(move.pod)) for move in moves)
+    return tuple(move if landing is None else replace(move, landing=landing) for move, landing in known)

@@ -7,17 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.checks.table import MakeCheck
 from descheduler.eviction.checks.work_bound import is_out_of_work
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
-from descheduler.plan.chosen import EarlierPlan
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import Refusal
+from descheduler.plan.moves import EarlierPlan, Refusal
+from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
-from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs
 
 __all__ = ["LIFTED_STAGES", "DecideAgain", "is_stopped", "limits_reached", "without_limits"]
 
@@ -42,30 +40,29 @@ def is_stopped(decisions: Decisions, limits: AbstractSet[EvictionLimit]) -> bool
     return any(limit.limit in limits for limit in limits_reached(decisions.refusals))
 
 
-def limits_reached(refusals: Iterable[Refusal]) -> Iterator[ReachedLimit]:
+def limits_reached(refusals: Iterable[Refusal]) -> Iterator[LimitReached]:
     """The limits that stood against requests."""
     for refusal in refusals:
         if refusal.verdict.reached is not None and not is_out_of_work(refusal.verdict):
             yield refusal.verdict.reached
 
 
-def without_limits(policy: Policy, limits: AbstractSet[EvictionLimit]) -> Policy:
+def without_limits(policy: Policy, limits: AbstractSet[EvictionLimit], registry: Registry) -> Policy:
     """`policy` without these of its limits."""
     if EvictionLimit.TOTAL in limits:
         policy = replace(policy, max_evictions_total=None)
     if EvictionLimit.NODE in limits:
         policy = replace(policy, max_evictions_per_node=None)
     if EvictionLimit.PLUGIN_NODE in limits:
-        policy = replace(policy, profiles=tuple(map(_without_plugin_limits, policy.profiles)))
+        policy = replace(
+            policy, profiles=tuple(_without_plugin_limits(profile, registry) for profile in policy.profiles)
+        )
     return policy
 
 
-def _without_plugin_limits(profile: Profile) -> Profile:
-    configs = (dataclasses.replace(config, args=_without_limit(config.args)) for config in profile.plugin_configs)
+def _without_plugin_limits(profile: Profile, registry: Registry) -> Profile:
+    configs = (
+        dataclasses.replace(config, args=registry[config.name].without_limits(config.args))
+        for config in profile.plugin_configs
+    )
     return replace(profile, plugin_configs=tuple(configs))
-
-
-def _without_limit(args: msgspec.Struct) -> msgspec.Struct:
-    if isinstance(args, LowNodeUtilizationArgs):
-        return msgspec.structs.replace(args, eviction_limits=None)
-    return args

@@ -11,8 +11,8 @@ import msgspec
 
 from descheduler.eviction.answers import Answers
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode
-from descheduler.plan.prior_moves import PriorMove
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from descheduler.migration.dispatch.open_calls import OpenCalls
     from descheduler.migration.rounds import Decide
 
-__all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "guard_open_calls", "take_lease"]
+__all__ = ["NOTHING_EVICTED", "StopCause", "decide_in_time", "find_guard", "guard_open_calls", "take_lease"]
 
 _logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ _GIVE_BACK_SECONDS = 1.0
 _RELEASE_SECONDS = 5.0
 
 
-class Guard(msgspec.Struct, frozen=True):
+class StopCause(msgspec.Struct, frozen=True):
     """What stopped a run early, to be read after "stopped by". `signal_number` is None when it was no signal."""
 
     cause: str
@@ -83,7 +83,7 @@ def decide_in_time(decide: Decide, watch: Watch) -> Decide:
     """
     latest: list[Decisions] = []
 
-    def decide_with(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    def decide_with(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         try:
             latest.append(watch.call("deciding", partial(decide, answers, prior_moves)))
         except RunStopped:
@@ -113,17 +113,19 @@ def _told_open_seconds(calls: OpenCalls) -> float:
     return seconds
 
 
-def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Sequence[Outcome], tripped: str = "") -> Guard | None:
+def find_guard(
+    lease: HeldLease | None, watch: Watch, outcomes: Sequence[Outcome], tripped: str = ""
+) -> StopCause | None:
     """What stopped a run that ended with `outcomes`; None when it came to its end. `tripped` is what a guard found.
 
     A run whose time ended when every eviction was made already was not stopped.
     """
     if lease is not None and lease.loss:
-        return Guard(f"the loss of its Lease ({lease.loss})")
+        return StopCause(f"the loss of its Lease ({lease.loss})")
     if watch.is_over and not all(outcome.is_settled for outcome in outcomes):
-        return Guard(watch.cause, watch.signal_number)
+        return StopCause(watch.cause, watch.signal_number)
     if tripped and not all(outcome.is_settled for outcome in outcomes):
-        return Guard(tripped)
+        return StopCause(tripped)
     if any(outcome.code is OutcomeCode.OVERLOADED for outcome in outcomes):
-        return Guard("an overloaded API server")
+        return StopCause("an overloaded API server")
     return None

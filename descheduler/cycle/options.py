@@ -10,7 +10,7 @@ import msgspec
 
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class RunResult(msgspec.Struct, frozen=True):
     cluster_uid: str = ""
     is_partial: bool = False
     for_users: tuple[Outcome, ...] = ()
-    evicted_for_users: tuple[PriorMove, ...] = ()
+    evicted_for_users: tuple[Move, ...] = ()
 
     @property
     def all_outcomes(self) -> tuple[Outcome, ...]:

@@ -61,6 +61,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         factory=MigrationController,
         validate=validate_migration_args,
         needs=migration_args.needs,
+        creates_reservations=migration_args.creates_reservations,
         defaults=migration_args.default_args,
         native=True,
     ),
@@ -160,6 +161,8 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         factory=low_node_utilization.LowNodeUtilization,
         validate=low_node_utilization.validate_args,
         needs=low_node_utilization.needs,
+        samples=low_node_utilization.samples,
+        without_limits=low_node_utilization.without_limits,
         construction_problems=low_node_utilization.construction_problems,
     ),
     PluginSpec(

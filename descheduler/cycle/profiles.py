@@ -25,9 +25,9 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.plan.bundles import Candidate
-from descheduler.plan.chosen import ChosenMove, EarlierPlan
-from descheduler.plan.decisions import PluginFailure
+from descheduler.plan.decisions import Failure
 from descheduler.plan.facts import PluginFacts
+from descheduler.plan.moves import EarlierPlan, Move
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.memory_key import memory_key
@@ -53,7 +53,7 @@ class ProfilesRun(msgspec.Struct):
     `notes` are what they remember, by `memory_key`.
     """
 
-    failures: list[PluginFailure] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
     facts: dict[tuple[str, str], PluginFacts] = msgspec.field(default_factory=dict)
     notes: dict[str, bytes] = msgspec.field(default_factory=dict)
     ends_round: bool = False
@@ -63,7 +63,7 @@ class ProfilesRun(msgspec.Struct):
         """Notes the faults of plugins of other packages, each once, in the name of a profile."""
         known = {failure.message for failure in self.failures}
         new = {str(fault): fault.plugin for fault in faults if str(fault) not in known}
-        self.failures.extend(PluginFailure(profile, plugin, message) for message, plugin in new.items())
+        self.failures.extend(Failure(profile, plugin, message) for message, plugin in new.items())
 
 
 def run_profiles(
@@ -98,7 +98,7 @@ def run_profiles(
 
 
 def request_chosen(
-    policy: Policy, registry: Registry, handle: Handle, evictor: Evictor, chosen: Sequence[ChosenMove]
+    policy: Policy, registry: Registry, handle: Handle, evictor: Evictor, chosen: Sequence[Move]
 ) -> ProfilesRun:
     """Asks for the moves that were chosen before, in their order, in the names of their plugins, which do not run.
 
@@ -143,7 +143,7 @@ def _made(around: _Surroundings, outcome: ProfilesRun) -> list[_RunningProfile]:
     return made
 
 
-def _bundles(chosen: Sequence[ChosenMove]) -> Iterator[Sequence[ChosenMove]]:
+def _bundles(chosen: Sequence[Move]) -> Iterator[Sequence[Move]]:
     """Those together that leave together, in order."""
     for _, bundle in groupby(enumerate(chosen), key=lambda move: move[1].bundle or -1 - move[0]):
         yield [move for _, move in bundle]
@@ -152,26 +152,27 @@ def _bundles(chosen: Sequence[ChosenMove]) -> Iterator[Sequence[ChosenMove]]:
 class _ChosenPods:
     """The pods of a snapshot that moves chosen before are about."""
 
-    def __init__(self, pods: Sequence[Pod], chosen: Sequence[ChosenMove]) -> None:
-        leaving = {move.uid for move in chosen}
+    def __init__(self, pods: Sequence[Pod], chosen: Sequence[Move]) -> None:
+        leaving = {move.pod.uid for move in chosen}
         self._pods = {pod.uid: pod for pod in pods}
         self._awaited = {uid: pod for uid, pod in self._pods.items() if uid in leaving or not pod.node_name}
         """Those for which room may be held."""
 
-    def request(self, bundle: Sequence[ChosenMove], evictor: PluginEvictor) -> None:
+    def request(self, bundle: Sequence[Move], evictor: PluginEvictor) -> None:
         """Asks for what the filters let go of `bundle`; what has no pod in the cluster is left out."""
-        known = [(move, self._pods[move.uid]) for move in bundle if move.uid in self._pods]
+        known = [(move, self._pods[move.pod.uid]) for move in bundle if move.pod.uid in self._pods]
         going = [self._candidate(move, pod) for move, pod in known if evictor.lets_go(pod, move.reason)]
         if going:
             evictor.request_all(going)
 
-    def keep(self, move: ChosenMove, verdict: Verdict, evictor: PluginEvictor) -> None:
+    def keep(self, move: Move, verdict: Verdict, evictor: PluginEvictor) -> None:
         """Notes why the plugin does not ask for a move."""
-        if move.uid in self._pods:
-            evictor.keep(self._pods[move.uid], verdict, move.reason)
+        if move.pod.uid in self._pods:
+            evictor.keep(self._pods[move.pod.uid], verdict, move.reason)
 
-    def _candidate(self, move: ChosenMove, pod: Pod) -> Candidate:
-        rooms = [HeldRoom(self._awaited[uid], node) for uid, node in move.rooms if uid in self._awaited]
+    def _candidate(self, move: Move, pod: Pod) -> Candidate:
+        awaited = self._awaited
+        rooms = [HeldRoom(awaited[room.pod.uid], room.node) for room in move.rooms if room.pod.uid in awaited]
         return Candidate(pod, move.reason, wave=move.wave, cost=move.cost).held(move.held_on, rooms)
 
 
@@ -241,7 +242,7 @@ class _RunningProfile:
                 if earlier is None:
                     self._ask_for_more(name, strategy, outcome)
             except StrategyError as error:
-                outcome.failures.append(PluginFailure(self._profile.name, name, str(error)))
+                outcome.failures.append(Failure(self._profile.name, name, str(error)))
                 outcome.ends_round = True
             except PluginFault as fault:
                 faults.append(fault)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
-from descheduler.policy.types import Policy, Profile
-from descheduler.strategies.low_node_utilization import PROMETHEUS, LowNodeUtilizationArgs
+from descheduler.policy.plugin import Registry
+from descheduler.policy.types import MetricsProvider, Policy
+from descheduler.strategies.low_node_utilization import PROMETHEUS
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -28,6 +30,7 @@ def read_cluster(
     taken_at: datetime,
     git_version: str,
     tell: Callable[[str], None] = lambda doing: None,
+    registry: Registry = REGISTRY,
 ) -> Snapshot:
     """What `request` asks for, with what Prometheus measured for the plugins of `policy`.
 
@@ -45,7 +48,14 @@ def read_cluster(
             client, request, source=client.host, taken_at=taken_at, git_version=git_version, begun=begun
         )
     snapshot = replace(snapshot, kube_version=_version(git_version))
-    return snapshot if policy is None else _with_node_samples(snapshot, client, policy, tell)
+    if policy is None:
+        return snapshot
+    provider = next((p for p in policy.metrics_providers if p.source == PROMETHEUS and p.prometheus_url), None)
+    queries = _queries(policy, registry)
+    if provider is None or not queries:
+        return snapshot
+    tell("asking Prometheus for node usage")
+    return _with_node_samples(snapshot, client, provider, queries)
 
 
 def _version(git_version: str) -> KubeVersion | None:
@@ -55,14 +65,11 @@ def _version(git_version: str) -> KubeVersion | None:
         return None
 
 
-def _with_node_samples(snapshot: Snapshot, client: KubeClient, policy: Policy, tell: Callable[[str], None]) -> Snapshot:
-    provider = next((p for p in policy.metrics_providers if p.source == PROMETHEUS and p.prometheus_url), None)
-    queries = [query for profile in policy.profiles for query in _queries(profile)]
-    if provider is None or not queries:
-        return snapshot
+def _with_node_samples(
+    snapshot: Snapshot, client: KubeClient, provider: MetricsProvider, queries: Sequence[str]
+) -> Snapshot:
     from descheduler.cluster.live_samples import read_node_samples
 
-    tell("asking Prometheus for node usage")
     secret = provider.auth_token
     token_secret = None if secret is None else (secret.namespace, secret.name)
     samples = read_node_samples(client, provider.prometheus_url, queries, token_secret=token_secret)
@@ -70,10 +77,10 @@ def _with_node_samples(snapshot: Snapshot, client: KubeClient, policy: Policy, t
     return replace(snapshot, node_samples=samples.by_query, sample_faults=samples.faults, warnings=warnings)
 
 
-def _queries(profile: Profile) -> Iterator[str]:
-    for name in profile.balance:
-        args = profile.args[name]
-        if isinstance(args, LowNodeUtilizationArgs) and args.metrics_utilization is not None:
-            prometheus = args.metrics_utilization.prometheus
-            if args.metrics_utilization.source == PROMETHEUS and prometheus is not None:
-                yield prometheus.query
+def _queries(policy: Policy, registry: Registry) -> list[str]:
+    return [
+        query
+        for profile in policy.profiles
+        for name in (*profile.deschedule, *profile.balance)
+        for query in registry[name].samples(profile.args[name])
+    ]

@@ -17,7 +17,7 @@ from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cluster.wanted_pods import with_wanted_pods
 from descheduler.cycle.beyond_limits import with_beyond_in_time
 from descheduler.cycle.deciding_again import DecideAgain
-from descheduler.cycle.guards import Guard, decide_in_time, find_guard, take_lease
+from descheduler.cycle.guards import StopCause, decide_in_time, find_guard, take_lease
 from descheduler.cycle.jobs_left_out import OF_APPLY, OF_DRY_RUN, jobs_left_out
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
@@ -27,10 +27,8 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.migration_controller.profiles import is_dry
-from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import Refusal
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move, Refusal
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
@@ -132,7 +130,7 @@ class _End(msgspec.Struct, frozen=True):
     rounds: _Rounds
     kept: KeptMemory
     left_out: tuple[str, ...] = ()
-    cut_by: Guard | None = None
+    cut_by: StopCause | None = None
 
 
 def _carry_out_plan(run: _Run, live: LiveRun | None, snapshot: Snapshot) -> _End:
@@ -159,7 +157,7 @@ def _cut_short(run: _Run, live: LiveRun, snapshot: Snapshot, error: Exception) -
 
     is_known = isinstance(error, RunStopped | KubeError | SnapshotError | PolicyError)
     cause = str(error) if is_known else f"an internal error ({type(error).__name__})"
-    guard = Guard(run.watch.cause, run.watch.signal_number) if run.watch.is_over else Guard(cause)
+    guard = StopCause(run.watch.cause, run.watch.signal_number) if run.watch.is_over else StopCause(cause)
     rounds = _Rounds(run, snapshot, NO_MEMORY, ())
     return _End(live.without_plan(rounds.decide_nothing()), rounds, KeptMemory(NO_MEMORY), cut_by=guard)
 
@@ -278,7 +276,7 @@ def _keep(run: _Run, kept: KeptMemory, result: RunResult, lease: HeldLease) -> t
 
 
 def _keep_status(
-    run: _Run, result: RunResult, lease: HeldLease | None, live: LiveRun, cut_by: Guard | None
+    run: _Run, result: RunResult, lease: HeldLease | None, live: LiveRun, cut_by: StopCause | None
 ) -> tuple[str, ...]:
     """Leaves a summary of the run beside its Lease; what went wrong with that."""
     if run.options.lease is None:
@@ -311,7 +309,7 @@ def _request(run: _Run) -> SnapshotRequest:
 class _Rounds:
     """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
 
-    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory, evicted_before: Sequence[PriorMove]) -> None:
+    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory, evicted_before: Sequence[Move]) -> None:
         # See `_load_deciding`.
         from descheduler.cycle.decide import decide
 
@@ -331,7 +329,7 @@ class _Rounds:
         )
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""
-        self._chosen: tuple[ChosenMove, ...] | None = None
+        self._chosen: tuple[Move, ...] | None = None
         self.unselected: tuple[Refusal, ...] = ()
         """Of the plan that is applied, the pods that are left out because no plugin selects them any more."""
 
@@ -343,12 +341,12 @@ class _Rounds:
         run, plan = self._run, self._run.options.apply
         if plan is None:
             return ()
-        from descheduler.cycle.applying import Selection, still_valid
+        from descheduler.cycle.applying import Reselection, still_valid
 
-        def decide_on(chosen: Sequence[ChosenMove]) -> Decisions:
+        def decide_on(chosen: Sequence[Move]) -> Decisions:
             return self._decide(run.policy, chosen=chosen, most_assessed=run.most_assessed)
 
-        selection = Selection(run.policy, run.registry, self._decide) if plan.reselects else None
+        selection = Reselection(run.policy, run.registry, self._decide) if plan.reselects else None
         judge = partial(still_valid, plan, self._snapshot, decide_on, selection)
         self._chosen, left_out = run.watch.call("judging the plan again", judge)
         self.unselected = () if selection is None else selection.refusals
@@ -358,7 +356,7 @@ class _Rounds:
         """A plan without any move, for which no plugin was asked."""
         return self._decide(self._run.policy, chosen=(), most_assessed=0)
 
-    def decide(self, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    def decide(self, answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         """One round's decisions."""
         run = self._run
         decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves, chosen=self._chosen)

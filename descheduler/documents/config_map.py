@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.documents.document import Document, DocumentError, Mark, Member, Node, Value, member_text
+from descheduler.documents.document import Document, DocumentError, Mark, Member, TreeNode, Value, member_text
 from descheduler.documents.problems import spelled
 
 __all__ = ["POLICY", "SCHEDULER_CONFIGURATION", "VOLCANO_CONFIGURATION", "Content", "document_in_config_map"]
@@ -57,7 +57,7 @@ VOLCANO_CONFIGURATION = Content(
 )
 
 
-def document_in_config_map(content: Content, text: str, roots: Sequence[Node], parse: Parse) -> Document | None:
+def document_in_config_map(content: Content, text: str, roots: Sequence[TreeNode], parse: Parse) -> Document | None:
     """What the one ConfigMap entry of `roots` holds that is `content`; None when there is no ConfigMap.
 
     `roots` are the documents of `text`, Lists among them. Places in the result are those of `text`; of an entry that is
@@ -78,13 +78,13 @@ def document_in_config_map(content: Content, text: str, roots: Sequence[Node], p
     raise DocumentError(message + (_listed(entries) or "none"), first.mark)
 
 
-def _listed(entries: Sequence[tuple[str, Node]]) -> str:
+def _listed(entries: Sequence[tuple[str, TreeNode]]) -> str:
     names = [name for name, _ in entries[:_MOST_NAMED]]
     more = [f"and {len(entries) - _MOST_NAMED} more"] if len(entries) > _MOST_NAMED else []
     return ", ".join([*names, *more])
 
 
-def _config_maps(roots: Iterable[Node]) -> Iterator[Node]:
+def _config_maps(roots: Iterable[TreeNode]) -> Iterator[TreeNode]:
     for root in roots:
         kind = member_text(root, "kind")
         if kind == "ConfigMap":
@@ -95,7 +95,7 @@ def _config_maps(roots: Iterable[Node]) -> Iterator[Node]:
                 yield from _config_maps(items)
 
 
-def _entries(config_map: Node) -> Iterator[tuple[str, Node]]:
+def _entries(config_map: TreeNode) -> Iterator[tuple[str, TreeNode]]:
     """Names such as `policy.yaml of ConfigMap descheduler`, and the texts."""
     data = _member(config_map, "data").value
     name = member_text(_member(config_map, "metadata"), "name")
@@ -104,12 +104,12 @@ def _entries(config_map: Node) -> Iterator[tuple[str, Node]]:
             yield spelled(f"{key} of ConfigMap {name}" if name else key), member.node
 
 
-def _member(node: Node, key: str) -> Node:
+def _member(node: TreeNode, key: str) -> TreeNode:
     member = node.value.get(key) if isinstance(node.value, Mapping) else None
-    return member.node if member else Node(None)
+    return member.node if member else TreeNode(None)
 
 
-def _parsed(entry: Node, text: str, parse: Parse) -> Document:
+def _parsed(entry: TreeNode, text: str, parse: Parse) -> Document:
     content = str(entry.value)
     place = _placer(entry, content, text)
     try:
@@ -122,7 +122,7 @@ def _parsed(entry: Node, text: str, parse: Parse) -> Document:
     return replace(document, root=_Mover(place).node(document.root), notes=notes)
 
 
-def _placer(entry: Node, content: str, text: str) -> Callable[[Mark | None], Mark | None]:
+def _placer(entry: TreeNode, content: str, text: str) -> Callable[[Mark | None], Mark | None]:
     """Places in the content of an entry → places in the text around it."""
     indent = _indent(entry, content, text)
     if entry.mark is None or indent is None:
@@ -131,7 +131,7 @@ def _placer(entry: Node, content: str, text: str) -> Callable[[Mark | None], Mar
     return lambda mark: Mark(line + mark.line, indent + mark.column) if mark else None
 
 
-def _indent(entry: Node, content: str, text: str) -> int | None:
+def _indent(entry: TreeNode, content: str, text: str) -> int | None:
     """Columns before the lines of a literal block, whose lines are those of its content; None for other scalars."""
     if entry.mark is None:
         return None
@@ -147,9 +147,9 @@ class _Mover:
 
     def __init__(self, place: Callable[[Mark | None], Mark | None]) -> None:
         self._place = place
-        self._moved: dict[int, Node] = {}
+        self._moved: dict[int, TreeNode] = {}
 
-    def node(self, node: Node) -> Node:
+    def node(self, node: TreeNode) -> TreeNode:
         """`node` with all places in it moved."""
         moved = self._moved.get(id(node))
         if moved is None:
@@ -158,7 +158,7 @@ class _Mover:
             self._moved[id(node)] = moved
         return moved
 
-    def _value(self, node: Node) -> Value:
+    def _value(self, node: TreeNode) -> Value:
         if isinstance(node.value, tuple):
             return tuple(map(self.node, node.value))
         if isinstance(node.value, Mapping):

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import inspect
 from msgspec.structs import replace
 
-from descheduler.documents.document import Document, Mark, Member, Node, kind_of, laid_over
+from descheduler.documents.document import Document, Mark, Member, TreeNode, kind_of, laid_over
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, dotted, shown, spelled
 from descheduler.model.text.duration import parse_duration
 
@@ -79,13 +79,13 @@ class Decoder(msgspec.Struct):
         steps = tuple(spelled(step) if isinstance(step, str) else step for step in path)
         return Problem(self.document.path, line, column, dotted(steps), message)
 
-    def struct(self, node: Node, struct: type[_StructT], path: Path, strictness: Strictness) -> _StructT | None:
+    def struct(self, node: TreeNode, struct: type[_StructT], path: Path, strictness: Strictness) -> _StructT | None:
         """`node` as a `struct`; null gives its defaults. None, with the problems recorded, when it does not decode."""
         before = len(self.problems)
         value = self.partial(node, struct, path, strictness)
         return value if len(self.problems) == before else None
 
-    def partial(self, node: Node, struct: type[_StructT], path: Path, strictness: Strictness) -> _StructT:
+    def partial(self, node: TreeNode, struct: type[_StructT], path: Path, strictness: Strictness) -> _StructT:
         """As `struct`, with the defaults in place of what does not decode, so that the rest can be looked at too.
 
         Fields of type `object` receive their node, for the caller to decode.
@@ -96,7 +96,7 @@ class Decoder(msgspec.Struct):
             return struct()
         return value
 
-    def _struct(self, node: Node, info: inspect.StructType, path: Path, strictness: Strictness) -> Any:
+    def _struct(self, node: TreeNode, info: inspect.StructType, path: Path, strictness: Strictness) -> Any:
         if node.value is None:
             return info.cls()
         inner = replace(strictness, type_meta=False)
@@ -110,7 +110,7 @@ class Decoder(msgspec.Struct):
                 values[item.name] = self._field(node, item.type, (*path, key), inner)
         return info.cls(**{name: value for name, value in values.items() if value is not _SKIP})
 
-    def _overlaid(self, member: Member, info: inspect.Type, path: Path, strictness: Strictness) -> Node:
+    def _overlaid(self, member: Member, info: inspect.Type, path: Path, strictness: Strictness) -> TreeNode:
         """The value of `member`, laid over what the text says there before, whose faults count too.
 
         Go decodes a repeated key into the value that it has already filled.
@@ -123,19 +123,19 @@ class Decoder(msgspec.Struct):
             node = over if is_replaced else laid_over(node, over)
         return node
 
-    def _field(self, node: Node, info: inspect.Type, path: Path, strictness: Strictness) -> Any:
+    def _field(self, node: TreeNode, info: inspect.Type, path: Path, strictness: Strictness) -> Any:
         """The value, or `_SKIP` for one with a recorded problem, so that its neighbours are looked at too."""
         try:
             return self._value(node, info, path, strictness)
         except _Undecodable:
             return _SKIP
 
-    def _element(self, node: Node, info: inspect.Type, path: Path, strictness: Strictness) -> Any:
+    def _element(self, node: TreeNode, info: inspect.Type, path: Path, strictness: Strictness) -> Any:
         """An entry of a list or a map: null, or what does not decode, is the zero value."""
         value = _SKIP if node.value is None else self._field(node, info, path, strictness)
         return _zero(info) if value is _SKIP else value
 
-    def _members(self, node: Node, path: Path, strictness: Strictness) -> Mapping[str, Member]:
+    def _members(self, node: TreeNode, path: Path, strictness: Strictness) -> Mapping[str, Member]:
         if not isinstance(node.value, Mapping):
             self._refuse(node, path, _expected("an object", node))
         for key, mark in node.duplicates:
@@ -156,7 +156,7 @@ class Decoder(msgspec.Struct):
         elif len(self.warnings) < _MOST_PROBLEMS:
             self.warn((*path, key), member.key_mark, f"unknown field, ignored{did_you_mean(key, known)}")
 
-    def _value(self, node: Node, info: inspect.Type, path: Path, strictness: Strictness) -> Any:
+    def _value(self, node: TreeNode, info: inspect.Type, path: Path, strictness: Strictness) -> Any:
         match info:
             case inspect.BoolType():
                 return node.value if isinstance(node.value, bool) else self._mismatch(node, path, "true or false")
@@ -181,27 +181,27 @@ class Decoder(msgspec.Struct):
             case _:
                 return node
 
-    def _list(self, node: Node, item_type: inspect.Type, path: Path, strictness: Strictness) -> tuple[Any, ...]:
+    def _list(self, node: TreeNode, item_type: inspect.Type, path: Path, strictness: Strictness) -> tuple[Any, ...]:
         if not isinstance(node.value, tuple):
             self._mismatch(node, path, "a list")
         return tuple(
             self._element(item, item_type, (*path, index), strictness) for index, item in enumerate(node.value)
         )
 
-    def _map(self, node: Node, value_type: inspect.Type, path: Path, strictness: Strictness) -> dict[str, Any]:
+    def _map(self, node: TreeNode, value_type: inspect.Type, path: Path, strictness: Strictness) -> dict[str, Any]:
         return {
             key: self._element(member.node, value_type, (*path, key), strictness)
             for key, member in self._members(node, path, strictness).items()
         }
 
-    def _union(self, node: Node, info: inspect.UnionType, path: Path, strictness: Strictness) -> Any:
+    def _union(self, node: TreeNode, info: inspect.UnionType, path: Path, strictness: Strictness) -> Any:
         options = [option for option in info.types if not isinstance(option, inspect.NoneType)]
         if len(options) > 1 and isinstance(node.value, str):
             return node.value
         option = next(option for option in options if not isinstance(option, inspect.StrType) or len(options) == 1)
         return self._value(node, option, path, strictness)
 
-    def _integer(self, node: Node, info: inspect.IntType, path: Path) -> int:
+    def _integer(self, node: TreeNode, info: inspect.IntType, path: Path) -> int:
         value = node.value
         if isinstance(value, float) and value.is_integer() and self.document.form != "json":
             # YAML is made JSON on the way, and -0 there is no unsigned number.
@@ -216,7 +216,7 @@ class Decoder(msgspec.Struct):
             self._refuse(node, path, f"{_short(value)} is above {most}")
         return value
 
-    def _number(self, node: Node, path: Path) -> float:
+    def _number(self, node: TreeNode, path: Path) -> float:
         if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
             self._mismatch(node, path, "a number")
         try:
@@ -224,7 +224,7 @@ class Decoder(msgspec.Struct):
         except OverflowError:
             self._refuse(node, path, f"{_short(node.value)} is too large a number")
 
-    def _duration(self, node: Node, path: Path) -> timedelta:
+    def _duration(self, node: TreeNode, path: Path) -> timedelta:
         if not isinstance(node.value, str):
             self._mismatch(node, path, "a duration such as 90s or 1h30m")
         try:
@@ -232,15 +232,15 @@ class Decoder(msgspec.Struct):
         except (ValueError, OverflowError):
             self._refuse(node, path, f"{shown(node.value)} is not a duration such as 90s, 5m or 1h30m")
 
-    def _mismatch(self, node: Node, path: Path, expected: str) -> NoReturn:
+    def _mismatch(self, node: TreeNode, path: Path, expected: str) -> NoReturn:
         self._refuse(node, path, _expected(expected, node))
 
-    def _refuse(self, node: Node, path: Path, message: str) -> NoReturn:
+    def _refuse(self, node: TreeNode, path: Path, message: str) -> NoReturn:
         self.problem(path, node.mark, message)
         raise _Undecodable
 
 
-def _expected(expected: str, node: Node) -> str:
+def _expected(expected: str, node: TreeNode) -> str:
     if isinstance(node.value, str):
         return f"expected {expected}, found the string {shown(node.value)}"
     if isinstance(node.value, (bool, int, float)):

@@ -16,7 +16,7 @@ __all__ = [
     "DocumentError",
     "Mark",
     "Member",
-    "Node",
+    "TreeNode",
     "Value",
     "find",
     "kind_of",
@@ -44,15 +44,15 @@ class Member(msgspec.Struct, frozen=True, eq=False):
     """One entry of an object: where its key stands, and its value."""
 
     key_mark: Mark | None
-    node: Node
-    earlier: tuple[Node, ...] = ()
+    node: TreeNode
+    earlier: tuple[TreeNode, ...] = ()
     """What a JSON text says under the same key before; YAML forgets it on the way to JSON."""
 
 
-Value: TypeAlias = "bool | int | float | str | tuple[Node, ...] | Mapping[str, Member] | None"
+Value: TypeAlias = "bool | int | float | str | tuple[TreeNode, ...] | Mapping[str, Member] | None"
 
 
-class Node(msgspec.Struct, frozen=True, eq=False):
+class TreeNode(msgspec.Struct, frozen=True, eq=False):
     """One value. Aliases of YAML share nodes."""
 
     value: Value
@@ -65,7 +65,7 @@ class Document(msgspec.Struct, frozen=True):
     """A document that could be parsed."""
 
     path: str
-    root: Node
+    root: TreeNode
     form: Literal["yaml", "json", "object"]
     notes: tuple[tuple[Mark | None, str], ...] = ()
     """Remarks of the parser that become warnings."""
@@ -79,7 +79,7 @@ class DocumentError(ValueError):
         self.mark = mark
 
 
-def kind_of(node: Node) -> str:
+def kind_of(node: TreeNode) -> str:
     """What a reader calls the value: `a string`, `a list`, `an object` and so on."""
     match node.value:
         case None:
@@ -96,7 +96,7 @@ def kind_of(node: Node) -> str:
             return "an object"
 
 
-def find(node: Node, path: tuple[str | int, ...]) -> Node:
+def find(node: TreeNode, path: tuple[str | int, ...]) -> TreeNode:
     """The node at `path` below `node`, or the nearest one above it when the document says nothing there."""
     for step in path:
         if isinstance(step, str) and isinstance(node.value, Mapping) and step in node.value:
@@ -108,7 +108,7 @@ def find(node: Node, path: tuple[str | int, ...]) -> Node:
     return node
 
 
-def laid_over(under: Node, over: Node) -> Node:
+def laid_over(under: TreeNode, over: TreeNode) -> TreeNode:
     """`over` with what it leaves open taken from `under`, as Go decodes into a value that is already filled.
 
     Objects share their members and lists their items, as far as `over` goes; null says nothing. Members that both have
@@ -129,13 +129,13 @@ def laid_over(under: Node, over: Node) -> Node:
     return over
 
 
-def member_text(node: Node, key: str) -> str:
+def member_text(node: TreeNode, key: str) -> str:
     """The string that the object `node` holds at `key`; empty when there is none."""
     member = node.value.get(key) if isinstance(node.value, Mapping) else None
     return member.node.value if member is not None and isinstance(member.node.value, str) else ""
 
 
-def to_plain(node: Node) -> object:
+def to_plain(node: TreeNode) -> object:
     """`node` as plain dicts, lists and scalars."""
     if isinstance(node.value, tuple):
         return [to_plain(item) for item in node.value]

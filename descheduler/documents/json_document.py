@@ -6,7 +6,7 @@ import json
 import re
 from typing import NoReturn
 
-from descheduler.documents.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, Node
+from descheduler.documents.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, TreeNode
 
 __all__ = ["parse_json"]
 
@@ -34,7 +34,7 @@ class _Scanner:
         self._nodes = 0
         self._line, self._line_start, self._marked_to = 1, 0, 0
 
-    def document(self) -> Node:
+    def document(self) -> TreeNode:
         root = self._value(0)
         self._skip_space()
         if self._at < len(self._text):
@@ -64,7 +64,7 @@ class _Scanner:
         self._at += found
         return found
 
-    def _value(self, depth: int) -> Node:
+    def _value(self, depth: int) -> TreeNode:
         self._skip_space()
         self._nodes += 1
         if self._nodes > MAX_NODES:
@@ -76,7 +76,7 @@ class _Scanner:
             return self._object(mark, depth)
         if self._accept("["):
             return self._list(mark, depth)
-        return Node(self._scalar(), mark)
+        return TreeNode(self._scalar(), mark)
 
     def _scalar(self) -> bool | int | float | str | None:
         if self._text.startswith('"', self._at):
@@ -103,17 +103,17 @@ class _Scanner:
         # A lone surrogate becomes the replacement character, as in Go; it could not be printed.
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
-    def _list(self, mark: Mark, depth: int) -> Node:
-        items: list[Node] = []
+    def _list(self, mark: Mark, depth: int) -> TreeNode:
+        items: list[TreeNode] = []
         if not self._accept("]"):
             items.append(self._value(depth + 1))
             while self._accept(","):
                 items.append(self._value(depth + 1))
             if not self._accept("]"):
                 self._fail("expected ',' or ']'")
-        return Node(tuple(items), mark)
+        return TreeNode(tuple(items), mark)
 
-    def _object(self, mark: Mark, depth: int) -> Node:
+    def _object(self, mark: Mark, depth: int) -> TreeNode:
         members: dict[str, Member] = {}
         duplicates: list[tuple[str, Mark | None]] = []
         if not self._accept("}"):
@@ -122,7 +122,7 @@ class _Scanner:
                 self._member(members, duplicates, depth)
             if not self._accept("}"):
                 self._fail("expected ',' or '}'")
-        return Node(members, mark, tuple(duplicates))
+        return TreeNode(members, mark, tuple(duplicates))
 
     def _member(self, members: dict[str, Member], duplicates: list[tuple[str, Mark | None]], depth: int) -> None:
         self._skip_space()
@@ -133,7 +133,7 @@ class _Scanner:
         if not self._accept(":"):
             self._fail("expected ':'")
         node = self._value(depth + 1)
-        earlier: tuple[Node, ...] = ()
+        earlier: tuple[TreeNode, ...] = ()
         if key in members:
             duplicates.append((key, mark))
             earlier = (*members[key].earlier, members[key].node)

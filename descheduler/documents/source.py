@@ -22,7 +22,7 @@ from descheduler.documents.document import (
     DocumentError,
     Mark,
     Member,
-    Node,
+    TreeNode,
     member_text,
     to_plain,
 )
@@ -128,7 +128,7 @@ def _parse(text: str, path: str, noun: str) -> Document:
     return document
 
 
-def _refuse_infinite(root: Node) -> None:
+def _refuse_infinite(root: TreeNode) -> None:
     """Infinity and NaN exist in YAML but not in JSON, which Kubernetes decodes from: they are errors anywhere."""
     pending, seen = [root], set()
     while pending:
@@ -150,7 +150,7 @@ class _Importer:
     def __init__(self) -> None:
         self._nodes = 0
 
-    def node(self, value: object, depth: int) -> Node:
+    def node(self, value: object, depth: int) -> TreeNode:
         self._nodes += 1
         if self._nodes > MAX_NODES:
             raise DocumentError(f"holds more than {MAX_NODES} values; no policy needs that")
@@ -161,20 +161,20 @@ class _Importer:
         if isinstance(value, int) and value.bit_length() > _MOST_BITS:
             raise DocumentError(f"holds a number of {value.bit_length()} bits")
         if value is None or isinstance(value, (bool, int, float, str)):
-            return Node(value)
+            return TreeNode(value)
         if isinstance(value, (list, tuple)):
-            return Node(tuple(self.node(item, depth + 1) for item in value))
+            return TreeNode(tuple(self.node(item, depth + 1) for item in value))
         if isinstance(value, Mapping):
             return self._object(value, depth)
         raise DocumentError(f"holds a {type(value).__name__}; a policy holds only the types of JSON")
 
-    def _object(self, value: Mapping[object, object], depth: int) -> Node:
+    def _object(self, value: Mapping[object, object], depth: int) -> TreeNode:
         members: dict[str, Member] = {}
         for key, item in value.items():
             if not isinstance(key, str):
                 raise DocumentError(f"has the key {spelled(repr(key))}; keys are strings")
             members[key] = Member(None, self.node(item, depth + 1))
-        return Node(members)
+        return TreeNode(members)
 
 
 def digest_of(document: Document) -> str:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import yaml
 
-from descheduler.documents.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, Node, Value
+from descheduler.documents.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, TreeNode, Value
 from descheduler.documents.yaml_builder import YamlBuilder, YamlLimits, mark_of, syntax_message
 from descheduler.documents.yaml_scalars import Scalar
 
@@ -30,7 +30,7 @@ def parse_yaml(text: str, path: str) -> Document:
     return _parsed(text, lambda tree: tree.document(path))
 
 
-def parse_yaml_documents(text: str) -> tuple[Node, ...]:
+def parse_yaml_documents(text: str) -> tuple[TreeNode, ...]:
     """All documents of `text`. Raises DocumentError with the place."""
     return _parsed(text, lambda tree: tuple(tree.roots()))
 
@@ -54,7 +54,7 @@ def _faulty_line(error: yaml.MarkedYAMLError, text: str) -> str:
     return lines[mark.line] if mark and mark.line < len(lines) else ""
 
 
-class _Tree(YamlBuilder[Node, Member]):
+class _Tree(YamlBuilder[TreeNode, Member]):
     """Builds nodes; aliases share them."""
 
     _flow_level = 0
@@ -63,9 +63,9 @@ class _Tree(YamlBuilder[Node, Member]):
         """The first document, with what is to be noted about the rest."""
         for root in self.roots():
             return Document(path, root, "yaml", self._rest())
-        return Document(path, Node(None), "yaml")
+        return Document(path, TreeNode(None), "yaml")
 
-    def roots(self) -> Iterator[Node]:
+    def roots(self) -> Iterator[TreeNode]:
         """The documents, one after another."""
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
@@ -83,7 +83,7 @@ class _Tree(YamlBuilder[Node, Member]):
             return ()
         return ((mark_of(event), "another document begins here; only the first one of a file is read"),)
 
-    def value(self, event: yaml.Event, depth: int) -> Node:
+    def value(self, event: yaml.Event, depth: int) -> TreeNode:
         """As in the base; knows in how many brackets it is."""
         is_flow = isinstance(event, yaml.CollectionStartEvent) and bool(event.flow_style)
         self._flow_level += is_flow
@@ -91,26 +91,26 @@ class _Tree(YamlBuilder[Node, Member]):
         self._flow_level -= is_flow
         return node
 
-    def make_scalar(self, value: Scalar, event: yaml.ScalarEvent) -> Node:
+    def make_scalar(self, value: Scalar, event: yaml.ScalarEvent) -> TreeNode:
         """A node without children. Raises DocumentError for what Go's reader and ours would read differently."""
         if self._flow_level and not event.style and "?" in event.value[1:]:
             raise DocumentError("holds a '?' within brackets, where YAML 1.1 begins a key; quote it", mark_of(event))
-        return Node(value, mark_of(event))
+        return TreeNode(value, mark_of(event))
 
-    def make_list(self, items: list[Node], start: yaml.Event) -> Node:
+    def make_list(self, items: list[TreeNode], start: yaml.Event) -> TreeNode:
         """A node with items."""
-        return Node(tuple(items), mark_of(start))
+        return TreeNode(tuple(items), mark_of(start))
 
-    def make_member(self, key: yaml.Event, value: Node) -> Member:
+    def make_member(self, key: yaml.Event, value: TreeNode) -> Member:
         """A member with the place of its key."""
         return Member(mark_of(key), value)
 
     def make_object(
         self, members: dict[str, Member], duplicates: Sequence[tuple[str, yaml.Event]], start: yaml.Event
-    ) -> Node:
+    ) -> TreeNode:
         """A node with members, and the places of keys that occur again."""
-        return Node(members, mark_of(start), tuple((key, mark_of(event)) for key, event in duplicates))
+        return TreeNode(members, mark_of(start), tuple((key, mark_of(event)) for key, event in duplicates))
 
-    def content(self, value: Node) -> Value:
+    def content(self, value: TreeNode) -> Value:
         """The value of the node."""
         return value.value

@@ -11,12 +11,13 @@ from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
-from descheduler.plan.prior_moves import PriorMove, PriorMoves
+from descheduler.plan.moves import Move
+from descheduler.plan.prior_moves import PriorMoves
 
-__all__ = ["Change", "ClusterView"]
+__all__ = ["ClusterView", "NodeChange"]
 
 
-class Change(NamedTuple):
+class NodeChange(NamedTuple):
     """A pod that came to its node (`number` 1) or left it (-1). `is_arrival` when it is one that nobody has created."""
 
     pod: Pod
@@ -35,10 +36,10 @@ class ClusterView:
     again, and no longer count among the pods of their owners.
     """
 
-    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool, prior_moves: Sequence[PriorMove] = ()) -> None:
+    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool, prior_moves: Sequence[Move] = ()) -> None:
         self.snapshot = snapshot
         self.prior_moves = PriorMoves(prior_moves)
-        self.changes: list[Change] = []
+        self.changes: list[NodeChange] = []
         self._arrived: dict[int, Pod] = {}
         """Identity of a pod that is to come → the one that it comes for."""
         self._moves_take_effect = moves_take_effect
@@ -109,27 +110,27 @@ class ClusterView:
         before = self.pods_on(arrival.node_name)
         self._arrived[id(arrival)] = leaving
         pods = sorted((*before, arrival), key=lambda pod: (pod.namespace, pod.name))
-        self._list(Change(arrival, 1, is_arrival=True), tuple(pods))
+        self._list(NodeChange(arrival, 1, is_arrival=True), tuple(pods))
 
         def undo() -> None:
             self._arrived.pop(id(arrival), None)
-            self._list(Change(arrival, -1, is_arrival=True), before)
+            self._list(NodeChange(arrival, -1, is_arrival=True), before)
 
         return undo
 
     def _remove(self, pod: Pod) -> Undo:
         before = self.pods_on(pod.node_name)
         gone = () if self.prior_moves.have_taken(pod) else (pod,)
-        self._list(Change(pod, -1, is_arrival=False), tuple(other for other in before if other is not pod))
+        self._list(NodeChange(pod, -1, is_arrival=False), tuple(other for other in before if other is not pod))
         self._count_as_gone(gone, 1)
 
         def undo() -> None:
             self._count_as_gone(gone, -1)
-            self._list(Change(pod, 1, is_arrival=False), before)
+            self._list(NodeChange(pod, 1, is_arrival=False), before)
 
         return undo
 
-    def _list(self, change: Change, pods: tuple[Pod, ...]) -> None:
+    def _list(self, change: NodeChange, pods: tuple[Pod, ...]) -> None:
         """Has `pods` be those of the node, as they are after `change`."""
         self.changes.append(change)
         self._pods[change.pod.node_name] = pods

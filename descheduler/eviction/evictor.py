@@ -21,7 +21,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
-from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["NOT_CREATED", "Evictor"]
 
@@ -220,11 +219,21 @@ class Evictor:
         if self._background.have_begun(pod):
             # Upstream answers success here without asking or counting; the report says that nothing new was asked.
             return self.book.refuse(pod, profile, plugin, _ALREADY_REQUESTED, candidate.reason)
-        is_repeated = self.book.has(pod)
-        granted = Move(pod, profile, plugin, candidate.reason, is_repeated=is_repeated, bundle=number)
-        wave = max(candidate.wave, self.book.last_wave)  # what was decided later counts on the moves before it
-        granted = msgspec.structs.replace(granted, wave=wave, cost=candidate.cost, serves=candidate.serves)
-        return self._enter(msgspec.structs.replace(granted, held_on=candidate.held_on, rooms=candidate.rooms))
+        return self._enter(
+            Move(
+                pod,
+                profile,
+                plugin,
+                candidate.reason,
+                is_repeated=self.book.has(pod),
+                bundle=number,
+                wave=max(candidate.wave, self.book.last_wave),  # what was decided later counts on the moves before it
+                cost=candidate.cost,
+                held_on=candidate.held_on,
+                rooms=candidate.rooms,
+                serves=candidate.serves,
+            )
+        )
 
     def _note_mate(self, candidate: Candidate) -> Undo:
         if not candidate.is_mate:
@@ -233,11 +242,10 @@ class Evictor:
         self._came_along.add(uid)
         return lambda: self._came_along.discard(uid)
 
-    def _book_again(self, prior: PriorMove) -> Undo:
+    def _book_again(self, prior: Move) -> Undo:
         """Books a prior move in the name that it was made in; it has been charged for."""
         self._booked_again.add(prior.pod.uid)
-        move = Move(prior.pod, prior.profile, prior.plugin, prior.reason, wave=prior.wave, cost=prior.cost)
-        entered = self._enter(msgspec.structs.replace(move, held_on=prior.held_on, rooms=prior.rooms))
+        entered = self._enter(msgspec.structs.replace(prior, landing=None, bundle=0, serves=()))
         return undo_all([lambda: self._booked_again.discard(prior.pod.uid), entered])
 
     def _enter(self, move: Move) -> Undo:

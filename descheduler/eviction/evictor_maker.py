@@ -13,7 +13,7 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, HeldBack
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.plan.recent_moves import NO_MOVES, RecentMoves
 
 __all__ = ["make_evictor"]
@@ -27,7 +27,7 @@ def make_evictor(
     scope: Scope = EVERYWHERE,
     checks: Sequence[MakeCheck] = REQUEST_CHECKS,
     recent_moves: RecentMoves = NO_MOVES,
-    evicted_before: Sequence[PriorMove] = (),
+    evicted_before: Sequence[Move] = (),
     held_back: HeldBack = NOTHING_HELD_BACK,
 ) -> Evictor:
     """The evictor of one run of the handle's policy, which asks `checks` in this order.

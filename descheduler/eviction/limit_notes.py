@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.profiles import migration_controllers
-from descheduler.eviction.pod_counts import PodCounts, count_pods
+from descheduler.eviction.pod_counts import ClusterCounts, count_pods
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.text.counted import counted
 from descheduler.model.text.int_or_percent import share_of
@@ -37,7 +37,7 @@ def _limits(policy: Policy) -> Iterator[_Limit]:
         yield f"profile {name}: maxMigratingPerNamespace", args.max_migrating_per_namespace, "namespace"
 
 
-def _sentence(limit: _Limit, pods: PodCounts) -> str:
+def _sentence(limit: _Limit, pods: ClusterCounts) -> str:
     key, written, scope = limit
     if not scope:
         return f"{key} ({written}) is {share_of(written or 0, pods.total):,} of {counted(pods.total, 'pod')}"

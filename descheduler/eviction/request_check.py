@@ -12,7 +12,7 @@ from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 
 __all__ = ["Allowance", "BundlingCheck", "CountingCheck", "PodByPod", "RequestCheck", "allowance_by_pod"]
 
@@ -30,7 +30,7 @@ class RequestCheck(Protocol):
     def charge(self, bundle: Bundle) -> Undo:
         """Counts a bundle that all checks let go."""
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Counts what was evicted earlier in this run."""
 
 
@@ -110,6 +110,6 @@ class PodByPod(ABC):
             return self.take(bundle.candidates[0], bundle)
         return undo_all(self.take(candidate, bundle) for candidate in bundle.candidates)
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Counts nothing, as most checks do."""
         del moves

@@ -16,6 +16,8 @@ __all__ = ["gang_notes", "open_choice_notes"]
 
 _OF_KUBERNETES = "PodGroup.scheduling.k8s.io"
 """What `spec.schedulingGroup` and `spec.workloadRef` of a pod stand for; no snapshot holds it."""
+_NEVER_READ = "PodGroups and Workloads of scheduling.k8s.io are not read"
+_UNREAD = "no such objects were read"
 
 
 def gang_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) -> tuple[str, ...]:
@@ -27,8 +29,8 @@ def gang_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) -> 
     named = (_group_of(move.pod) for move in moves if move.profile in verifying)
     unread = Counter(kind for kind in named if kind and kind not in kinds)
     return tuple(
-        f"{counted(number, 'evicted pod')} {'names' if number == 1 else 'name'} a {kind.replace('.', ' (', 1)}), and no"
-        " such objects were read: how many pods the gang needs is unknown"
+        f"{counted(number, 'evicted pod')} {'names' if number == 1 else 'name'} a {kind.replace('.', ' (', 1)}), and"
+        f" {_NEVER_READ if kind == _OF_KUBERNETES else _UNREAD}: how many pods the gang needs is unknown"
         for kind, number in sorted(unread.items())
     )
 
@@ -39,7 +41,7 @@ def _group_of(pod: Pod) -> str:
 
 
 def open_choice_notes(moves: Iterable[Move]) -> tuple[str, ...]:
-    """A sentence for each cause for which nobody knows which of several nodes replacements get."""
+    """A sentence for each cause for which it is unknown which of several nodes replacements get."""
     causes = Counter(move.landing.open_cause for move in moves if move.landing is not None and move.landing.open_cause)
     return tuple(
         f"{counted(number, 'replacement pod')}: which of the nodes that fit is chosen is unknown ({cause})"

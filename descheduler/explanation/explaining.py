@@ -2,219 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Literal, NamedTuple, TypedDict
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.budgets import explain_budgets
-from descheduler.explanation.groups import explain_group
-from descheduler.explanation.koordinator.devices import explain_device
-from descheduler.explanation.koordinator.migration_jobs import explain_migration_job
-from descheduler.explanation.koordinator.pod_groups import explain_pod_group
-from descheduler.explanation.koordinator.reservations import explain_reservation
-from descheduler.explanation.koordinator.scheduling import Scheduling
-from descheduler.explanation.moved_cluster import configuration_of
-from descheduler.explanation.nodes import explain_node, explain_node_after, pods_of
-from descheduler.explanation.plugins import explain_plugin
-from descheduler.explanation.pods import explain_pod
-from descheduler.explanation.scheduling.quotas import explain_quota
-from descheduler.explanation.subjects import GROUP_KINDS, find_group, find_node, find_pod
-from descheduler.explanation.watching.watched_run import RunOptions, WatchedRun, watched_run
-from descheduler.model.pod import Pod
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.explanation.asked import Inquiry, explained_by
+from descheduler.explanation.watching.watched_run import DecisionOptions
+from descheduler.model.text.printable import printable
 from descheduler.policy.types import Policy
-from descheduler.report.document import API_VERSION, Fields
-from descheduler.report.explanation.document import Explanation
-from descheduler.report.explanation.group import GroupExplanation
-from descheduler.report.explanation.node import NodeExplanation
-from descheduler.report.explanation.pod import PodExplanation
+from descheduler.report.document import API_VERSION, ApiVersion, PolicyIdentity, SnapshotIdentity
+from descheduler.report.formats.render import TabledDocument
 from descheduler.report.identities import policy_identity, snapshot_identity
+from descheduler.report.subjects import SUBJECTS, Subject, types_of
+from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["Subject", "explain", "explain_plugin_alone"]
+__all__ = ["Explanation", "explain", "explanation_type"]
 
-Subject = Literal[
-    "pod",
-    "node",
-    "plugin",
-    "elasticquota",
-    "reservation",
-    "podgroup",
-    "device",
-    "podmigrationjob",
-    "poddisruptionbudget",
-    "namespace",
-    "deployment",
-    "statefulset",
-    "daemonset",
-    "replicaset",
-    "replicationcontroller",
-    "job",
-    "cronjob",
-]
-"""What can be asked about."""
+_WIDTH, _INDENT = 116, "    "
+_OTHER_FIELDS = """
+    `policy` is null without a policy, `snapshot` without a cluster or a dump. `now` is the instant that all ages
+    were taken at."""
+
+
+class Explanation(TabledDocument, frozen=True):
+    """What all explanations have. The types that `explanation_type` makes have a field a subject besides."""
+
+    api_version: ApiVersion
+    kind: Literal["Explanation"]
+    now: datetime
+    policy: PolicyIdentity | None
+    snapshot: SnapshotIdentity | None
+    subjects: ClassVar[Sequence[Subject]] = ()
+    if TYPE_CHECKING:  # the last field, after those of the subjects
+        warnings: tuple[str, ...]
+
+    @property
+    def answer(self) -> Fields:
+        """What is said about the subject."""
+        return next(part for _, part in self._parts())
+
+    def table(self, style: TableStyle) -> Iterator[str]:
+        """Lines that show what was asked about, and last what the answer leaves out of account."""
+        for subject, part in self._parts():
+            yield from explained_by(subject).table(part, style)
+        left_out = () if self.snapshot is None else self.snapshot.skipped_objects
+        for warning in (*self.warnings, *(f"left out: {sentence}" for sentence in left_out)):
+            yield style.palette.warning(f"warning: {printable(warning)}")
+
+    def _parts(self) -> Iterator[tuple[Subject, Fields]]:
+        for subject in self.subjects:
+            part: Fields | None = getattr(self, subject.field)
+            if part is not None:
+                yield subject, part
+
+
+@cache
+def explanation_type(subjects: tuple[Subject, ...] = SUBJECTS) -> type[Explanation]:
+    """The type of the document: a field for each of `subjects`, of which one is set, and the warnings."""
+    parts = [(subject.field, explained_by(subject).document | None) for subject in subjects]
+    made = msgspec.defstruct(
+        "Explanation",
+        [*parts, ("warnings", tuple[str, ...])],
+        bases=(Explanation,),
+        namespace={"__doc__": f"{_fields_in_words(subjects)}\n{_OTHER_FIELDS}", "subjects": subjects},
+        frozen=True,
+        kw_only=True,
+    )
+    return cast("type[Explanation]", made)
+
+
+def _fields_in_words(subjects: Sequence[Subject]) -> str:
+    """Where the subject is; a field that needs words comes last."""
+    *others, last = sorted(subjects, key=lambda subject: bool(subject.about))
+    about = f"`{last.field}`, {last.about}" if last.about else f"`{last.field}`"
+    fields = f"{', '.join(f'`{subject.field}`' for subject in others)} and {about}"
+    return textwrap.fill(f"The subject, in one of {fields}; the others are null.", _WIDTH, subsequent_indent=_INDENT)
 
 
 def explain(
-    subject: Subject,
+    type_name: str,
     name: str,
-    snapshot: Snapshot,
+    cluster: Snapshot | None,
     *,
     policy: Policy | None,
     settings: SchedulingSettings,
     now: datetime,
-    options: RunOptions | None = None,
+    options: DecisionOptions | None = None,
+    subjects: tuple[Subject, ...] = SUBJECTS,
 ) -> Explanation:
-    """What a run of `policy` with `options` decides about the thing called `name` in `snapshot`, and why.
+    """What a run of `policy` with `options` decides in `cluster` about the `type_name` called `name`, and why.
 
-    Pods and workloads are called `namespace/name`; a name alone will do where no other namespace has it. Raises
+    What is in a namespace is called `namespace/name`; a name alone will do where no other namespace has it. Raises
     UnknownSubjectError when there is none of that name, PolicyError as `decide` does.
     """
-    asked = _Asked(snapshot, policy, settings, now, options)
-    answer = _answer(subject, name, asked)
-    about = Explanation(
+    _, subject = types_of(subjects)[type_name]
+    part, warnings = explained_by(subject).answer(Inquiry(type_name, name, cluster, policy, settings, now, options))
+    fields: dict[str, Any] = {each.field: part if each is subject else None for each in subjects}
+    return explanation_type(subjects)(
         api_version=API_VERSION,
         kind="Explanation",
         now=now,
         policy=None if policy is None else policy_identity(policy),
-        snapshot=snapshot_identity(snapshot, now),
-        warnings=(*_policy_warnings(policy), *snapshot.warnings, *answer.warnings),
-        **_NOTHING,
+        snapshot=None if cluster is None else snapshot_identity(cluster, now),
+        warnings=(
+            *(() if policy is None else map(str, policy.warnings)),
+            *(() if cluster is None else cluster.warnings),
+            *warnings,
+        ),
+        **fields,
     )
-    return msgspec.structs.replace(about, **{answer.field: answer.explanation})
-
-
-def explain_plugin_alone(
-    name: str, *, policy: Policy | None, settings: SchedulingSettings, now: datetime
-) -> Explanation:
-    """What the plugin called `name` is, without looking at any cluster. Raises UnknownSubjectError."""
-    about = Explanation(
-        api_version=API_VERSION,
-        kind="Explanation",
-        now=now,
-        policy=None if policy is None else policy_identity(policy),
-        snapshot=None,
-        warnings=_policy_warnings(policy),
-        **_NOTHING,
-    )
-    plugin = explain_plugin(name, policy=policy, scheduling=configuration_of(settings))
-    return msgspec.structs.replace(about, plugin=plugin)
-
-
-class _NoSubject(TypedDict):
-    """The fields of the subjects, of which one is set."""
-
-    pod: None
-    node: None
-    plugin: None
-    group: None
-    quota: None
-    reservation: None
-    pod_group: None
-    device: None
-    migration_job: None
-    budgets: None
-
-
-_NOTHING: _NoSubject = {
-    "pod": None,
-    "node": None,
-    "plugin": None,
-    "group": None,
-    "quota": None,
-    "reservation": None,
-    "pod_group": None,
-    "device": None,
-    "migration_job": None,
-    "budgets": None,
-}
-
-
-class _Answer(NamedTuple):
-    """The field of the document that is set, what it holds, and warnings."""
-
-    field: str
-    explanation: Fields
-    warnings: tuple[str, ...] = ()
-
-
-def _answer(subject: Subject, name: str, asked: _Asked) -> _Answer:
-    match subject:
-        case "pod":
-            return _Answer("pod", *_pod(name, asked))
-        case "node":
-            return _Answer("node", *_node(name, asked))
-        case "plugin":
-            scheduling = configuration_of(asked.settings)
-            return _Answer(
-                "plugin", explain_plugin(name, policy=asked.policy, scheduling=scheduling, run=asked.run(()))
-            )
-        case "elasticquota":
-            cluster = ShadowCluster(asked.snapshot, version=asked.settings.version)
-            return _Answer("quota", explain_quota(name, cluster, asked.settings))
-        case "reservation":
-            return _Answer("reservation", explain_reservation(name, asked.snapshot, asked.scheduling()))
-        case "podgroup":
-            return _Answer("pod_group", explain_pod_group(name, asked.snapshot, asked.scheduling()))
-        case "device":
-            return _Answer("device", explain_device(name, asked.snapshot, asked.scheduling()))
-        case "podmigrationjob":
-            return _Answer("migration_job", explain_migration_job(name, asked.snapshot, asked.now))
-        case "poddisruptionbudget":
-            return _Answer("budgets", explain_budgets(name, asked.snapshot))
-        case _:
-            return _Answer("group", *_group(GROUP_KINDS[subject], name, asked))
-
-
-class _Asked(NamedTuple):
-    """What every question is about."""
-
-    snapshot: Snapshot
-    policy: Policy | None
-    settings: SchedulingSettings
-    now: datetime
-    options: RunOptions | None
-
-    def scheduling(self) -> Scheduling:
-        """The cluster as it is, and its schedulers."""
-        return Scheduling.of(self.snapshot, self.settings)
-
-    def run(self, pods: Iterable[Pod]) -> WatchedRun | None:
-        """One run that watches `pods`; None without a policy."""
-        if self.policy is None:
-            return None
-        return watched_run(self.policy, self.snapshot, pods, self.now, self.options)
-
-
-def _pod(name: str, asked: _Asked) -> tuple[PodExplanation, tuple[str, ...]]:
-    pod = find_pod(asked.snapshot, name)
-    run = asked.run((pod,))
-    explanation, warnings = explain_pod(pod, asked.snapshot, asked.settings, now=asked.now, run=run)
-    return explanation, (*_notes(run), *warnings)
-
-
-def _node(name: str, asked: _Asked) -> tuple[NodeExplanation, tuple[str, ...]]:
-    node = find_node(asked.snapshot, name)
-    run = asked.run(pods_of(node, asked.snapshot))
-    if run is None:
-        return explain_node(node, asked.snapshot, asked.settings, asked.now)
-    explanation, warnings = explain_node_after(node, asked.snapshot, asked.settings, run)
-    return explanation, (*run.notes, *warnings)
-
-
-def _group(kind: str, name: str, asked: _Asked) -> tuple[GroupExplanation, tuple[str, ...]]:
-    group = find_group(asked.snapshot, kind, name)
-    run = asked.run(group.pods)
-    explanation, warnings = explain_group(group, asked.snapshot, asked.settings, now=asked.now, run=run)
-    return explanation, (*_notes(run), *warnings)
-
-
-def _notes(run: WatchedRun | None) -> tuple[str, ...]:
-    return () if run is None else run.notes
-
-
-def _policy_warnings(policy: Policy | None) -> tuple[str, ...]:
-    return () if policy is None else tuple(str(problem) for problem in policy.warnings)

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.documents.fields import Fields
 from descheduler.model.gangs import AllGangs, gangs_of, name_of_gang
 from descheduler.model.pod import Pod
-from descheduler.report.explanation.pod import GangFacts
 
-__all__ = ["facts_of_gang", "gang_facts", "num_starting"]
+__all__ = ["GangFacts", "facts_of_gang", "gang_facts", "num_starting"]
+
+
+class GangFacts(Fields, frozen=True):
+    """The gang of a pod (Koordinator, Volcano or scheduler-plugins), by its `name` `namespace/name`.
+
+    At least `min_member` of its pods are bound together, with those of the other gangs of `group`; null where there
+    is no PodGroup and no pod with a valid number. `pending` pods wait for a node or start on one, and `missing` ones
+    do not exist. `waiting_time_seconds` is how long pods wait for each other; it, `mode` and `match_policy` are known
+    of gangs of Koordinator only.
+    """
+
+    name: str
+    group: tuple[str, ...]
+    min_member: int | None
+    mode: str
+    match_policy: str
+    waiting_time_seconds: float
+    num_running: int = msgspec.field(name="running")
+    num_pending: int = msgspec.field(name="pending")
+    num_missing: int = msgspec.field(name="missing")
 
 
 def gang_facts(pod: Pod, snapshot: Snapshot) -> GangFacts | None:
@@ -31,7 +53,7 @@ def facts_of_gang(key: str, gangs: AllGangs) -> GangFacts:
     return GangFacts(
         name=name_of_gang(key),
         group=() if minimum is None else tuple(map(name_of_gang, minimum.group)),
-        min_available=None if minimum is None else minimum.least,
+        min_member=None if minimum is None else minimum.least,
         mode="" if settings is None else settings.mode.value,
         match_policy="" if settings is None else settings.match_policy.value,
         waiting_time_seconds=0 if settings is None else settings.waiting_time.total_seconds(),

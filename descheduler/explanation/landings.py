@@ -1,16 +1,69 @@
-"""Landings in the words of an explanation."""
+"""Landings in the words of an explanation: what is published of them, how it is made, and how tables say it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
+import msgspec
+
+from descheduler.documents.fields import Fields
 from descheduler.placement.landings.landing import Landing, LandingVerdict
-from descheduler.report.explanation.pod import ExplainedLanding
+from descheduler.report.plan.document import LandingCause, LandingWord, PlannedAllocation, ReturnsWord
 from descheduler.report.plan.landings import planned_allocations
+from descheduler.report.tables.conditions import marked
+from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["explained_landing", "landing_message"]
+__all__ = [
+    "ExplainedLanding",
+    "LandingCount",
+    "count_landings",
+    "explained_landing",
+    "landing_lines",
+    "landing_message",
+    "target_text",
+    "verdict_word",
+]
 
-_OPEN = "some scores are not modelled, such as that of NodeNUMAResource for nodes with a NUMA topology policy"
+
+class LandingCount(Fields, frozen=True):
+    """How many replacement pods get one verdict; it is null for pods after which no replacement is created."""
+
+    verdict: LandingWord | None
+    num_pods: int = msgspec.field(name="pods")
+
+
+class ExplainedLanding(Fields, frozen=True):
+    """Where the replacement pod would be scheduled; fields as in `PlannedLanding`.
+
+    `summary` is one sentence. `source` says what the replacement was made from: the owner's template, a copy of the
+    live pod, or `none` when no replacement is created. `returns` is as in `PlannedLanding`. `verdict`, `cold` and
+    `settled` are null when no replacement is created. `node` is the predicted one of `nodes`; `sampled` is set when the
+    scheduler examines only some of the nodes and can miss it.
+    """
+
+    summary: str
+    source: Literal["template", "live", "none"]
+    returns: ReturnsWord
+    verdict: LandingWord | None
+    cold: LandingWord | None
+    settled: LandingWord | None
+    node: str | None
+    nodes: tuple[str, ...]
+    total: int
+    margin: int | None
+    node_cause: str
+    is_sampled: bool = msgspec.field(name="sampled")
+    returns_to_source: bool
+    conditions: tuple[str, ...]
+    message: str
+    cause: str
+    allocations: tuple[PlannedAllocation, ...]
+    notes: tuple[str, ...]
+
+
+_OPEN_SCORES = "some scores are not modelled, such as that of NodeNUMAResource for nodes with a NUMA topology policy"
 _NOTHING_BACK = "no replacement pod is created"
 _CHOSEN = "the plan chose the node (chooseNodes: true), and a Reservation holds room for the replacement pod there"
 
@@ -47,7 +100,7 @@ def _of_choice(landing: Landing) -> Iterator[str]:
     if landing.open_cause:
         yield f"which of the nodes that fit is chosen is unknown: {landing.open_cause}"
     elif landing.is_open:
-        yield _OPEN
+        yield _OPEN_SCORES
 
 
 def landing_message(landing: Landing) -> str:
@@ -92,3 +145,58 @@ def _landed(landing: Landing, *, is_likely: bool) -> str:
     if landing.conditions:
         parts.append(f"under a condition: {'; '.join(landing.conditions)}")
     return f"{', '.join(parts)}; {landing.cause}" if is_likely else ", ".join(parts)
+
+
+def verdict_word(landing: Landing) -> LandingWord | None:
+    """The verdict in the words of documents; None where no replacement is created."""
+    return None if landing.replacement.pod is None else landing.verdict.value
+
+
+def count_landings(landings: Iterable[Landing]) -> tuple[LandingCount, ...]:
+    """One entry a verdict, the most frequent first."""
+    counts = Counter(map(verdict_word, landings))
+    in_order = sorted(counts.items(), key=lambda item: (-item[1], item[0] or ""))
+    return tuple(LandingCount(verdict=verdict, num_pods=number) for verdict, number in in_order)
+
+
+_COUNTED: dict[LandingWord | None, str] = {
+    "lands": "can be scheduled",
+    "lands_if": "under a condition",
+    "likely": "likely",
+    "unknown": "unknown",
+    "no": "would stay pending",
+    None: "not created",
+}
+
+
+def target_text(landing: LandingWord | None, node: str | None) -> str:
+    """The node of a replacement: `~` marks a likely one, `(if)` one under a condition; or what becomes of it."""
+    match landing:
+        case None:
+            return ""
+        case "no":
+            return "pending"
+        case "unknown":
+            return "unknown"
+        case "likely":
+            return f"~{node}"
+        case "lands_if":
+            return marked(node or "")
+        case _:
+            return node or ""
+
+
+def landing_lines(counts: Sequence[LandingCount], causes: Sequence[LandingCause], style: TableStyle) -> Iterator[str]:
+    """The replacements by verdict, each cause said once; nothing without any."""
+    if not counts:
+        return
+    parts = [f"{count.num_pods} {_COUNTED[count.verdict]}{_causes(count, causes)}" for count in counts]
+    yield style.palette.heading(f"Replacement pods: {', '.join(parts)}")
+    yield ""
+
+
+def _causes(count: LandingCount, causes: Sequence[LandingCause]) -> str:
+    said = [cause for cause in causes if cause.verdict == count.verdict]
+    if len(said) == 1:
+        return f" ({said[0].cause})"
+    return f" ({'; '.join(f'{cause.num_pods}: {cause.cause}' for cause in said)})" if said else ""

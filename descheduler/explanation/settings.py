@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.eviction.placement_verification.placement_verification import scheduling_settings, verification_args
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.configured import load_configuration
 from descheduler.policy.types import Policy
 
 __all__ = ["settings_for"]
@@ -33,7 +33,7 @@ def settings_for(
         settings = replace(settings, version=version)
     if configuration_file is None:
         return settings
-    configuration = load_scheduler_configuration(configuration_file, version=settings.version, plugins=PLUGINS)
+    configuration = load_configuration(configuration_file, settings.version, PLUGINS)
     return replace(settings, configuration=configuration)
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.kube.errors import TransportError
 from descheduler.kube.http.bounded_body import OBJECT_BYTES
-from descheduler.kube.stored_object import ObjectApi, ObjectPlace, ObjectStore
+from descheduler.kube.stored_object import ObjectPlace, ObjectStore
+
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
 
 __all__ = ["ConfigMap", "ConfigMapStore"]
 
@@ -30,7 +34,7 @@ class ConfigMap(msgspec.Struct, frozen=True, rename="camel"):
 class ConfigMapStore:
     """Calls for one ConfigMap. All raise ApiError (403 names the rule to add) and TransportError."""
 
-    def __init__(self, client: ObjectApi, namespace: str, name: str) -> None:
+    def __init__(self, client: KubeClient, namespace: str, name: str) -> None:
         place = ObjectPlace("ConfigMap", "v1", "configmaps", namespace, name, OBJECT_BYTES)
         self._store = ObjectStore(client, place, ConfigMap, self._explained)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.kube.errors import ApiError, KubeError
 
-__all__ = ["ServerFacts", "discover", "discover_version"]
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
 
-T = TypeVar("T")
+__all__ = ["ServerFacts", "discover", "discover_version"]
 
 
 class ServerFacts(msgspec.Struct, frozen=True):
@@ -26,17 +27,6 @@ class ServerFacts(msgspec.Struct, frozen=True):
     def policy_version(self) -> str:
         """The preferred version of group `policy`, the `apiVersion` of an eviction."""
         return self.groups["policy"]
-
-
-class DiscoveryApi(Protocol):
-    """What discovery needs of a client."""
-
-    @property
-    def host(self) -> str:
-        """Base URL of the API server."""
-
-    def fetch(self, path: str, decode: Callable[[bytes], T]) -> T:
-        """What `decode` makes of the body of a successful GET, retried on faults."""
 
 
 class _Version(msgspec.Struct, rename="camel"):
@@ -76,7 +66,7 @@ class _ResourceList(msgspec.Struct):
 _decode_resources = msgspec.json.Decoder(_ResourceList).decode
 
 
-def discover(client: DiscoveryApi) -> ServerFacts:
+def discover(client: KubeClient) -> ServerFacts:
     """The facts of the server behind `client`; a version that it keeps to itself is "".
 
     Raises KubeError when it offers no eviction (neither group `policy` nor `pods/eviction` may be missing): a
@@ -93,12 +83,12 @@ def discover(client: DiscoveryApi) -> ServerFacts:
     return ServerFacts(version.git_version, version.major, version.minor, preferred)
 
 
-def discover_version(client: DiscoveryApi) -> str:
+def discover_version(client: KubeClient) -> str:
     """The `gitVersion` of the server behind `client`, "" when it keeps that to itself. Raises KubeError."""
     return _version(client).git_version
 
 
-def _version(client: DiscoveryApi) -> _Version:
+def _version(client: KubeClient) -> _Version:
     try:
         return client.fetch("/version", _decode_version)
     except ApiError:  # hardened clusters hide it, and no decision depends on it

@@ -9,13 +9,16 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
-from descheduler.kube.http.status import RawResponse, decode_status
+from descheduler.kube.http.status import decode_status
+
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
 
 __all__ = ["EventRecorder", "EventTotals", "PodEvent"]
 
@@ -54,13 +57,6 @@ class EventTotals(msgspec.Struct, frozen=True):
     first_fault: str | None
 
 
-class EventApi(Protocol):
-    """What writing events needs of a client."""
-
-    def send(self, method: str, path: str, *, body: bytes | None = None) -> RawResponse:
-        """The answer to one request, without any retry."""
-
-
 class _ObjectMeta(msgspec.Struct, rename="camel"):
     name: str
     namespace: str
@@ -97,7 +93,7 @@ class EventRecorder:
 
     def __init__(
         self,
-        client: EventApi,
+        client: KubeClient,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         hostname: str | None = None,

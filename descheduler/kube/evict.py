@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.kube.errors import KubeError, NotConnected, TransportError, Withheld
-from descheduler.kube.http.bounded_body import STATUS_BYTES
 from descheduler.kube.http.status import RawResponse, StatusCause, decode_status
+
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
 
 __all__ = ["EvictionClient", "EvictionResponse", "PodState"]
 
@@ -66,24 +68,6 @@ class EvictionResponse(msgspec.Struct, frozen=True):
     is_unread: bool = False
 
 
-class EvictionApi(Protocol):
-    """What evicting needs of a client."""
-
-    def send(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        body: bytes | None = None,
-        max_bytes: int = STATUS_BYTES,
-        accept: str = "application/json",
-        content_type: str = "application/json",
-        may_send: Callable[[], bool] = lambda: True,
-    ) -> RawResponse:
-        """The answer to one request, without any retry."""
-
-
 class _ObjectMeta(msgspec.Struct):
     name: str
     namespace: str
@@ -131,9 +115,7 @@ class EvictionClient:
     take effect much later.
     """
 
-    def __init__(
-        self, client: EvictionApi, policy_version: str = "policy/v1", *, timeout_seconds: float = 30.0
-    ) -> None:
+    def __init__(self, client: KubeClient, policy_version: str = "policy/v1", *, timeout_seconds: float = 30.0) -> None:
         self._client = client
         self._policy_version = policy_version
         self._query = {"timeout": f"{max(timeout_seconds, 0.001):.3f}s"}

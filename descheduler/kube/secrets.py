@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.kube.errors import ApiError, KubeError
 from descheduler.kube.http.header_values import bearer
 
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
+
 __all__ = ["read_prometheus_token"]
 
-T = TypeVar("T")
-
 _KEY = "prometheusAuthToken"
-
-
-class SecretApi(Protocol):
-    """What reading a Secret needs of a client."""
-
-    def fetch(self, path: str, decode: Callable[[bytes], T]) -> T:
-        """What `decode` makes of the body of a successful GET, retried on faults."""
 
 
 class _Secret(msgspec.Struct):
@@ -41,7 +34,7 @@ class _SecretData(msgspec.Struct):
 _decode_secret = msgspec.json.Decoder(_Secret).decode
 
 
-def read_prometheus_token(client: SecretApi, namespace: str, name: str) -> str:
+def read_prometheus_token(client: KubeClient, namespace: str, name: str) -> str:
     """The text under `prometheusAuthToken` of the named Secret, and of no other.
 
     Raises KubeError, which never holds the value, when the Secret, the key or the right to read it is missing, and

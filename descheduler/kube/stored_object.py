@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
@@ -11,7 +11,10 @@ from descheduler.kube.errors import ApiError, KubeError, TransportError, credent
 from descheduler.kube.http.found import describe_body
 from descheduler.kube.http.status import RawResponse, decode_status
 
-__all__ = ["VERBS", "NewMetadata", "ObjectApi", "ObjectPlace", "ObjectStore"]
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
+
+__all__ = ["VERBS", "NewMetadata", "ObjectPlace", "ObjectStore"]
 
 _SUCCESSES = frozenset({200, 201})
 VERBS = {"GET": "get", "POST": "create", "PUT": "update"}
@@ -41,17 +44,6 @@ class _Head(msgspec.Struct, frozen=True, rename="camel"):
 
 
 _decode_head = msgspec.json.Decoder(_Head).decode
-
-
-class ObjectApi(Protocol):
-    """What a store needs of a client."""
-
-    @property
-    def host(self) -> str:
-        """Base URL of the API server."""
-
-    def send(self, method: str, path: str, *, body: bytes | None = None, max_bytes: int = ...) -> RawResponse:
-        """The answer to one request, without any retry."""
 
 
 class ObjectPlace(msgspec.Struct, frozen=True):
@@ -84,7 +76,7 @@ class ObjectStore(Generic[StoredT]):
 
     def __init__(
         self,
-        client: ObjectApi,
+        client: KubeClient,
         place: ObjectPlace,
         stored_type: type[StoredT],
         explain: Callable[[str, int, str], str],

@@ -15,7 +15,7 @@ from descheduler.model.koordinator.migration_job import JobConditionType, Migrat
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Replacements", "Successors", "came_after", "successors_of"]
+__all__ = ["Replacements", "Successors", "came_after", "is_replaced", "successors_of"]
 
 _LABELS_OF_ONE_POD = frozenset(
     {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
@@ -55,6 +55,13 @@ def successors_of(eviction: PlannedEviction) -> Successors | None:
         return None
     labels = {key: value for key, value in eviction.labels.items() if key not in _LABELS_OF_ONE_POD}
     return Successors(eviction.namespace, eviction.controller_uid, labels)
+
+
+def is_replaced(eviction: PlannedEviction) -> bool:
+    """Whether a pod comes in place of the one that leaves, as far as anybody knows."""
+    replacement = None if eviction.landing is None else eviction.landing.replacement
+    is_known_not_to_come = replacement is not None and (replacement.pod is None or bool(replacement.barred))
+    return bool(eviction.controller_uid) and not is_known_not_to_come
 
 
 class Replacements:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec.structs import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
-from descheduler.migration.dispatch.executor import execute
 from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort
+from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
@@ -24,10 +24,9 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction, PlannedRoom
-from descheduler.plan.prior_moves import PriorMove
 
 if TYPE_CHECKING:  # which policies of upstream go without
-    from descheduler.migration.dispatch.care import Care
+    from descheduler.migration.roads.care import Care
 
 __all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
 
@@ -41,12 +40,12 @@ still take effect."""
 
 _STOPS = frozenset({OutcomeCode.STOPPED, OutcomeCode.LEASE_LOST})
 
-Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]
+Decide = Callable[[Answers, Sequence[Move]], Decisions]
 """Decides over the run's snapshot, given refusals that are known and the moves of pods that left or are about to."""
 
 
 class JobExecutor(Protocol):
-    """Carries evictions out as jobs that outlast the run; see `descheduler.migration.setup.job_execution`."""
+    """Carries evictions out as jobs that outlast the run; see `descheduler.migration.roads.execution`."""
 
     def takes(self, eviction: PlannedEviction) -> bool:
         """Whether `eviction` is carried out as a job."""
@@ -70,11 +69,11 @@ def carry_out(
     """
     decisions = decide({}, ())
     outcomes: dict[str, Outcome] = {}
-    made: dict[str, PriorMove] = {}
+    made: dict[str, Move] = {}
     num_faulty = 0
     for num_rounds in range(1, MAX_ROUNDS + 1):
         new = [move for move in decisions.leaving if _is_new(move, outcomes, settings)]
-        made.update({move.pod.key: _prior_move(move) for move in new})
+        made.update({move.pod.key: move for move in new})
         plan = [_planned(move, settings) for move in new]
         if around.sink is not None:
             around.sink.planned(len(outcomes.keys() | {move.pod.key for move in new}))
@@ -143,10 +142,6 @@ def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSetti
     if outcome.code is OutcomeCode.BUNDLE:
         return True
     return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(move.profile).is_dry
-
-
-def _prior_move(move: Move) -> PriorMove:
-    return PriorMove(move.pod, move.profile, move.plugin, move.reason, move.wave, move.cost, move.held_on, move.rooms)
 
 
 def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 
-__all__ = ["Closing", "EvictionTerms", "ExecutorSettings", "Pace"]
+__all__ = ["Closing", "ControllerSettings", "EvictionTerms", "ExecutorSettings", "Pace"]
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ class ExecutorSettings(msgspec.Struct, frozen=True):
     max_in_flight: int = 64
     grace_period_seconds: int | None = None
     evictions_in_background: bool = False
-    limits: EvictionLimits = msgspec.field(default_factory=EvictionLimits)
+    limits: RunLimits = msgspec.field(default_factory=RunLimits)
     deadline: float | None = None
     max_retries: int = 10
     longest_wait_seconds: float = 60.0
@@ -88,3 +88,22 @@ class ExecutorSettings(msgspec.Struct, frozen=True):
         Pace(self.qps, self.burst)  # raises what is to be said of both
         if self.max_in_flight < 1:
             raise ValueError(f"max_in_flight is {self.max_in_flight}, at least 1 is needed")
+
+
+class ControllerSettings(msgspec.Struct, frozen=True):
+    """At most `most_active` jobs are under way at once; the patience with the API server is that of evictions."""
+
+    eviction: ExecutorSettings
+    most_active: int = 100
+    most_errors: int = 10
+    """So many looks at one job in a row may fail."""
+    budget_wait_seconds: float = 5.0
+    """Between two tries to evict a pod that a budget protects now."""
+    budget_seconds: float = 120.0
+    """For so long an eviction is asked for again that a budget refuses."""
+    undo_share: float = 1 / 3
+    """Of the time for calls in flight, what undoing takes at most once they have had theirs: the run has to end."""
+    adopted_seconds: float = 120.0
+    """For so long a job of an earlier run or a user is looked at that does not change."""
+    landing_seconds: float = 120.0
+    """For so long the replacement of a pod is looked for, for which no room was held."""

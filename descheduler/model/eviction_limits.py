@@ -9,7 +9,7 @@ import msgspec
 from descheduler.model.text.counted import counted
 from descheduler.model.text.int_or_percent import share_of
 
-__all__ = ["EvictionLimit", "ReachedLimit"]
+__all__ = ["EvictionLimit", "LimitReached"]
 
 
 class EvictionLimit(Enum):
@@ -31,7 +31,7 @@ class EvictionLimit(Enum):
     PLUGIN_TOTAL = "maxPodsToEvict", ""
 
 
-class ReachedLimit(msgspec.Struct, frozen=True, gc=False):
+class LimitReached(msgspec.Struct, frozen=True, gc=False):
     """A limit of `value` evictions that is used up for the node or namespace `scope`; "" where there is no one such.
 
     A limit that is a `percentage` in the policy, such as `10%`, is one of `num_pods`; "" where it is a number there.
@@ -44,7 +44,7 @@ class ReachedLimit(msgspec.Struct, frozen=True, gc=False):
     num_pods: int = 0
 
     @classmethod
-    def of(cls, limit: EvictionLimit, written: int | str, scope: str = "", *, num_pods: int = 0) -> ReachedLimit:
+    def of(cls, limit: EvictionLimit, written: int | str, scope: str = "", *, num_pods: int = 0) -> LimitReached:
         """The limit as `written` in the policy: a number, or a percentage of `num_pods`."""
         if isinstance(written, int):
             return cls(limit, written, scope)

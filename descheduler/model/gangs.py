@@ -20,15 +20,20 @@ __all__ = [
     "COSCHEDULING_LABEL",
     "OTHER_GANG_ANNOTATIONS",
     "OTHER_POD_GROUPS",
+    "POD_GROUP_API_GROUPS",
     "AllGangs",
     "GangMinimum",
+    "api_group_of",
     "gang_name_of",
     "gangs_of",
     "name_of_gang",
     "pod_group_kind_of",
 ]
 
+_KOORDINATOR = "scheduling.sigs.k8s.io"
 _VOLCANO, _SCHEDULER_PLUGINS = "scheduling.volcano.sh", "scheduling.x-k8s.io"
+POD_GROUP_API_GROUPS = (_KOORDINATOR, _VOLCANO, _SCHEDULER_PLUGINS)
+"""The API groups of the PodGroups that a snapshot holds."""
 _PREFIXES = (f"{_VOLCANO}:", f"{_SCHEDULER_PLUGINS}:")
 """What keys of gangs begin with that are not Koordinator's; no namespace has a dot or a colon."""
 OTHER_POD_GROUPS = (f"PodGroup.{_VOLCANO}", f"PodGroup.{_SCHEDULER_PLUGINS}")
@@ -80,6 +85,11 @@ def name_of_gang(key: str) -> str:
     return key.partition(":")[2] if key.startswith(_PREFIXES) else key
 
 
+def api_group_of(key: str) -> str:
+    """The API group of the PodGroup of a gang."""
+    return key.partition(":")[0] if key.startswith(_PREFIXES) else _KOORDINATOR
+
+
 def pod_group_kind_of(pod: Pod) -> str:
     """The kind of PodGroup, one of `OTHER_POD_GROUPS`, that `pod` names; empty without any."""
     keys = (key for key in gangs_of(pod) if key.startswith(_PREFIXES))
@@ -112,11 +122,10 @@ class AllGangs:
         """What the tasks of a gang need, by name."""
         return (each for each in self._stated.values() if each.task and each.key == _task_key(key, each.task))
 
-    def keys_by_name(self) -> Mapping[str, str]:
-        """`namespace/name` → the key of the gang that is called so, of Koordinator before others."""
-        keys = (*self._members, *(key for key, each in self._stated.items() if not each.task))
-        others = {name_of_gang(key): key for key in keys if key.startswith(_PREFIXES) and "#" not in key}
-        return others | {key: key for key in keys if not key.startswith(_PREFIXES)}
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all gangs that have pods, or a PodGroup that is not Koordinator's."""
+        return frozenset(key for key in (*self._members, *self._stated) if not _is_task(key))
 
 
 def _minimums(group: PodGroup) -> Iterator[GangMinimum]:
@@ -130,13 +139,15 @@ def _minimums(group: PodGroup) -> Iterator[GangMinimum]:
 
 
 def _of_koordinator(settings: GangSettings) -> GangMinimum:
-    return GangMinimum(
-        settings.gang_id, settings.gang_id, settings.min_available, settings.group, setting="min-available"
-    )
+    return GangMinimum(settings.gang_id, settings.gang_id, settings.min_available, settings.group)
 
 
 def _key(api_group: str, namespace: str, name: str) -> str:
     return f"{api_group}:{namespace}/{name}"
+
+
+def _is_task(key: str) -> bool:
+    return key.startswith(_PREFIXES) and "#" in key
 
 
 def _task_key(key: str, task: str) -> str:

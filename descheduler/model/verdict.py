@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 
 __all__ = ["ACCEPTED", "BudgetRefusal", "Reason", "Verdict", "limit_reached", "refuse"]
 
@@ -65,7 +65,7 @@ class Reason(Enum):
     DISRUPTION_BUDGET = "DisruptionBudget", "the PodDisruptionBudget of the pod allows no disruption now"
     GANG_MINIMUM = (
         "GangMinimum",
-        "the gang of the pod would have fewer running pods than it needs (min-available), and is not evicted as a whole"
+        "the gang of the pod would have fewer running pods than it needs (minMember), and is not evicted as a whole"
         " (onGangMinimum)",
     )
     SEVERAL_BUDGETS = (
@@ -83,7 +83,10 @@ class Reason(Enum):
     )
     EVICTION_COST = "EvictionCost", "the eviction cost of the pod forbids its eviction"
     WORKLOAD_UNKNOWN = "WorkloadUnknown", "the controller of the pod was not found"
-    WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has too few replicas for its limits"
+    WORKLOAD_REPLICAS = (
+        "WorkloadReplicas",
+        "the workload has no more replicas than may be evicted at once (skipCheckExpectedReplicas: false)",
+    )
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
     NOT_SELECTED = "NotSelected", "the plugin that a plan names for the pod does not select it any more (apply)"
     OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels (-n, -l)"
@@ -92,7 +95,7 @@ class Reason(Enum):
     ELASTIC_QUOTA = "ElasticQuota", "the elastic quota of the replacement pod has no room for it"
     CONDITIONAL_LANDING = (
         "ConditionalLanding",
-        "the replacement pod can be scheduled only under a condition (onConditional)",
+        "the replacement pod can be scheduled only under a condition (onConditional: refuse; with allow it is evicted)",
     )
     ORDER_DEPENDENT = (
         "OrderDependentLanding",
@@ -100,7 +103,8 @@ class Reason(Enum):
     )
     UNKNOWN_LANDING = (
         "UnknownLanding",
-        "it is unknown whether a replacement pod is created, or can be scheduled (onUnknown)",
+        "it is unknown whether a replacement pod is created, or can be scheduled (onUnknown: refuse; with allow it is"
+        " evicted)",
     )
     RETURNS_TO_SOURCE = "ReturnsToSource", "the replacement pod would be scheduled onto the same node again"
     SELECTED_AGAIN = (
@@ -146,7 +150,7 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     reason: Reason | None = None
     message: str = ""
     subject: str = ""
-    reached: ReachedLimit | None = None
+    reached: LimitReached | None = None
     api_refusal: BudgetRefusal | None = None
 
     @property
@@ -173,6 +177,6 @@ def refuse(reason: Reason, message: str, subject: str = "") -> Verdict:
     return Verdict(reason, message, subject)
 
 
-def limit_reached(reached: ReachedLimit) -> Verdict:
+def limit_reached(reached: LimitReached) -> Verdict:
     """A refusal by a limit that is used up."""
     return Verdict(Reason.LIMIT_REACHED, reached.message, reached.scope, reached)

@@ -29,11 +29,11 @@ from descheduler.optimizer.objectives.reduce_fragmentation import ReduceFragment
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
 from descheduler.optimizer.objectives.repair_violations import RepairViolations
 from descheduler.optimizer.order.replay import replay
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.parts import UNLIMITED, Parts
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Together
-from descheduler.optimizer.solving import Plan, Progress, ReplayError, find_assignment, solve
+from descheduler.optimizer.solving import ReplayError, SearchProgress, Solution, find_assignment, solve
 
 __all__ = [
     "UNLIMITED",
@@ -43,16 +43,16 @@ __all__ = [
     "Limits",
     "MakeRoom",
     "MinDomains",
-    "Move",
     "MoveLimit",
     "Parts",
-    "Plan",
     "Problem",
-    "Progress",
+    "Reassignment",
     "ReduceFragmentation",
     "ReduceGpuFragmentation",
     "RepairViolations",
     "ReplayError",
+    "SearchProgress",
+    "Solution",
     "Together",
     "find_assignment",
     "make_problem",

@@ -10,7 +10,7 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = [
@@ -143,23 +143,23 @@ class PreparedObjective(Guide, Protocol):
         """
         ...
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """Moves pods to a good placement within a second or so; keeps every rule."""
         ...
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Takes back moves that turned out not to help."""
         ...
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealer | None:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> Annealer | None:
         """An annealing of the placement; None where single moves and swaps do not better it step by step."""
         ...
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A piece of some `num_pods` pods worth solving anew; None: nothing is left to gain."""
         ...
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """States the objective in the model of `neighbourhood`."""
         ...
 

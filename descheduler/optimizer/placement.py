@@ -2,17 +2,56 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.room import Room
 from descheduler.optimizer.rule_counts import MovedCounts, count_rule
 
-__all__ = ["Placement"]
+__all__ = ["Arrangement"]
 
 
-class Placement:
+class NodeRoom:
+    """What is left on each node as pods come and go, whether nodes have capacity of their own or share parts.
+
+    `usage` is float64[R, C], what pods need on each part, `free` float64[R, N], what each node has left for a pod.
+
+    Without parts each node is its own part. Both are kept in place; change them by `take` alone.
+    """
+
+    def __init__(self, problem: Problem, usage: Floats) -> None:
+        self.usage = usage
+        self._left: Floats = problem.part_capacity.T - usage
+        self._parts = problem.parts
+        self.free: Floats = self._left
+        if problem.parts is not None:
+            # Nodes with fewer parts than others have the last column for the rest, which is never scarce.
+            self._left = np.hstack((self._left, np.full((len(usage), 1), np.inf)))
+            self.free = self._left[:, problem.parts.taken].min(axis=2)
+
+    def take(self, node: int, need: Floats) -> None:
+        """A pod of that need comes to `node`; a negative need leaves it."""
+        if self._parts is None:
+            self.usage[:, node] += need
+            self.free[:, node] -= need
+            return
+        parts = self._parts.of(node)
+        self.usage[:, parts] += need[:, None]
+        self._left[:, parts] -= need[:, None]
+        near = self._parts.nodes_of[int(self._parts.machine[node])]
+        self.free[:, near] = self._left[:, self._parts.taken[near]].min(axis=2)
+
+    def copy(self) -> NodeRoom:
+        """The same room, which changes by itself from now on."""
+        other = copy.copy(self)
+        other.usage, other._left = self.usage.copy(), self._left.copy()
+        other.free = other._left if self._parts is None else self.free.copy()
+        return other
+
+
+class Arrangement:
     """Where every pod is while a plan is searched for. Resources come first in its arrays, one row a resource.
 
     `at` is int64[P], `usage` float64[R, C], a column a part or node (whole numbers, which `Problem` keeps small enough
@@ -25,10 +64,10 @@ class Placement:
         self.origins = problem.assignment
         self.at = np.array(problem.assignment if assignment is None else assignment)
         self.need: Floats = np.ascontiguousarray(problem.need.T, dtype=np.float64)
-        self._room = Room(problem, np.ascontiguousarray(problem.usage(self.at).T, dtype=np.float64))
+        self._room = NodeRoom(problem, np.ascontiguousarray(problem.usage(self.at).T, dtype=np.float64))
         self.usage, self.free = self._room.usage, self._room.free
         self._both_ends = np.flatnonzero(problem.both_ends)
-        self._room_held = Room(problem, self._held()) if len(self._both_ends) else None
+        self._room_held = NodeRoom(problem, self._held()) if len(self._both_ends) else None
         self._counts = [count_rule(rule, self.origins, self.at) for rule in problem.rules]
         self._pods_on: list[list[int]] = [[] for _ in range(problem.num_nodes + 1)]
         for pod, node in enumerate(self.at.tolist()):
@@ -47,7 +86,7 @@ class Placement:
         """float64[R, N]: what is left beside what moved pods still hold; None where nothing is held at both ends."""
         return None if self._room_held is None else self._room_held.free
 
-    def room_while_moving(self) -> Room:
+    def room_while_moving(self) -> NodeRoom:
         """What is left now, for what is on its way: take arrivals from it, and give nothing back."""
         return self._room.copy()
 

@@ -64,5 +64,10 @@ class MoveLimit:
         group = self.group[pods]
         return np.bincount(group[group >= 0], minlength=len(self.limit)).astype(np.int64)
 
+    def binding(self, pods: Ints) -> list[tuple[int, int]]:
+        """(group, how many of its pods may be moved) of the groups of which not all of `pods` may."""
+        most = np.maximum(self.limit, 0)
+        return [(int(group), int(most[group])) for group in np.flatnonzero(self.count(pods) > most)]
+
 
 Rule = AtMost | MinDomains | Together | MoveLimit

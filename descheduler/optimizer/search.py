@@ -12,7 +12,7 @@ from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.local_search.shifts import climb_by_shifts
 from descheduler.optimizer.objective import Annealer, Neighbourhood, Objective, Value
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["Incumbent", "Search", "SearchTask"]
@@ -73,7 +73,7 @@ class Search:
         self.budget = Budget(task.limits, is_cancelled)
         self._work_of_call = _work_of_call(task.limits)
         self._annealing: Annealer | None = None
-        self._placement = Placement(task.problem, task.start)
+        self._placement = Arrangement(task.problem, task.start)
         self._num_pods = _FIRST
         self._bound = self._objective.bound()
         at = self._placement.at.copy()

@@ -15,13 +15,13 @@ from descheduler.optimizer.limits import Limits
 from descheduler.optimizer.objective import Objective, Value
 from descheduler.optimizer.order.ordering import Ordered, order_moves
 from descheduler.optimizer.order.replay import replay
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
 from descheduler.optimizer.search import Incumbent, Search, SearchTask
 from descheduler.optimizer.workers import search_in_processes
 
-__all__ = ["Plan", "Progress", "ReplayError", "find_assignment", "solve"]
+__all__ = ["ReplayError", "SearchProgress", "Solution", "find_assignment", "solve"]
 
 _SHARE_BEFORE_ORDER = 0.85
 """Of the limits; the rest is for two searches more where not all moves of the first can be put in order."""
@@ -32,8 +32,8 @@ class ReplayError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """A better plan was found after `seconds`. `value` and `bound` as in `Plan`."""
+class SearchProgress:
+    """A better plan was found after `seconds`. `value` and `bound` as in `Solution`."""
 
     value: Value
     bound: Value
@@ -41,7 +41,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class Solution:
     """Moves in waves that lead to `assignment` (int64[P]).
 
     `levels` says what the figures of `value`, of `value_before` and of `bound` (no plan is better) count. `num_bounces`
@@ -50,7 +50,7 @@ class Plan:
     """
 
     assignment: Ints
-    waves: tuple[tuple[Move, ...], ...]
+    waves: tuple[tuple[Reassignment, ...], ...]
     num_bounces: int
     levels: tuple[str, ...]
     value_before: Value
@@ -66,7 +66,7 @@ class Plan:
         return self.value <= self.bound
 
     @property
-    def moves(self) -> tuple[Move, ...]:
+    def moves(self) -> tuple[Reassignment, ...]:
         """All moves, in order."""
         return tuple(move for wave in self.waves for move in wave)
 
@@ -87,7 +87,7 @@ def find_assignment(
     num_workers: int = 1,
     hint: Ints | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    on_progress: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Ints:
     """The best assignment found, int64[P], of which no order may lead there. Arguments as in `solve`."""
     return _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress).search(problem, limits, hint)
@@ -104,8 +104,8 @@ def solve(
     max_per_wave: int | None = None,
     may_bounce: bool = True,
     is_cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
-) -> Plan:
+    on_progress: Callable[[SearchProgress], None] = lambda progress: None,
+) -> Solution:
     """The best plan found within `limits`, put in an order that can be carried out, and replayed.
 
     objectives: one, or several, of which each is bettered as far as those before it stay as good. They share the time.
@@ -181,7 +181,7 @@ class _Run:
         seed: int,
         num_workers: int,
         is_cancelled: Callable[[], bool],
-        on_progress: Callable[[Progress], None],
+        on_progress: Callable[[SearchProgress], None],
     ) -> None:
         self._started = time.monotonic()
         self._objectives = tuple(objectives) if isinstance(objectives, Sequence) else (objectives,)
@@ -229,11 +229,11 @@ class _Run:
         seconds = time.monotonic() - self._started
         self._best = value
         self._first_seconds = self._first_seconds or seconds
-        self._on_progress(Progress(value, self._bound, seconds))
+        self._on_progress(SearchProgress(value, self._bound, seconds))
 
-    def plan(self, ordered: Ordered) -> Plan:
+    def plan(self, ordered: Ordered) -> Solution:
         """What came of the run, once it is replayed."""
-        return Plan(
+        return Solution(
             assignment=ordered.assignment,
             waves=ordered.waves,
             num_bounces=ordered.num_bounces,

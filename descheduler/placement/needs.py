@@ -5,6 +5,7 @@ from __future__ import annotations
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by, kinds_read_by
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.replacements.controllers.table import CONTROLLERS
+from descheduler.placement.schedulers.table import SCHEDULERS
 
 __all__ = ["ENDING_OWNER_KINDS", "OWNER_KINDS", "OWNER_KINDS_AT_HAND", "landing_annotations", "landing_kinds"]
 
@@ -26,9 +27,9 @@ ENDING_OWNER_KINDS = frozenset(key for key, row in CONTROLLERS.items() if row.ma
 
 def landing_kinds() -> frozenset[str]:
     """Kinds that decide where a pod lands, beside nodes and pods; there are few objects of them."""
-    return _ADMISSION_KINDS | kinds_read_by(PLUGINS.values())
+    return _ADMISSION_KINDS | kinds_read_by((*PLUGINS.values(), *SCHEDULERS.values()))
 
 
 def landing_annotations() -> frozenset[str]:
     """Keys of annotations that decide where a pod lands; all of a domain for one that ends with `/`."""
-    return annotations_read_by(PLUGINS.values())
+    return annotations_read_by((*PLUGINS.values(), *SCHEDULERS.values()))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 
 import msgspec
 
@@ -17,8 +18,13 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
-from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
-from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, shadow_cluster_of
+from descheduler.placement.framework.scheduling_plugin import (
+    Preference,
+    SchedulingPlugin,
+    parts_of,
+    renewal_by,
+    shadow_cluster_of,
+)
 from descheduler.placement.landings.bookings import Booking, Considered, Decision
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
 from descheduler.placement.landings.deciding import Decider
@@ -28,9 +34,10 @@ from descheduler.placement.landings.openings import Openings
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.preemption import preemption_hint
 from descheduler.placement.landings.verdicts import not_looked_for
-from descheduler.placement.plugins.device_share.args import DeviceShareArgs
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.row import SchedulerRow
+from descheduler.placement.schedulers.schedulers import Schedulers
+from descheduler.placement.schedulers.table import SCHEDULERS
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 from descheduler.placement.shadow.undo_log import Changes
@@ -45,7 +52,7 @@ class LandingProver:
     """One run's book of moves over `snapshot`, in which every answer counts with what was booked before.
 
     The scheduler is the one that `configuration` describes, by default kube-scheduler of `version` as it comes;
-    `others` are schedulers of another kind, by name. What was booked before a victim has settled by the time of its
+    `schedulers` is the table of those that are modelled. What was booked before a victim has settled by the time of its
     eviction: earlier victims are gone, and their replacements are where they were predicted. Pending pods of the
     snapshot that fit are placed before the first move, those first that have one of `rooms`: there, if they fit there.
 
@@ -61,19 +68,21 @@ class LandingProver:
         configuration: SchedulerConfiguration | None = None,
         version: KubeVersion | None = None,
         plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
-        others: Mapping[str, MakeScheduler] | None = None,
+        schedulers: Mapping[str, SchedulerRow] = SCHEDULERS,
         books_likely: bool = False,
         rooms: Sequence[HeldRoom] = (),
         now: datetime | None = None,
     ) -> None:
         version = version or KubeVersion()
-        self._cluster = shadow_cluster_of(snapshot, plugins, version)
+        self._plugins = plugins
+        self._cluster = shadow_cluster_of(snapshot, plugins, version, schedulers.values())
         configuration = configuration or default_configuration(version, plugins)
-        self._first_profile = configuration.profiles[0]
-        schedulers = Schedulers(self._cluster, configuration, plugins=plugins, others=others)
+        self._schedulers = Schedulers(self._cluster, configuration, plugins=plugins, rows=schedulers)
         forms = PlacementForms(snapshot)
-        self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms, now)
-        self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
+        self._candidates = CandidateMaker(
+            snapshot, self._cluster, self._schedulers, forms, now, renewal_by(plugins.values())
+        )
+        self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, self._schedulers, forms))
         unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
         unbooked = (unknown,) if books_likely else (unknown, likely)
         placed = self._placed if configuration.leaves_choices_open else None
@@ -98,30 +107,15 @@ class LandingProver:
 
     def openings(self) -> Openings:
         """What a planner asks of the cluster with everything that is booked; valid until the next booking."""
-        return Openings(self.cluster, self._candidates)
+        return Openings(self.cluster, self._candidates, partial(parts_of, self._plugins.values()))
 
     def ends_owner(self, victim: Pod) -> bool:
         """Whether the owner of `victim`, or its part that the pod is, fails or ends with an eviction of it alone."""
         return self._candidates.ends_owner(victim)
 
-    @property
-    def prefers_empty_nodes(self) -> bool:
-        """Whether the scheduler of the first profile gives nodes with more free room a higher score."""
-        return self._first_profile.args.of(NodeResourcesFitArgs).strategy == "LeastAllocated"
-
-    @property
-    def prefers_idle_gpus(self) -> bool:
-        """Whether DeviceShare of the first profile gives GPUs that nobody uses a higher score."""
-        return self._first_profile.args.of(DeviceShareArgs).strategy == "LeastAllocated"
-
-    @property
-    def packing_weights(self) -> Mapping[str, int]:
-        """What resources weigh in the score by which the scheduler of the first profile prefers full nodes.
-
-        Empty with another strategy than MostAllocated.
-        """
-        args = self._first_profile.args.of(NodeResourcesFitArgs)
-        return {each.name: each.weight for each in args.resources} if args.strategy == "MostAllocated" else {}
+    def preference(self, pods: Iterable[Pod] | None = None) -> Preference:
+        """Which nodes the scheduler prefers that places most of `pods`, or of all that the snapshot has."""
+        return self._schedulers.preference(self._cluster.snapshot.pods if pods is None else pods)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.documents.fields import Fields
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import Move, Refusal
@@ -18,13 +19,13 @@ from descheduler.policy.types import Policy
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import JointVerdict
 
-__all__ = ["BACKGROUND", "SUCCESS", "Decisions", "PluginFailure"]
+__all__ = ["BACKGROUND", "SUCCESS", "Decisions", "Failure"]
 
 SUCCESS, BACKGROUND = "success", "background"
 """Answers to requests that were granted; those to all others are reason codes."""
 
 
-class PluginFailure(msgspec.Struct, frozen=True):
+class Failure(Fields, frozen=True):
     """A plugin that failed in this cycle."""
 
     profile: str
@@ -57,7 +58,7 @@ class Decisions(msgspec.Struct, frozen=True):
     results: Mapping[tuple[str, str, str], int] = msgspec.field(default_factory=dict)
     together: JointVerdict | None = None
     is_verified: bool = False
-    failures: tuple[PluginFailure, ...] = ()
+    failures: tuple[Failure, ...] = ()
     facts: Mapping[tuple[str, str], PluginFacts] = msgspec.field(default_factory=dict)
     skipped: str = ""
     memory: RunMemory = NO_MEMORY

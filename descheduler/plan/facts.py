@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from descheduler.documents.fields import Fields
 from descheduler.plan.goals import Goal
 
 __all__ = ["NearestValue", "NodeClasses", "PluginFacts", "Unit"]
@@ -14,11 +15,11 @@ __all__ = ["NearestValue", "NodeClasses", "PluginFacts", "Unit"]
 Unit = Literal["percent", "seconds", "restarts", "pods"]
 
 
-class NearestValue(msgspec.Struct, frozen=True):
+class NearestValue(Fields, frozen=True):
     """The value nearest to a limit among all that were examined, above or below it.
 
-    `key` is the limit's name in the policy, or in the pod's spec, and `limit` what it comes to. `subject` is the node,
-    the pod (`namespace/name`) or the topology domain that has the `value`.
+    `key` is the limit's name in the policy or in the pod's spec. `subject` is the node, the pod (`namespace/name`) or
+    the topology domain that has the `value`.
     """
 
     key: str
@@ -28,18 +29,17 @@ class NearestValue(msgspec.Struct, frozen=True):
     subject: str
 
 
-class NodeClasses(msgspec.Struct, frozen=True):
+class NodeClasses(Fields, frozen=True):
     """How many nodes are under, between and over the thresholds, which are percent of allocatable by resource.
 
-    They are those in effect: with `useDeviationThresholds` they are relative to the average. A plugin without target
-    thresholds has nobody over them.
+    They are those in effect: with `useDeviationThresholds` they are relative to the average.
     """
 
     under: int
     between: int
     over: int
     thresholds: Mapping[str, float]
-    target_thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
+    target_thresholds: Mapping[str, float]
 
 
 class PluginFacts(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.model.pod import Pod
 
-__all__ = ["Goal", "Level", "PendingPod"]
+__all__ = ["Goal", "Level", "UnscheduledPod"]
 
 
 class Level(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class Level(msgspec.Struct, frozen=True):
     scale: int = 1
 
 
-class PendingPod(NamedTuple):
+class UnscheduledPod(NamedTuple):
     """A pod that needs evictions to be scheduled, and its expected node after them; "" where it stays pending."""
 
     pod: Pod
@@ -51,7 +51,7 @@ class Goal(msgspec.Struct, frozen=True):
     seconds: float
     work: float
     sentence: str
-    pending_pods: tuple[PendingPod, ...] = ()
+    pending_pods: tuple[UnscheduledPod, ...] = ()
 
     @property
     def is_reached(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,7 +14,7 @@ from descheduler.model.verdict import Verdict
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
 
-__all__ = ["Move", "PodIdentity", "Refusal", "identity_of"]
+__all__ = ["EarlierPlan", "Move", "PodIdentity", "Refusal", "identity_of"]
 
 PodIdentity = tuple[str, str, str]
 """What tells a pod of a snapshot from all others, also from one of the same name and from one without a uid."""
@@ -39,7 +40,7 @@ class Move(msgspec.Struct, frozen=True):
     pod: Pod
     profile: str
     plugin: str
-    reason: str
+    reason: str = ""
     is_repeated: bool = False
     landing: Landing | None = None
     bundle: int = 0
@@ -53,6 +54,20 @@ class Move(msgspec.Struct, frozen=True):
     def to_node(self) -> str | None:
         """The node that the replacement lands on; None when it lands nowhere, or when that was not looked up."""
         return None if self.landing is None else self.landing.node
+
+    def is_of(self, profile: str, plugin: str) -> bool:
+        """Whether this plugin of this profile has asked for it."""
+        return self.profile == profile and self.plugin == plugin
+
+
+class EarlierPlan(msgspec.Struct, frozen=True):
+    """Moves that were decided on before: plugins that search ask for theirs among them in place of a search.
+
+    With `is_checked` they first look whether there is still something for them to do.
+    """
+
+    moves: Sequence[Move]
+    is_checked: bool = False
 
 
 class Refusal(msgspec.Struct, frozen=True, gc=False):

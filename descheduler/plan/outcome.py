@@ -68,6 +68,9 @@ class OutcomeCode(Enum):
     CHANGED = "changed"
     """The cluster has changed since the plan, and the move no longer holds; `message` says what. Nothing was evicted,
     and the next run decides again."""
+    REPLACEMENT_PENDING = "replacement-pending"
+    """A pod that was evicted before, in an earlier wave or of the same workload, has a replacement that no node was
+    found for in 2 minutes; `message` names the pod. Nothing was evicted, and the next run decides again."""
     JOB_DELETED = "job-deleted"
     """Another client deleted the PodMigrationJob; nothing was evicted."""
     JOB_WAITS = "job-waits"

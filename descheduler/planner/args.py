@@ -8,7 +8,6 @@ from typing import Annotated
 
 import msgspec
 
-from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.policy.plugin import ArgsProblem, Needs
@@ -314,19 +313,15 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
     return [*found, *_check_weights(args)]
 
 
-def profile_problems(args: MigrationPlannerArgs, evicting: Mapping[str, msgspec.Struct]) -> Iterator[ArgsProblem]:
+def profile_problems(args: MigrationPlannerArgs, has_reservations: bool) -> Iterator[ArgsProblem]:
     """That nothing in the profile holds room on the nodes that the plan is to choose."""
-    if not args.choose_nodes or any(map(_creates_reservations, evicting.values())):
+    if not args.choose_nodes or has_reservations:
         return
     yield ArgsProblem(
         ("chooseNodes",),
         "needs Reservations: use a DeschedulerConfiguration that enables MigrationController with"
         " reservationProvider: koordinator and defaultJobMode: ReservationFirst",
     )
-
-
-def _creates_reservations(args: msgspec.Struct) -> bool:
-    return isinstance(args, MigrationControllerArgs) and args.creates_reservations
 
 
 def _check_weights(args: MigrationPlannerArgs) -> Iterator[ArgsProblem]:

@@ -12,7 +12,7 @@ from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.arrays import PENDING
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
@@ -20,7 +20,7 @@ from descheduler.planner.move_waves import MoveWaves
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["Asking", "Group", "Leaving"]
+__all__ = ["Asking", "Leaving", "MovesTogether"]
 
 
 class Leaving(NamedTuple):
@@ -34,7 +34,7 @@ class Leaving(NamedTuple):
     rooms: tuple[HeldRoom, ...] = ()
 
 
-class Group:
+class MovesTogether:
     """Moves of `cluster` that are asked for together, and the pods that are evicted for them.
 
     With `rooms` the plan chooses nodes: room is held on that of each move for the replacement, and `rooms` by the move
@@ -42,7 +42,10 @@ class Group:
     """
 
     def __init__(
-        self, moves: Sequence[Move], cluster: ClusterProblem, rooms: Mapping[Move, tuple[HeldRoom, ...]] | None
+        self,
+        moves: Sequence[Reassignment],
+        cluster: ClusterProblem,
+        rooms: Mapping[Reassignment, tuple[HeldRoom, ...]] | None,
     ) -> None:
         self.moves = moves
         evictions = [move for move in moves if move.source != PENDING]
@@ -67,7 +70,7 @@ class Asking:
         self._cluster = cluster
         self._most = most
 
-    def ask_whole(self, group: Group, waves: MoveWaves) -> Sequence[Pod]:
+    def ask_whole(self, group: MovesTogether, waves: MoveWaves) -> Sequence[Pod]:
         """Those of `group` that were granted: all or none."""
         if self._objective.is_in_bundles:
             _, verdict = self._ask_together(group, waves)
@@ -82,7 +85,7 @@ class Asking:
             self._evictor.keep(pod, verdict, self._objective.reason(pod))
         return ()
 
-    def against(self, group: Group) -> dict[PodIdentity, str]:
+    def against(self, group: MovesTogether) -> dict[PodIdentity, str]:
         """Nothing where all of `group` is granted, which is booked then; else what stands against it.
 
         Of a group that is no bundle the first that is refused: without it another pod may make the room.
@@ -100,17 +103,17 @@ class Asking:
         culprit, verdict = refusal
         return {identity_of(culprit): verdict.message}
 
-    def _first_refusal(self, group: Group) -> tuple[Pod, Verdict] | None:
+    def _first_refusal(self, group: MovesTogether) -> tuple[Pod, Verdict] | None:
         with self._evictor.what_if():
             answers = ((each.pod, self._ask(each)) for each in group.leaving)
             return next((answer for answer in answers if not answer[1].is_accepted), None)
 
-    def _against_bundle(self, group: Group) -> dict[PodIdentity, str]:
+    def _against_bundle(self, group: MovesTogether) -> dict[PodIdentity, str]:
         """The same of pods that are asked for as one bundle."""
         culprit, verdict = self._ask_together(group)
         return {} if verdict.is_accepted else _against_all(group, culprit, verdict)
 
-    def _ask_together(self, group: Group, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
+    def _ask_together(self, group: MovesTogether, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
         """Asks for all of `group` or none, as one bundle; with what stands against it the pod that has to stay."""
         gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
         with self._evictor.what_if():
@@ -169,7 +172,7 @@ class Asking:
         return msgspec.structs.replace(verdict, message=f"{verdict.message}; {hint}")
 
 
-def _against_all(group: Group, culprit: Pod | None, verdict: Verdict) -> dict[PodIdentity, str]:
+def _against_all(group: MovesTogether, culprit: Pod | None, verdict: Verdict) -> dict[PodIdentity, str]:
     """What is said against each pod of a group because of one of them, or of all together."""
     text = verdict.message
     if culprit is not None:

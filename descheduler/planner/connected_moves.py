@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from descheduler.optimizer.arrays import PENDING
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 
 __all__ = ["connected_moves"]
 
 
-def connected_moves(moves: Sequence[Move], *, serves_others: Callable[[Move], bool]) -> list[list[Move]]:
+def connected_moves(
+    moves: Sequence[Reassignment], *, serves_others: Callable[[Reassignment], bool]
+) -> list[list[Reassignment]]:
     """`moves` in groups, the connected components of moves that share a node which some pod leaves.
 
     A node that pods only arrive on ties none of them: it has room for each alone. A move that does not serve others is
@@ -23,7 +25,7 @@ def connected_moves(moves: Sequence[Move], *, serves_others: Callable[[Move], bo
         ends = (move.source, move.target) if serves_others(move) else (move.target,)
         for node in left.intersection(ends):
             parents[_root(parents, ("node", node))] = _root(parents, ("move", number))
-    groups: dict[Hashable, list[Move]] = {}
+    groups: dict[Hashable, list[Reassignment]] = {}
     for number, move in enumerate(moves):
         groups.setdefault(_root(parents, ("move", number)), []).append(move)
     return list(groups.values())

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodesGoal, Drain
-from descheduler.optimizer.order.waves import Move
-from descheduler.optimizer.solving import Plan
+from descheduler.optimizer.order.waves import Reassignment
+from descheduler.optimizer.solving import Solution
 
 __all__ = ["with_drains"]
 
 
-def with_drains(plan: Plan, drains: Sequence[Drain], goal: ConsolidateNodesGoal, budget: Budget) -> Plan:
+def with_drains(plan: Solution, drains: Sequence[Drain], goal: ConsolidateNodesGoal, budget: Budget) -> Solution:
     """`plan` with `drains` in place of its own moves; what these took of `budget` is added to what it took."""
     moved = {move.pod: move.source for move in plan.moves}
     assignment = plan.assignment.copy()
@@ -32,6 +32,6 @@ def with_drains(plan: Plan, drains: Sequence[Drain], goal: ConsolidateNodesGoal,
     )
 
 
-def _wave(drain: Drain) -> tuple[Move, ...]:
+def _wave(drain: Drain) -> tuple[Reassignment, ...]:
     pairs = zip(drain.pods.tolist(), drain.targets.tolist(), strict=True)
-    return tuple(Move(pod, drain.node, target) for pod, target in pairs)
+    return tuple(Reassignment(pod, drain.node, target) for pod, target in pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from descheduler.model.pod import Pod
-from descheduler.optimizer.order.waves import Waves
+from descheduler.optimizer.order.waves import WaveState
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["MoveWaves"]
@@ -19,7 +19,7 @@ class MoveWaves:
     """
 
     def __init__(self, cluster: ClusterProblem, first: int) -> None:
-        self._waves = Waves(cluster.problem)
+        self._waves = WaveState(cluster.problem)
         self._cluster = cluster
         self._number = first
         self.targets: dict[str, str] = {}

@@ -15,7 +15,7 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.objective import Objective
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.solving import Plan, Progress, solve
+from descheduler.optimizer.solving import SearchProgress, Solution, solve
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.gpus.gpu_problem import with_gpus
@@ -68,7 +68,7 @@ class PlanSearch:
         self._kept: set[PodIdentity] = set()
         self._num_refused: Counter[PodIdentity] = Counter()
         self.against: dict[PodIdentity, str] = {}
-        self.plans: list[Plan] = []
+        self.plans: list[Solution] = []
         self.trials: list[Trial] = []
         self.cluster = self._stated()
 
@@ -241,7 +241,7 @@ class PlanSearch:
         most_seconds, seconds = self._handle.search.most_seconds(), self._args.time_limit.total_seconds()
         return Limits(seconds if most_seconds is None else min(seconds, most_seconds), self._args.work_limit or None)
 
-    def _note(self, progress: Progress) -> None:
+    def _note(self, progress: SearchProgress) -> None:
         """Of plans that are not tried out, before any other is."""
         if not self.trials:
             self._on_progress(*self._objective.shown(progress.value), self.seconds)
@@ -254,7 +254,7 @@ class PlanSearch:
         share: float,
         hint: Ints | None,
         num_workers: int,
-    ) -> Plan:
+    ) -> Solution:
         """The best plan found in that share of the limits, each of another seed."""
         seed, is_cancelled = self._args.seed + max(len(self.plans), len(self.trials)), self._handle.search.is_cancelled
         promising = problem if self._args.choose_nodes else self._objective.promising(cluster, problem)

@@ -8,10 +8,10 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, counted_about
-from descheduler.plan.goals import Goal, Level, PendingPod
+from descheduler.plan.goals import Goal, Level, UnscheduledPod
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import MigrationPlannerArgs
-from descheduler.planner.asking import Group
+from descheduler.planner.asking import MovesTogether
 from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.move_waves import MoveWaves
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
@@ -90,7 +90,7 @@ class Planning:
         bettered = {} if is_reached else {uid: text for trial in search.trials for uid, text in trial.refused.items()}
         return {**bettered, **search.against}
 
-    def _chosen(self, best: Trial, trials: Trials) -> Sequence[Group]:
+    def _chosen(self, best: Trial, trials: Trials) -> Sequence[MovesTogether]:
         """The groups whose moves gain enough for what they disrupt; none where no plan gains anything."""
         poor, groups = self._poor(best), best.groups if best.figure < self._before else ()
         good = [group for group in groups if not any(identity_of(pod) in poor for pod in group.pods)]
@@ -160,6 +160,8 @@ class Planning:
         sentence = f"{self._objective.change(self._before, after)}, {counted(num_evictions, 'eviction')}"
         if after:
             self._why_left = self._left_text(is_proven=after <= figure_bound)
+            if not (num_evictions or self._none_can_leave or self._best_left_gain):
+                self._why_left = self._with_obstacles(self._why_left)
             sentence += f"; {self._why_left}"
         elif granted and evictions_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
@@ -178,12 +180,12 @@ class Planning:
             self._pending_pods(),
         )
 
-    def _pending_pods(self) -> tuple[PendingPod, ...]:
+    def _pending_pods(self) -> tuple[UnscheduledPod, ...]:
         """The pods that were looked for room, as things are booked."""
         nodes = (
             {identity_of(pod): node for pod, node in self._evictor.prover().pending_nodes()} if self._waiting else {}
         )
-        return tuple(PendingPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
+        return tuple(UnscheduledPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
 
     def _left_text(self, *, is_proven: bool) -> str:
         """Why some are left; `is_proven` tells that no plan leaves fewer."""
@@ -201,6 +203,12 @@ class Planning:
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
+
+    def _with_obstacles(self, why_left: str) -> str:
+        """The text of a plan that moves nothing, with what is in the way unless a hint says that already."""
+        hint = self._objective.hint
+        text = "" if hint and hint in why_left else self._objective.obstacles(self._against)
+        return f"{why_left}; {text}" if text else why_left
 
 
 def _evictions_worth(cost: int) -> str:

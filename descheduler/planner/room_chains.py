@@ -7,13 +7,15 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Ints
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["room_chains"]
 
 
-def room_chains(problem: Problem, moves: Sequence[Move], gang_of: Callable[[int], Hashable | None]) -> list[list[Move]]:
+def room_chains(
+    problem: Problem, moves: Sequence[Reassignment], gang_of: Callable[[int], Hashable | None]
+) -> list[list[Reassignment]]:
     """`moves`, which can be made in their order, in chains: a pending pod or gang and the moves that make room for it.
 
     That is all that it cannot do without: moves that leave the room that it takes, those that leave the room for these,
@@ -21,8 +23,8 @@ def room_chains(problem: Problem, moves: Sequence[Move], gang_of: Callable[[int]
     joins the last of these. Moves that make room for no pending pod are left out.
     """
     needed = _moves_before(problem, moves)
-    chains: list[list[Move]] = []
-    chain_of: dict[Move, int] = {}
+    chains: list[list[Reassignment]] = []
+    chain_of: dict[Reassignment, int] = {}
     for placed in _units(moves, gang_of):
         closure = _closure(placed, needed)
         missing = [move for move in moves if move in closure and move not in chain_of]
@@ -37,18 +39,18 @@ def room_chains(problem: Problem, moves: Sequence[Move], gang_of: Callable[[int]
     return chains
 
 
-def _units(moves: Sequence[Move], gang_of: Callable[[int], Hashable | None]) -> Iterable[list[Move]]:
+def _units(moves: Sequence[Reassignment], gang_of: Callable[[int], Hashable | None]) -> Iterable[list[Reassignment]]:
     """The moves of pending pods, those of a gang together."""
-    units: dict[Hashable, list[Move]] = {}
+    units: dict[Hashable, list[Reassignment]] = {}
     for move in moves:
         if move.source == PENDING:
             units.setdefault(gang_of(move.pod) or move, []).append(move)
     return units.values()
 
 
-def _closure(moves: Iterable[Move], needed: dict[Move, list[Move]]) -> set[Move]:
+def _closure(moves: Iterable[Reassignment], needed: dict[Reassignment, list[Reassignment]]) -> set[Reassignment]:
     """The moves, what they need, and so on."""
-    found, waiting = set[Move](), list(moves)
+    found, waiting = set[Reassignment](), list(moves)
     while waiting:
         move = waiting.pop()
         if move not in found:
@@ -57,11 +59,11 @@ def _closure(moves: Iterable[Move], needed: dict[Move, list[Move]]) -> set[Move]
     return found
 
 
-def _moves_before(problem: Problem, moves: Sequence[Move]) -> dict[Move, list[Move]]:
+def _moves_before(problem: Problem, moves: Sequence[Reassignment]) -> dict[Reassignment, list[Reassignment]]:
     """By move, those that leave the room that it takes; it takes first what nobody has to leave."""
     free = np.maximum(problem.part_capacity - problem.usage(problem.assignment), 0)
-    left: dict[int, list[tuple[Move, Ints]]] = {}
-    found: dict[Move, list[Move]] = {}
+    left: dict[int, list[tuple[Reassignment, Ints]]] = {}
+    found: dict[Reassignment, list[Reassignment]] = {}
     for move in moves:
         found[move] = []
         for part in problem.parts_at(move.target):

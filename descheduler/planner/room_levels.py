@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Ints
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["held_after"]
 
 
-def held_after(problem: Problem, moves: Sequence[Move], nodes: Sequence[str]) -> dict[Move, Move]:
+def held_after(
+    problem: Problem, moves: Sequence[Reassignment], nodes: Sequence[str]
+) -> dict[Reassignment, Reassignment]:
     """By move, the first one that leaves its target after which there is room for it that nobody before it needs.
 
     `moves` can be made in their order; `nodes` are the names of the problem's. The last move that leaves the target
@@ -22,7 +24,7 @@ def held_after(problem: Problem, moves: Sequence[Move], nodes: Sequence[str]) ->
     parts = problem.parts_of(np.array([end for move in moves for end in (move.source, move.target) if end != PENDING]))
     level = _levels(problem, moves, parts)
     leaving: dict[str, list[int]] = {}
-    found: dict[Move, Move] = {}
+    found: dict[Reassignment, Reassignment] = {}
     for number, move in enumerate(moves):
         if earlier := leaving.get(nodes[move.target]):
             need, taken = problem.need[move.pod], np.searchsorted(parts, problem.parts_at(move.target))
@@ -36,7 +38,7 @@ def held_after(problem: Problem, moves: Sequence[Move], nodes: Sequence[str]) ->
     return found
 
 
-def _levels(problem: Problem, moves: Sequence[Move], parts: Sequence[int]) -> Ints:
+def _levels(problem: Problem, moves: Sequence[Reassignment], parts: Sequence[int]) -> Ints:
     """int64[M, P, R]: what is free on `parts` after each of `moves`."""
     free = (problem.part_capacity - problem.usage(problem.assignment))[parts]
     changes: Ints = np.zeros((len(moves), *free.shape), dtype=np.int64)

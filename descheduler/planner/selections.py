@@ -19,10 +19,10 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.strategies.framework import BalancePlugin, judges_pods_alone
 from descheduler.strategies.proposals import propose
 
-__all__ = ["SelectedPods", "StrategySelections"]
+__all__ = ["CandidatesByStrategy", "StrategySelections"]
 
 
-class SelectedPods:
+class CandidatesByStrategy:
     """What each strategy selects: candidates by the name of the strategy. Pods that have finished are left out."""
 
     def __init__(self, by_strategy: Mapping[str, Sequence[Candidate]]) -> None:
@@ -58,21 +58,21 @@ class StrategySelections:
         self.strategies = tuple(strategies)
         self._handle = handle
         self._nodes = nodes
-        self._known: tuple[tuple[str, ...], SelectedPods] | None = None
+        self._known: tuple[tuple[str, ...], CandidatesByStrategy] | None = None
 
     @property
     def judge_pods_alone(self) -> bool:
         """Whether no strategy selects a pod because of others."""
         return all(judges_pods_alone(self._handle.build_used(name, self._handle)) for name in self.strategies)
 
-    def now(self) -> SelectedPods:
+    def now(self) -> CandidatesByStrategy:
         """The selection in the cluster with everything that is booked."""
         key = tuple(pod.uid for pod, _ in self._handle.evictor.arrivals())
         if self._known is None or self._known[0] != key:
-            self._known = key, SelectedPods({name: self._proposed(name) for name in self.strategies})
+            self._known = key, CandidatesByStrategy({name: self._proposed(name) for name in self.strategies})
         return self._known[1]
 
-    def without(self, stuck: Container[PodIdentity]) -> SelectedPods:
+    def without(self, stuck: Container[PodIdentity]) -> CandidatesByStrategy:
         """As `now`, but a strategy that selects pods in `stuck`, which cannot be moved, is run without them.
 
         What it selects then counts if there are other pods in it, such as another duplicate; else what it selects now,
@@ -84,7 +84,7 @@ class StrategySelections:
             others = self._proposed(name, stuck) if is_stuck else candidates
             known = {identity_of(candidate.pod) for candidate in candidates}
             found[name] = candidates if all(identity_of(candidate.pod) in known for candidate in others) else others
-        return SelectedPods(found)
+        return CandidatesByStrategy(found)
 
     def _proposed(self, name: str, set_aside: Container[PodIdentity] = frozenset()) -> Sequence[Candidate]:
         handle = self._moved()

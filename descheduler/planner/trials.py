@@ -13,10 +13,10 @@ from descheduler.model.held_room import HeldRoom
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.moves_left import MovesLeft
-from descheduler.optimizer.order.waves import Move
-from descheduler.optimizer.solving import Plan
+from descheduler.optimizer.order.waves import Reassignment
+from descheduler.optimizer.solving import Solution
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.asking import Asking, Group
+from descheduler.planner.asking import Asking, MovesTogether
 from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
@@ -29,7 +29,7 @@ _WORK_OF_ASKING = 5e-4
 """What one question is worth of a search's work."""
 
 
-PlanOver = tuple[Plan, ClusterProblem]
+PlanOver = tuple[Solution, ClusterProblem]
 """A plan, and the cluster that its numbers are of."""
 
 
@@ -41,9 +41,9 @@ class Trial(NamedTuple):
 
     figure: int
     cost: int
-    plan: Plan
+    plan: Solution
     cluster: ClusterProblem
-    groups: Sequence[Group]
+    groups: Sequence[MovesTogether]
     has_in_vain: bool
     refused: Mapping[PodIdentity, str]
 
@@ -73,16 +73,18 @@ class Trials:
         self._plan_further = plan_further
         self.asking = Asking(objective, evictor, cluster, most)
 
-    def groups(self, plan: Plan) -> list[Group]:
+    def groups(self, plan: Solution) -> list[MovesTogether]:
         """What of `plan` is asked for together, in its order; moves of pending pods alone ask for nothing."""
-        groups = (Group(moves, self._cluster, self._rooms(moves)) for moves in self._objective.groups(plan.moves))
+        groups = (
+            MovesTogether(moves, self._cluster, self._rooms(moves)) for moves in self._objective.groups(plan.moves)
+        )
         return [group for group in groups if group.pods]
 
-    def _rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[HeldRoom, ...]] | None:
+    def _rooms(self, moves: Sequence[Reassignment]) -> Mapping[Reassignment, tuple[HeldRoom, ...]] | None:
         """Room that is held for pods of a group, where the plan chooses nodes."""
         return self._objective.rooms(moves) if self._chooses_nodes else None
 
-    def tried(self, plan: Plan, budget: Budget) -> Trial:
+    def tried(self, plan: Solution, budget: Budget) -> Trial:
         """What comes of asking for the groups of `plan`.
 
         The largest pods are asked for first, and in the next try what was refused: the scheduler has more nodes for
@@ -92,7 +94,7 @@ class Trials:
         groups = self.groups(plan)
         if self._objective.is_in_bundles:
             return self._tried_in_order(plan, groups)
-        order: Sequence[Group] = sorted(groups, key=self._size, reverse=True)
+        order: Sequence[MovesTogether] = sorted(groups, key=self._size, reverse=True)
         others = _orders(groups)
         tries: list[Trial] = []
         for _ in range(_num_orders(len(groups))):
@@ -105,7 +107,7 @@ class Trials:
             order = sorted(order, key=partial(_is_granted, trial.refused)) if leads_on else next(others)
         return min(tries, key=lambda trial: (trial.figure, trial.cost, len(trial.refused)))
 
-    def _size(self, group: Group) -> float:
+    def _size(self, group: MovesTogether) -> float:
         """What the largest pod needs of its node, as a share of the resource that it needs most of."""
         pods, nodes = np.array([(move.pod, move.source) for move in group.moves if move.source != PENDING]).T
         share = self._cluster.problem.need[pods] / np.maximum(self._cluster.allocatable[nodes], 1)
@@ -113,7 +115,7 @@ class Trials:
 
     def replanned(self, trial: Trial, dropped: Container[int]) -> Trial:
         """What comes of a trial over the same cluster when some of its groups are planned again, from there on."""
-        kept, left = list[Group](), dict[str, str]()
+        kept, left = list[MovesTogether](), dict[str, str]()
         for number, group in enumerate(trial.groups):
             if number in dropped:
                 left |= self._targets(group)
@@ -121,17 +123,19 @@ class Trials:
                 kept.append(group)
         return self._tried_in_order(trial.plan, kept, left)
 
-    def _targets(self, group: Group) -> dict[str, str]:
+    def _targets(self, group: MovesTogether) -> dict[str, str]:
         return {self._cluster.pods[move.pod].uid: self._cluster.nodes[move.target] for move in group.moves}
 
-    def _tried_in_order(self, plan: Plan, groups: Sequence[Group], left: PlannedTargets | None = None) -> Trial:
+    def _tried_in_order(
+        self, plan: Solution, groups: Sequence[MovesTogether], left: PlannedTargets | None = None
+    ) -> Trial:
         """The same in this order.
 
         What is refused is asked for again once others have left: it may land where these were. Where that does not
         help, a group is given up that keeps others from being granted, and replaced by what does as well. What is left
         is planned further, from where the targets of `left` have it if that is given.
         """
-        granted, refused = list[Group](), dict[PodIdentity, str]()
+        granted, refused = list[MovesTogether](), dict[PodIdentity, str]()
         with self._evictor.what_if():
             num_granted = -1
             while num_granted < len(granted):
@@ -147,7 +151,9 @@ class Trials:
             refused = {**objections, **refused}
             return Trial(self._objective.figure(), cost, plan, self._cluster, good, in_vain, refused)
 
-    def _ask_all(self, groups: Sequence[Group], granted: list[Group], refused: dict[PodIdentity, str]) -> None:
+    def _ask_all(
+        self, groups: Sequence[MovesTogether], granted: list[MovesTogether], refused: dict[PodIdentity, str]
+    ) -> None:
         """Asks for all of `groups` until those that are left are refused for good; adds to `granted` and `refused`."""
         waiting = list(groups)
         while waiting:
@@ -162,7 +168,7 @@ class Trials:
                 waiting = [group for group in waiting if group not in given_up]
                 waiting += self._substitutes(given_up, [*granted, *waiting], refused)
 
-    def _further_groups(self, left: PlannedTargets) -> list[Group]:
+    def _further_groups(self, left: PlannedTargets) -> list[MovesTogether]:
         """What one more plan moves, for what is left as things are booked; it may be there that was not before."""
         found = self._plan_further(left)
         if found is None:
@@ -176,33 +182,33 @@ class Trials:
             known = {move: each for move, each in here.items() if each is not None}
             if len(known) == len(moves):
                 of_known = None if rooms is None else {known[move]: found for move, found in rooms.items()}
-                groups.append(Group(list(known.values()), self._cluster, of_known))
+                groups.append(MovesTogether(list(known.values()), self._cluster, of_known))
         return [group for group in groups if group.pods]
 
-    def _renumbered(self, move: Move, cluster: ClusterProblem) -> Move | None:
+    def _renumbered(self, move: Reassignment, cluster: ClusterProblem) -> Reassignment | None:
         """A move over `cluster`, which is of a later moment, by the numbers of the one that plans are over.
 
         None where that had no such place for the pod.
         """
         number = self._cluster.number_of(cluster.pods[move.pod])
         places = self._cluster.places_of(number, cluster.nodes[move.target])
-        return Move(number, int(self._cluster.problem.assignment[number]), places[0]) if places else None
+        return Reassignment(number, int(self._cluster.problem.assignment[number]), places[0]) if places else None
 
-    def _given_up(self, waiting: Sequence[Group]) -> Sequence[Group]:
+    def _given_up(self, waiting: Sequence[MovesTogether]) -> Sequence[MovesTogether]:
         """Those of `waiting`, all of which are refused, that are not asked for again."""
         hindering = self._objective.give_up([group.moves for group in waiting])
         return waiting if hindering is None else [waiting[hindering]]
 
     def _substitutes(
-        self, given_up: Sequence[Group], others: Sequence[Group], refused: Mapping[PodIdentity, str]
-    ) -> list[Group]:
+        self, given_up: Sequence[MovesTogether], others: Sequence[MovesTogether], refused: Mapping[PodIdentity, str]
+    ) -> list[MovesTogether]:
         """What is asked for instead of what was given up: neither pods of `others` nor such as were refused.
 
         Their parts where the plan chooses the nodes, of which it has none for others.
         """
         if self._chooses_nodes:
             parts = (part for group in given_up for part in self._objective.split(group.moves))
-            return [Group(moves, self._cluster, self._rooms(moves)) for moves in parts]
+            return [MovesTogether(moves, self._cluster, self._rooms(moves)) for moves in parts]
         pods, problem = self._cluster.pods, self._cluster.problem
         taken = {move.pod for group in others for move in group.moves}
         found = self._objective.substitutes(
@@ -211,9 +217,9 @@ class Trials:
         )
         left = MovesLeft(problem, np.array(sorted(taken), dtype=np.int64))
         allowed = (moves for moves in found if left.take(np.array([move.pod for move in moves])))
-        return [Group([move], self._cluster, rooms=None) for moves in allowed for move in moves]
+        return [MovesTogether([move], self._cluster, rooms=None) for moves in allowed for move in moves]
 
-    def useful(self, groups: Sequence[Group]) -> Sequence[Group]:
+    def useful(self, groups: Sequence[MovesTogether]) -> Sequence[MovesTogether]:
         """`groups` without those that are refused, and those that would leave in vain for want of others.
 
         What is refused leaves no trace: without it the others are granted as they were.
@@ -227,7 +233,7 @@ class Trials:
             groups = useful
 
 
-def _orders(groups: Sequence[Group]) -> Iterator[Sequence[Group]]:
+def _orders(groups: Sequence[MovesTogether]) -> Iterator[Sequence[MovesTogether]]:
     """The given one, and random ones without end, the same in each run."""
     yield groups
     rng = np.random.default_rng(len(groups))
@@ -239,5 +245,5 @@ def _num_orders(num_groups: int) -> int:
     return min(max(_ASKED_IN_ALL // max(num_groups, 1), _FEWEST_ORDERS), _MOST_ORDERS)
 
 
-def _is_granted(refused: Mapping[PodIdentity, str], group: Group) -> bool:
+def _is_granted(refused: Mapping[PodIdentity, str], group: MovesTogether) -> bool:
     return refused.keys().isdisjoint(map(identity_of, group.pods))

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 import msgspec
 
 from descheduler.documents.decode import Decoder, Path
-from descheduler.documents.document import Document, Node, find
+from descheduler.documents.document import Document, TreeNode, find
 from descheduler.documents.problems import Problem, did_you_mean, shown
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile, scheduler_file_reader
 from descheduler.policy.shared_args import int_or_percent_fault
@@ -37,7 +37,7 @@ class Checks(msgspec.Struct, frozen=True):
         """Reads a file that the document names, once."""
         return scheduler_file_reader(self.scheduler_files, self.folder)
 
-    def node(self, path: Path) -> Node:
+    def node(self, path: Path) -> TreeNode:
         """The node at `path` of the document, or the nearest one above it."""
         return find(self.load.document.root, path)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.documents.document import Node, kind_of
+from descheduler.documents.document import TreeNode, kind_of
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.policy.checks import Checks, in_order
@@ -103,10 +103,12 @@ def _check_neighbours(checks: Checks, policy: Policy, registry: Registry) -> Non
             for other, message in spec.beside.items() if spec is not None else ():
                 if other in enabled:
                     checks.warn(("profiles", index, "plugins"), message)
-        evicting = {name: args for name, args in profile.args.items() if name in profile.evict}
+        has_reservations = any(
+            registry[name].creates_reservations(args) for name, args in profile.args.items() if name in profile.evict
+        )
         for config in profile.plugin_configs:
             spec = registry[config.name]
-            for problem in spec.profile_problems(config.args, evicting) if config.name in enabled else ():
+            for problem in spec.profile_problems(config.args, has_reservations) if config.name in enabled else ():
                 checks.fail_build((*config.args_path, *problem.path), problem.message)
         for name in profile.used:
             if name in enabled:
@@ -114,7 +116,7 @@ def _check_neighbours(checks: Checks, policy: Policy, registry: Registry) -> Non
                 checks.warn(("profiles", index, "plugins"), f"{message}; remove it from plugins")
 
 
-def _wants_fixes(root: Node) -> bool:
+def _wants_fixes(root: TreeNode) -> bool:
     """Whether the document says `compatibility: fixed`, which makes a forgotten `apiVersion` an error."""
     member = root.value.get("compatibility") if isinstance(root.value, Mapping) else None
     return member is not None and member.node.value == "fixed"

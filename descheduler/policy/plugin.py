@@ -62,7 +62,7 @@ def _no_problems(_args: msgspec.Struct) -> Sequence[ArgsProblem]:
     return ()
 
 
-def _no_profile_problems(_args: msgspec.Struct, _evicting: Mapping[str, msgspec.Struct]) -> Sequence[ArgsProblem]:
+def _no_profile_problems(_args: msgspec.Struct, _has_reservations: bool) -> Sequence[ArgsProblem]:
     return ()
 
 
@@ -72,6 +72,14 @@ def _no_file_problems(_args: msgspec.Struct, _read: ReadSchedulerFile) -> Sequen
 
 def _nothing(_args: msgspec.Struct) -> Needs:
     return Needs()
+
+
+def _no_queries(_args: msgspec.Struct) -> Iterable[str]:
+    return ()
+
+
+def _no_reservations(_args: msgspec.Struct) -> bool:
+    return False
 
 
 def _unchanged(args: _Unchanged) -> _Unchanged:
@@ -98,8 +106,10 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     """As `construction_problems`, of files that the arguments name: it reads them, and nothing reads them later."""
     warnings: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
     """What of the arguments of an enabled plugin has no effect, or not the one that somebody might expect."""
-    profile_problems: Callable[[ArgsT, Mapping[str, msgspec.Struct]], Iterable[ArgsProblem]] = _no_profile_problems
-    """As `construction_problems`, of what the arguments need of those of the plugins that evict, by name."""
+    creates_reservations: Callable[[ArgsT], bool] = _no_reservations
+    """Whether a plugin that evicts holds room for replacement pods by Reservations."""
+    profile_problems: Callable[[ArgsT, bool], Iterable[ArgsProblem]] = _no_profile_problems
+    """As `construction_problems`, told whether a plugin of the profile creates Reservations."""
     beside: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Other plugins that, in the same profile, keep this one from doing what it is for → the warning that says so."""
     uses: Callable[[ArgsT], Mapping[tuple[str | int, ...], str]] | None = None
@@ -107,6 +117,10 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     need their own entry of `pluginConfig` as if they were enabled."""
     needs: Callable[[ArgsT], Needs] = _nothing
     """What the plugin reads with these arguments."""
+    samples: Callable[[ArgsT], Iterable[str]] = _no_queries
+    """Queries of Prometheus whose answers for nodes the plugin reads."""
+    without_limits: Callable[[ArgsT], ArgsT] = _unchanged
+    """The arguments without limits of their own on evictions."""
     remembers: bool = False
     """Whether the plugin leaves something for its next run, which has to be kept for it."""
     searches: bool = False

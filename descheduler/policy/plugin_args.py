@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from descheduler.documents.decode import Decoder, Path, Strictness
-from descheduler.documents.document import Document, Node, find, member_text
+from descheduler.documents.document import Document, TreeNode, find, member_text
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_packages import load_failure
@@ -41,7 +41,7 @@ class ArgsReader(msgspec.Struct, frozen=True):
     duplicates: Literal["error", "warning"]
     """What duplicate keys are inside `args`."""
 
-    def read(self, spec: PluginSpec[Any], node: Node, path: Path) -> msgspec.Struct | None:
+    def read(self, spec: PluginSpec[Any], node: TreeNode, path: Path) -> msgspec.Struct | None:
         """The arguments at `node`, with the problems of decoding and validating recorded; None if they do not decode.
 
         Kubernetes' own API kinds are defaulted while decoding, so native plugins are validated after their defaults;
@@ -60,13 +60,13 @@ class ArgsReader(msgspec.Struct, frozen=True):
         self.record(spec.validate(defaulted if spec.native else args), node, path)
         return defaulted
 
-    def record(self, problems: Iterable[ArgsProblem], node: Node, path: Path) -> None:
+    def record(self, problems: Iterable[ArgsProblem], node: TreeNode, path: Path) -> None:
         """Record what a plugin found in its arguments, which stand at `node`."""
         for problem in problems:
             self.decoder.problem((*path, *problem.path), find(node, problem.path).mark, problem.message)
 
     def record_construction(
-        self, spec: PluginSpec[Any], args: msgspec.Struct, node: Node, path: Path, read: ReadSchedulerFile
+        self, spec: PluginSpec[Any], args: msgspec.Struct, node: TreeNode, path: Path, read: ReadSchedulerFile
     ) -> None:
         """Record what keeps the plugin from being built with `args`, and what it warns of.
 
@@ -76,7 +76,7 @@ class ArgsReader(msgspec.Struct, frozen=True):
         for warning in spec.warnings(args):
             self.decoder.warn((*path, *warning.path), find(node, warning.path).mark, warning.message)
 
-    def _check_type_meta(self, spec: PluginSpec[Any], node: Node, path: Path) -> None:
+    def _check_type_meta(self, spec: PluginSpec[Any], node: TreeNode, path: Path) -> None:
         members = node.value if isinstance(node.value, Mapping) else {}
         for key, expected in (("apiVersion", "descheduler/v1alpha2"), ("kind", f"{spec.name}Args")):
             given = members[key].node if key in members else None
@@ -95,7 +95,7 @@ def used_strategies(
     found = {}
     for index, section in enumerate(sections):
         spec = registry.get(section.name) if section.name in enabled else None
-        if spec is None or spec.uses is None or not isinstance(section.args, Node):
+        if spec is None or spec.uses is None or not isinstance(section.args, TreeNode):
             continue
         args = Decoder(document).struct(section.args, spec.args_type, (), Strictness("warning", "warning"))
         for path, name in spec.uses(args).items() if args is not None else ():

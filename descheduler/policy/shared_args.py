@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from descheduler.model.text.int_or_percent import PERCENTAGE_PATTERN, is_percent
 from descheduler.policy.plugin import ArgsProblem
 
 __all__ = [
+    "WITHOUT_EFFECT",
     "Args",
     "Int32",
     "Int32OrPercent",
@@ -26,6 +27,7 @@ __all__ = [
     "PriorityThreshold",
     "UInt",
     "UIntOrPercent",
+    "WithoutEffect",
     "check_exclude_only",
     "check_in",
     "check_int_or_percent",
@@ -38,6 +40,11 @@ __all__ = [
     "one_of",
 ]
 
+_ValueT = TypeVar("_ValueT")
+
+WITHOUT_EFFECT = "Without effect here."
+WithoutEffect = Annotated[_ValueT, WITHOUT_EFFECT]
+"""An argument of another program that is read and changes nothing; its documentation is just that."""
 UInt = Annotated[int, msgspec.Meta(ge=0)]
 """Go's `uint`: 0 to 2^64-1."""
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 
@@ -26,6 +26,8 @@ __all__ = [
     "Profile",
     "SecretReference",
 ]
+
+_ArgsT = TypeVar("_ArgsT", bound=msgspec.Struct)
 
 PolicyKind = Literal["DeschedulerPolicy", "DeschedulerConfiguration"]
 Compatibility = Literal["upstream", "fixed"]
@@ -71,6 +73,11 @@ class Profile(msgspec.Struct, frozen=True):
     def args(self) -> Mapping[str, msgspec.Struct]:
         """The arguments in use by plugin name; of several entries for one plugin the first one counts."""
         return {config.name: config.args for config in reversed(self.plugin_configs)}
+
+    def args_of(self, kind: type[_ArgsT], names: Iterable[str]) -> Iterator[_ArgsT]:
+        """The arguments in use of those of `names` whose arguments are of this kind, in order."""
+        args = self.args
+        return (found for name in names if isinstance(found := args[name], kind))
 
 
 class SecretReference(msgspec.Struct, frozen=True):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-import msgspec
+from descheduler.documents.fields import Fields
 
 __all__ = [
     "API_VERSION",
     "ApiVersion",
-    "Fields",
     "PodReference",
     "PolicyIdentity",
     "SchedulerFileIdentity",
@@ -21,10 +20,6 @@ ApiVersion = Literal["descheduler.plan/v1"]
 
 API_VERSION: ApiVersion = "descheduler.plan/v1"
 """Grows with every change that a reader of the documents could notice."""
-
-
-class Fields(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """Base of every object in a document: names in camel case, no field optional, no other field allowed."""
 
 
 class PodReference(Fields, frozen=True, gc=False):

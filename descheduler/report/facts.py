@@ -3,43 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
-from msgspec.structs import asdict
-
+from descheduler.documents.fields import Fields
 from descheduler.model.text.counted import counted
 from descheduler.plan import facts as plan_facts
 from descheduler.plan.decisions import BACKGROUND, SUCCESS, Decisions
-from descheduler.report.document import Fields
+from descheduler.plan.facts import NearestValue, NodeClasses
 
-__all__ = ["NearestValue", "NodeClasses", "PluginFacts", "facts_of"]
-
-
-class NearestValue(Fields, frozen=True):
-    """The value nearest to a limit among all that were examined, above or below it.
-
-    `key` is the limit's name in the policy or in the pod's spec. `subject` is the node, the pod (`namespace/name`) or
-    the topology domain that has the `value`.
-    """
-
-    key: str
-    limit: float
-    value: float
-    unit: Literal["percent", "seconds", "restarts", "pods"]
-    subject: str
-
-
-class NodeClasses(Fields, frozen=True):
-    """How many nodes are under, between and over the thresholds, which are percent of allocatable by resource.
-
-    They are those in effect: with `useDeviationThresholds` they are relative to the average.
-    """
-
-    under: int
-    between: int
-    over: int
-    thresholds: Mapping[str, float]
-    target_thresholds: Mapping[str, float]
+__all__ = ["PluginFacts", "facts_of"]
 
 
 class PluginFacts(Fields, frozen=True):
@@ -71,13 +42,15 @@ def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[s
     num_granted = answers.get(SUCCESS, 0)
     if answers.get(BACKGROUND) or (num_granted and _evicts(decisions, profile, plugin)):
         return _document(facts, "")
-    blocked = [f"{code} {number:,}" for code, number in refused.items()] or sorted(answers.keys() - {SUCCESS})
+    blocked = [f"{number:,} blocked by {code}" for code, number in refused.items()]
+    unnamed = [] if blocked else sorted(answers.keys() - {SUCCESS})
     # A pod that was refused to an earlier plugin for the same reason is counted there.
     num_elsewhere = facts.pods_selected - sum(refused.values()) - num_granted if refused else 0
     causes = [
-        *([f"blocked by {', '.join(blocked)}"] if blocked else []),
+        *blocked,
+        *([f"blocked by {', '.join(unnamed)}"] if unnamed else []),
         *([f"{num_granted:,} evicted by another plugin"] if num_granted else []),
-        *([f"{num_elsewhere:,} counted with another plugin"] if num_elsewhere > 0 else []),
+        *([f"{num_elsewhere:,} blocked, counted with another plugin"] if num_elsewhere > 0 else []),
     ]
     return _document(facts, facts.why_nothing or _all_stay(max(facts.pods_selected, sum(refused.values())), causes))
 
@@ -89,15 +62,14 @@ def _evicts(decisions: Decisions, profile: str, plugin: str) -> bool:
 
 
 def _document(facts: plan_facts.PluginFacts, why_nothing: str) -> PluginFacts:
-    nodes = facts.nodes
     return PluginFacts(
         why_nothing=why_nothing,
         stopped=facts.stopped,
         pods_examined=facts.pods_examined,
         pods_selected=facts.pods_selected,
         left_out=facts.left_out,
-        nearest=tuple(NearestValue(**asdict(nearest)) for nearest in facts.nearest),
-        nodes=None if nodes is None else NodeClasses(**asdict(nodes)),
+        nearest=facts.nearest,
+        nodes=facts.nodes,
         counts=facts.counts,
     )
 

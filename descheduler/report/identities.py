@@ -1,14 +1,29 @@
-"""Policies and snapshots as documents name them."""
+"""Pods, policies and snapshots as documents name them."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Protocol
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.policy.types import Policy
-from descheduler.report.document import PolicyIdentity, SchedulerFileIdentity, SnapshotIdentity
+from descheduler.report.document import PodReference, PolicyIdentity, SchedulerFileIdentity, SnapshotIdentity
 
-__all__ = ["policy_identity", "snapshot_identity"]
+__all__ = ["policy_identity", "reference", "snapshot_identity"]
+
+
+class _Named(Protocol):
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def uid(self) -> str: ...
+
+
+def reference(pod: _Named) -> PodReference:
+    """Which pod it is, or which one an object names."""
+    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
 
 
 def policy_identity(policy: Policy) -> PolicyIdentity:

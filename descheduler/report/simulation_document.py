@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from descheduler.report.document import Fields, PolicyIdentity, SnapshotIdentity
+from descheduler.documents.fields import Fields
+from descheduler.report.document import PolicyIdentity, SnapshotIdentity
 
 __all__ = [
     "SIMULATION_VERSION",
@@ -118,7 +119,9 @@ class SimulatedPolicy(Fields, frozen=True):
     `ending` is `converges` where nothing is evicted any more; `waits` where nothing is evicted, but pods are only
     blocked for some time, for example by a cooldown, which `waiting` counts by reason code; `repeats` where a cycle
     starts from the same cluster as an earlier one and evicts the same pods; and `unfinished` where pods are still
-    evicted after the last cycle. `back_and_forth` is of the last two, the workload with most evictions first.
+    evicted after the last cycle. Of a further run after the last cycle `not_evicted` counts the pods that it selects
+    and does not evict by reason code, and `why_nothing` says why it evicts nothing, empty where it evicts.
+    `back_and_forth` is of the last two, the workload with most evictions first.
     """
 
     policy: PolicyIdentity
@@ -126,6 +129,8 @@ class SimulatedPolicy(Fields, frozen=True):
     sentence: str
     evictions: int
     waiting: Mapping[str, int]
+    not_evicted: Mapping[str, int]
+    why_nothing: str
     back_and_forth: tuple[BackAndForth, ...]
     before: ClusterFigures
     cycles: tuple[SimulatedCycle, ...]

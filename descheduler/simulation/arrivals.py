@@ -12,10 +12,10 @@ from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.plan.moves import Move
 from descheduler.report.simulation_document import Fate
 
-__all__ = ["Arrival", "arrival_of", "started"]
+__all__ = ["Successor", "arrival_of", "started"]
 
 
-class Arrival(msgspec.Struct, frozen=True):
+class Successor(msgspec.Struct, frozen=True):
     """What comes for the pod of `move`: `pod`, None where nothing is created. It is bound where `fate` is scheduled."""
 
     move: Move
@@ -23,7 +23,7 @@ class Arrival(msgspec.Struct, frozen=True):
     fate: Fate
 
 
-def arrival_of(move: Move, now: datetime) -> Arrival:
+def arrival_of(move: Move, now: datetime) -> Successor:
     """What comes for the pod of `move`, which is evicted at `now`.
 
     A scheduled pod is ready at once. One whose scheduler is not modelled waits, for nobody knows where it goes. Static
@@ -31,18 +31,18 @@ def arrival_of(move: Move, now: datetime) -> Arrival:
     """
     landing = move.landing
     if landing is None:
-        return Arrival(move, None, "not created")
+        return Successor(move, None, "not created")
     if landing.replacement.unmovable:
         again = replace(_successor(move.pod, move.pod, now), name=f"{move.pod.name}+")
-        return Arrival(move, started(again, now), "scheduled")
+        return Successor(move, started(again, now), "scheduled")
     pod = landing.replacement.pod
     if pod is None or landing.replacement.barred:
-        return Arrival(move, None, "not created")
+        return Successor(move, None, "not created")
     new = _successor(pod, move.pod, now)
     if landing.node is None:
-        return Arrival(move, new, _fate_without_node(landing))
+        return Successor(move, new, _fate_without_node(landing))
     bound = replace(new, node_name=landing.node, annotations={**pod.annotations, **landing.patch})
-    return Arrival(move, started(bound, now), "scheduled")
+    return Successor(move, started(bound, now), "scheduled")
 
 
 def started(pod: Pod, now: datetime) -> Pod:

@@ -23,10 +23,14 @@ from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.plan.run_memory import RunMemory
-from descheduler.simulation.arrivals import Arrival, arrival_of, started
-from descheduler.simulation.disruption_budgets import budgets_after
-from descheduler.simulation.measured_usage import node_metrics_after, server_usage_after
-from descheduler.simulation.owners_after import ended_owners, workloads_after
+from descheduler.simulation.arrivals import Successor, arrival_of, started
+from descheduler.simulation.status_after import (
+    budgets_after,
+    ended_owners,
+    node_metrics_after,
+    server_usage_after,
+    workloads_after,
+)
 
 __all__ = ["CarriedOut", "carried_out", "undecided_pods"]
 
@@ -40,7 +44,7 @@ class CarriedOut(msgspec.Struct, frozen=True):
     snapshot: Snapshot
     now: datetime
     memory: RunMemory
-    arrivals: tuple[Arrival, ...]
+    arrivals: tuple[Successor, ...]
     undecided: Mapping[str, int]
 
 
@@ -90,11 +94,11 @@ def _counted_on(decisions: Decisions) -> list[HeldRoom]:
     return [HeldRoom(pod, there.node_name) for pod, there in prover.scheduled()]
 
 
-def _coming(arrival: Arrival) -> Coming:
+def _coming(arrival: Successor) -> Coming:
     return Coming(arrival.move.pod, arrival.move.landing, is_ready=arrival.fate == "scheduled")
 
 
-def _without(arrivals: Sequence[Arrival], held_back: Container[str]) -> list[Arrival]:
+def _without(arrivals: Sequence[Successor], held_back: Container[str]) -> list[Successor]:
     """The arrivals, of which nothing comes of those that are held back, and for Jobs that have ended."""
     ended = ended_owners(each.move for each in arrivals)
     nothing = {"pod": None, "fate": "not created"}
@@ -117,7 +121,7 @@ def _held_up(others: Iterable[Pod], bound: Container[int]) -> Iterator[int]:
                 waiting.add(pod.controller.uid)
 
 
-def _pods_after(before: Snapshot, arrivals: Sequence[Arrival], others: Iterable[Pod]) -> tuple[Pod, ...]:
+def _pods_after(before: Snapshot, arrivals: Sequence[Successor], others: Iterable[Pod]) -> tuple[Pod, ...]:
     gone = {id(each.move.pod) for each in arrivals}
     ended = ended_owners(each.move for each in arrivals)
     pods = [pod for pod in before.pods if id(pod) not in gone and not _is_of(pod, ended)]
@@ -142,13 +146,13 @@ def _prover(snapshot: Snapshot, decisions: Decisions, rooms: Sequence[HeldRoom] 
     )
 
 
-def _bound(arrival: Arrival, bound: Mapping[int, Pod]) -> Arrival:
+def _bound(arrival: Successor, bound: Mapping[int, Pod]) -> Successor:
     there = bound.get(id(arrival.pod))
     return arrival if there is None else msgspec.structs.replace(arrival, pod=there, fate="scheduled")
 
 
 def _with_status(
-    snapshot: Snapshot, before: Snapshot, arrivals: Sequence[Arrival], bound: Iterable[Pod], every: timedelta
+    snapshot: Snapshot, before: Snapshot, arrivals: Sequence[Successor], bound: Iterable[Pod], every: timedelta
 ) -> Snapshot:
     """`snapshot` with what controllers and agents report of its pods."""
     came = {id(each.pod): each.pod for each in arrivals if each.pod is not None and each.pod.node_name}
@@ -164,7 +168,7 @@ def _with_status(
     )
 
 
-def _result(decisions: Decisions, arrivals: Iterable[Arrival]) -> RunResult:
+def _result(decisions: Decisions, arrivals: Iterable[Successor]) -> RunResult:
     return RunResult(decisions, tuple(_evicted(each.move, each.pod) for each in arrivals))
 
 

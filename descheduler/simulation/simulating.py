@@ -16,6 +16,8 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.run_memory import RunMemory
 from descheduler.policy.types import Policy
 from descheduler.report.identities import policy_identity, snapshot_identity
+from descheduler.report.nothing import why_nothing
+from descheduler.report.plan.making import make_plan
 from descheduler.report.simulation_document import (
     SIMULATION_VERSION,
     BackAndForth,
@@ -90,12 +92,15 @@ def _document(course: Course) -> SimulatedPolicy:
     repeated = _back_and_forth(course)
     waiting = waiting_pods(last) if course.ending == "waits" else {}
     end = cycles[-1].after if cycles else course.before
+    plan = make_plan(last)
     return SimulatedPolicy(
         policy=policy_identity(last.policy),
         ending=course.ending,
         sentence=sentence_of(course.ending, cycles, end, repeated, waiting, requires_gain=requires_gain(last.policy)),
         evictions=sum(cycle.evictions for cycle in cycles),
         waiting=waiting,
+        not_evicted={count.code: count.num_refusals for count in plan.refusal_counts},
+        why_nothing=why_nothing(plan),
         back_and_forth=repeated,
         before=course.before,
         cycles=cycles,

@@ -57,7 +57,9 @@ __all__ = [
     "PrometheusQuery",
     "construction_problems",
     "needs",
+    "samples",
     "validate_args",
+    "without_limits",
 ]
 
 KUBERNETES_METRICS = "KubernetesMetrics"
@@ -171,6 +173,19 @@ def construction_problems(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:
         for field, thresholds in (("thresholds", args.thresholds), ("targetThresholds", args.target_thresholds))
         if thresholds.keys() != {METRIC_RESOURCE}
     ]
+
+
+def samples(args: LowNodeUtilizationArgs) -> list[str]:
+    """The query of Prometheus that measures usage; none for another source."""
+    metrics = args.metrics_utilization
+    if metrics is None or metrics.source != PROMETHEUS or metrics.prometheus is None:
+        return []
+    return [metrics.prometheus.query]
+
+
+def without_limits(args: LowNodeUtilizationArgs) -> LowNodeUtilizationArgs:
+    """`args` without `evictionLimits`."""
+    return msgspec.structs.replace(args, eviction_limits=None)
 
 
 class LowNodeUtilization:

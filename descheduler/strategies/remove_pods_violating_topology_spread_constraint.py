@@ -28,14 +28,14 @@ from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.selection import Selection
 from descheduler.strategies.topology_spread.constraints import (
-    SpreadConstraint,
+    PodConstraint,
     distinct_constraints,
     states_constraint,
 )
 from descheduler.strategies.topology_spread.tally import SpreadTally
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.strategies.topology_spread.domains import Domains
+    from descheduler.strategies.topology_spread.domains import SpreadDomains
     from descheduler.strategies.topology_spread.settled import SettledDomains
     from descheduler.strategies.topology_spread.surplus import Listing, RoomBelow, Surplus
 
@@ -104,7 +104,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
         self._below: dict[tuple[str, ...], RoomBelow] = {}
         self._found: dict[object, Surplus] = {}
         self._nodes: Sequence[Node] = ()
-        self._marked_for: dict[int, SpreadConstraint] = {}
+        self._marked_for: dict[int, PodConstraint] = {}
         self._counted: set[int] = set()
         self._settled: SettledDomains | None = None
 
@@ -182,7 +182,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
         self._tally.leave_out(sum(len(pods) for name, pods in by_namespace.items() if name not in constrained))
         return [(name, pods) for name, pods in sorted(by_namespace.items()) if name in constrained]
 
-    def _judged(self, constraint: SpreadConstraint, domains: Domains, skew: int, listing: Listing) -> Surplus | None:
+    def _judged(self, constraint: PodConstraint, domains: SpreadDomains, skew: int, listing: Listing) -> Surplus | None:
         """The pods that are to leave for `constraint`, found once for those that count the same pods and nodes."""
         from descheduler.strategies.topology_spread.surplus import find_surplus
 
@@ -208,7 +208,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
             known = self._below[names] = RoomBelow(self._node_fit, nodes)
         return known
 
-    def _keep_without_room(self, pods: Iterable[tuple[Pod, str]], constraint: SpreadConstraint) -> None:
+    def _keep_without_room(self, pods: Iterable[tuple[Pod, str]], constraint: PodConstraint) -> None:
         message = (
             f"the pod fits on no node in a less full domain of {constraint.topology_key} (topologyBalanceNodeFit: true)"
         )
@@ -217,7 +217,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
             self._evictor.keep(pod, verdict, sentence)
             self._tally.note_without_room(pod)
 
-    def _marked(self, surplus: Surplus, listing: Listing, constraint: SpreadConstraint) -> list[tuple[Pod, str]]:
+    def _marked(self, surplus: Surplus, listing: Listing, constraint: PodConstraint) -> list[tuple[Pod, str]]:
         """The pods that leave for `constraint`, and no other before it, each with its sentence."""
         marked = list(surplus.marked_first(listing))
         self._marked_for.update((id(pod), constraint) for pod, _ in marked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from descheduler.report.facts import NodeClasses
+from descheduler.plan.facts import NodeClasses
 from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan
 from descheduler.telemetry.logging import log_event

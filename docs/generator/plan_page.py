@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from descheduler.explanation.docs.arguments import parts_of
+from descheduler.explanation.docs.schema import DOCUMENTS
 from descheduler.explanation.docs.source import paragraphs
 from descheduler.report.published_schema import published_schema
-from descheduler.report.schema import DOCUMENTS
 from docs.generator.markdown import anchor, page, table, wrapped
 
 __all__ = ["make_page"]

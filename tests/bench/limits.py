@@ -22,6 +22,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.explaining import explain
+from descheduler.explanation.subjects.pod import PodExplanation
 from descheduler.explanation.watching.watched_run import watched_run
 from descheduler.model.pod import Pod
 from descheduler.policy.load import load_policy
@@ -77,8 +78,10 @@ def _report(dump: Path, limit: int, sample: int) -> None:
 def _explain_alone(pod: Pod, policy: Policy, snapshot: Snapshot) -> None:
     """Prints what `descheduler explain pod` says of one pod."""
     began = time.perf_counter()
-    explanation = explain("pod", pod.key, snapshot, policy=policy, settings=SchedulingSettings(), now=GENERATED_AT).pod
-    assert explanation is not None
+    explanation = explain(
+        "pod", pod.key, snapshot, policy=policy, settings=SchedulingSettings(), now=GENERATED_AT
+    ).answer
+    assert isinstance(explanation, PodExplanation)
     assert explanation.decision is not None
     answer = explanation.decision.answers[0]
     assert answer.code == "LimitReached"

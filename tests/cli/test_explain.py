@@ -74,7 +74,7 @@ def test_a_plugin_is_explained_without_any_cluster(descheduler: Descheduler) -> 
     ended = descheduler("explain", "plugin", "podlifetime")
 
     assert ended.code == 0
-    assert ended.out.startswith("PodLifeTime, a plugin of policies at deschedule\n")
+    assert ended.out.startswith("PodLifeTime (deschedule plugin)\n")
     assert "maxPodLifeTimeSeconds" in ended.out
 
 

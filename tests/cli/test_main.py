@@ -42,7 +42,7 @@ def test_what_a_live_run_loads_before_it_reads_the_cluster_leaves_out_what_decid
     """It is loaded while the API server is at work, or when there are jobs or something to repeat."""
     modules = modules_with("descheduler.cycle.live.live_run")
 
-    later = {"numpy", "tenacity", "descheduler.cycle.decide", "descheduler.migration.setup.job_execution"}
+    later = {"numpy", "tenacity", "descheduler.cycle.decide", "descheduler.migration.roads.execution"}
     assert modules.isdisjoint(later)
 
 

@@ -90,7 +90,19 @@ def test_plugin_that_ends_the_program_fails_alone(tmp_path: Path, hook: str) -> 
     assert [move["pod"]["name"] for move in plan["moves"] if not move.get("isRepeated")] == ["web"]
 
 
-@pytest.mark.parametrize("hook", ["validate", "defaults", "construction_problems", "warnings", "needs"])
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "validate",
+        "defaults",
+        "construction_problems",
+        "warnings",
+        "needs",
+        "creates_reservations",
+        "samples",
+        "without_limits",
+    ],
+)
 def test_plugin_that_ends_the_program_while_a_policy_is_read_is_a_problem_of_the_policy(
     tmp_path: Path, hook: str
 ) -> None:

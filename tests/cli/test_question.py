@@ -55,6 +55,18 @@ CHANGES_NO_DECISION = frozenset(
         pytest.param(["no", "worker-3"], {}, ("node", "worker-3"), id="a node"),
         pytest.param(["plugin/PodLifeTime"], {}, ("plugin", "PodLifeTime"), id="a plugin"),
         pytest.param(["pg/train"], {"namespace": "ai"}, ("podgroup", "ai/train"), id="a gang"),
+        pytest.param(
+            ["podgroups.scheduling.volcano.sh", "train"],
+            {"namespace": "ai"},
+            ("podgroup", "scheduling.volcano.sh:ai/train"),
+            id="a gang of an API group",
+        ),
+        pytest.param(
+            ["podgroup.v1beta1.scheduling.volcano.sh/ai/train"],
+            {},
+            ("podgroup", "scheduling.volcano.sh:ai/train"),
+            id="a gang of a version and an API group",
+        ),
         pytest.param(["reservation", "room"], {"namespace": "ai"}, ("reservation", "room"), id="a Reservation"),
         pytest.param(["devices/gpu-1"], {}, ("device", "gpu-1"), id="the devices of a node"),
         pytest.param(["pmj/move"], {}, ("podmigrationjob", "move"), id="a PodMigrationJob"),

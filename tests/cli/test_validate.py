@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,13 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.migration_controller.profiles import migration_notes
 from descheduler.policy.load import load_policy
 from tests.cli.commands import Descheduler
+from tests.cycle.shipped import own_sample, searches
 from tests.policy.builders import koordinator, upstream
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted([CONFIG / "policy.yaml", *(CONFIG / "profiles").glob("*.yaml")])
-SAMPLES = {
-    "koordinator-gpu": "koordinator",
-    "plan-defragment-gpus": "koordinator",
-    "low-node-load": "load",
-    "node-reservation": "koordinator",
-}
-"""Policy → the sample for it, of those that are not for `openb`."""
+SAMPLES = {"koordinator-gpu": "koordinator", "low-node-load": "load", "node-reservation": "koordinator"}
+"""Policy that searches for no plan → the sample for it, of those that are not for `openb`."""
 NOTHING_TO_DO = {
     "plan-make-room": "no sample has a pending pod that lacks room",
     "plan-make-room-koordinator": "the same",
@@ -224,11 +221,21 @@ def test_what_every_run_warns_of_is_a_warning_here_too(descheduler: Descheduler,
     assert "profile dry evicts nothing (dryRun: true of MigrationController)" in ended.err
 
 
-@pytest.mark.parametrize("file", FOR_ONE_RUN, ids=lambda file: file.stem)
-def test_shipped_policies_find_something_in_their_sample(descheduler: Descheduler, file: Path) -> None:
-    sample = CONFIG / "samples" / f"{SAMPLES.get(file.stem, 'openb')}.jsonl.gz"
+def in_samples() -> Iterator[Any]:
+    """Each policy with its sample; those that search for a plan have another one, which is large."""
+    for file in FOR_ONE_RUN:
+        name = str(file.relative_to(CONFIG))
+        own = own_sample(name) if searches(name) else SAMPLES.get(file.stem, "openb")
+        yield pytest.param(file, own, id=f"{file.stem}-{own}")
+        if searches(name) and "gpus" not in name:
+            yield pytest.param(file, "openb", id=f"{file.stem}-openb", marks=pytest.mark.rest)
 
-    ended = descheduler("run", "--config", file, "--snapshot", sample, "-o", "json")
+
+@pytest.mark.parametrize(("file", "sample"), in_samples())
+def test_shipped_policies_find_something_in_their_sample(descheduler: Descheduler, file: Path, sample: str) -> None:
+    dump = CONFIG / "samples" / f"{sample}.jsonl.gz"
+
+    ended = descheduler("run", "--config", file, "--snapshot", dump, "-o", "json")
 
     plan = json.loads(ended.out)
     assert ended.code == 0

@@ -12,7 +12,7 @@ from descheduler import EvictionAnswer
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor, DefaultEvictorArgs
 from descheduler.eviction.handle import Handle
@@ -69,9 +69,7 @@ def check_evict(vector: Vector) -> str | None:
     """One request: its answer and the counters after it."""
     policy = load_policy(vector["policy"], REGISTRY)
     pod = decode_pod(vector["pod"])
-    limits = EvictionLimits(
-        policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total
-    )
+    limits = RunLimits(policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total)
     responses = vector.get("eviction_responses") or {}
     answers = {key: EvictionAnswer(response["code"], response["message"]) for key, response in responses.items()}
     setting = make_setting(ClusterView(Snapshot(pods=(pod,)), moves_take_effect=False), limits, answers=answers)

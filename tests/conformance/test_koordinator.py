@@ -16,6 +16,7 @@ import pytest
 from tests.conformance.koordinator.cases import SUBJECTS, Case, difference_of, subject_of
 from tests.conformance.runner import read_vectors
 from tests.conformance.subset import KOORDINATOR, VECTORS
+from tests.series import Part, parts
 
 _FOLDER = Path(os.environ.get("DESCHEDULER_CONFORMANCE_DIR") or VECTORS)
 
@@ -29,8 +30,9 @@ def _cases_by_subject() -> dict[str, list[Case]]:
 
 
 @pytest.mark.parametrize("subject", [name for name in SUBJECTS if find_spec(f"tests.conformance.koordinator.{name}")])
-def test_recorded_cases_of_koordinator_come_out_the_same(subject: str) -> None:
-    cases = _cases_by_subject()[subject]
+@pytest.mark.parametrize("part", parts(3))
+def test_recorded_cases_of_koordinator_come_out_the_same(subject: str, part: Part) -> None:
+    cases = part.of(_cases_by_subject()[subject])
 
     differences = {case["id"]: found for case in cases if (found := difference_of(case)) is not None}
 

@@ -14,6 +14,7 @@ import pytest
 from tests.conformance.owners.cases import Case, difference_of, is_owner_case
 from tests.conformance.runner import read_vectors
 from tests.conformance.subset import OWNERS, VECTORS
+from tests.series import Part, parts
 
 _FOLDER = Path(os.environ.get("DESCHEDULER_CONFORMANCE_DIR") or VECTORS)
 _CLASSES = ("ds", "evict", "job", "other", "rs", "sts")
@@ -25,8 +26,9 @@ def _cases() -> list[Case]:
 
 
 @pytest.mark.parametrize("name", _CLASSES)
-def test_recorded_evictions_come_out_the_same(name: str) -> None:
-    cases = [case for case in _cases() if case["class"] == name]
+@pytest.mark.parametrize("part", parts(3))
+def test_recorded_evictions_come_out_the_same(name: str, part: Part) -> None:
+    cases = part.of([case for case in _cases() if case["class"] == name])
 
     differences = {case["id"]: found for case in cases if (found := difference_of(case)) is not None}
 

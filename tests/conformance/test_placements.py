@@ -17,6 +17,7 @@ from tests.conformance.runner import read_lines
 from tests.conformance.scheduler_cases import make_scheduler, our_answers
 from tests.conformance.scheduler_tally import placement_difference
 from tests.conformance.subset import SCHEDULER, VECTORS
+from tests.series import Part, parts
 
 _FOLDER = Path(os.environ.get("DESCHEDULER_CONFORMANCE_DIR") or VECTORS)
 _NUM_TAKEN_BACK = 5
@@ -38,8 +39,9 @@ _CLASSES_WITH_SEQUENCES = [name for name, mode in _lines_by_class_and_mode() if 
 
 
 @pytest.mark.parametrize(("class_name", "mode"), _GROUPS)
-def test_recorded_placements_come_out_the_same(class_name: str, mode: str) -> None:
-    cases = [json.loads(line) for line in _lines_by_class_and_mode()[class_name, mode]]
+@pytest.mark.parametrize("part", parts(3))
+def test_recorded_placements_come_out_the_same(class_name: str, mode: str, part: Part) -> None:
+    cases = [json.loads(line) for line in part.of(_lines_by_class_and_mode()[class_name, mode])]
 
     differences = {case["id"]: found for case in cases if (found := placement_difference(case)) is not None}
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.conformance.runner import WITHOUT_COUNTERPART, Vector, difference_of, read_vectors
 from tests.conformance.subset import FILES, VECTORS
+from tests.series import Part, parts
 
 _FOLDER = Path(os.environ.get("DESCHEDULER_CONFORMANCE_DIR") or VECTORS)
 
@@ -28,8 +29,9 @@ def _lines_by_group() -> dict[tuple[str, str], list[Vector]]:
 
 
 @pytest.mark.parametrize(("plugin", "kind"), [pytest.param(*group, id="-".join(group)) for group in _lines_by_group()])
-def test_recorded_cases_come_out_the_same(plugin: str, kind: str) -> None:
-    vectors = _lines_by_group()[plugin, kind]
+@pytest.mark.parametrize("part", parts(3))
+def test_recorded_cases_come_out_the_same(plugin: str, kind: str, part: Part) -> None:
+    vectors = part.of(_lines_by_group()[plugin, kind])
 
     differences = {vector["id"]: found for vector in vectors if (found := difference_of(vector)) is not None}
 

@@ -11,7 +11,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.quantity import parse_quantity
 from descheduler.strategies.node_utilization.classify import NodeLoad, sort_by_usage
 from descheduler.strategies.node_utilization.thresholds import average_percent, clamp, shifted_percent, usage_percent
-from descheduler.strategies.topology_spread.domains import Domains, leaving_order
+from descheduler.strategies.topology_spread.domains import SpreadDomains, leaving_order
 from tests.builders import decode_pod, make_node
 
 Vector = Mapping[str, Any]
@@ -59,7 +59,7 @@ def _sort_domains(given: Vector) -> object:
     # Pods that may not be evicted never get this far here; in the cases they have no priority and so come first anyway.
     pods = {value: [decode_pod(pod) for pod in members] for value, members in given["domains"].items()}
     ids = np.repeat(np.arange(len(pods)), [len(members) for members in pods.values()])
-    ranked = Domains(tuple(pods), np.arange(len(ids)), ids, {}).ranked()
+    ranked = SpreadDomains(tuple(pods), np.arange(len(ids)), ids, {}).ranked()
     return [{"domain": value, "pods": _leaving(pods[value])} for value in map(tuple(pods).__getitem__, ranked)]
 
 

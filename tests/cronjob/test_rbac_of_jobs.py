@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from descheduler.kube.discovery import discover
 from descheduler.migration.job.surge import Surge
-from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
-from descheduler.migration.setup.offer import find_offer
+from descheduler.migration.roads.users_jobs import runs_koord_descheduler
+from descheduler.migration.room.choice import find_offer
 from descheduler.plan.outcome import OutcomeCode
 from tests.cronjob.manifests import COMPONENTS, OVERLAYS, Manifest, documents
 from tests.cronjob.rbac import (
@@ -27,7 +27,7 @@ from tests.integration.fake_api import Request
 from tests.living.builders import deployment, living_cluster, priority_class
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay
-from tests.migration.controller.playing import Play
+from tests.migration.roads.playing import Play
 
 LONG = timedelta(hours=1).total_seconds()
 

@@ -49,7 +49,7 @@ def apply(plan: Decisions, folder: Path, pods: Sequence[Pod], *, allows_partial:
     path.write_bytes(msgspec.json.encode(make_plan_file(plan, ClusterIdentity(server="https://a", uid="u"))))
     to_apply = PlanToApply(read_plan_file(path), timedelta(minutes=5), allows_partial)
     moves, _ = still_valid(to_apply, make_snapshot(NODES, pods), lambda _: plan)
-    return [move.uid.removeprefix("default-") for move in moves]
+    return [move.pod.uid.removeprefix("default-") for move in moves]
 
 
 def test_move_holds_as_long_as_one_of_the_pending_pods_waits(plan: Decisions, tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
-from descheduler.plan.chosen import earlier_plan
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import EarlierPlan
 from descheduler.plan.staying import staying_pods
 from descheduler.planner.plan_search import PlanSearch
 from descheduler.policy.load import load_policy
@@ -354,7 +354,7 @@ def test_planner_asks_for_its_earlier_moves_in_place_of_a_search(searches: list[
     decide_by = partial(decide, snapshot=tainted(*aged, make_pod("p1")), now=NOW)
     run = decide_by(load(planner_policy(**{NODE: 1})))
 
-    again = decide_by(run.policy, earlier=earlier_plan(run.leaving))
+    again = decide_by(run.policy, earlier=EarlierPlan(run.leaving))
 
     assert [(move.pod.name, move.plugin) for move in again.leaving] == [
         (move.pod.name, move.plugin) for move in run.leaving

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
+from datetime import timedelta
 
 import pytest
 
-from descheduler.cluster.dumps.read import read_dump
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.run_memory import RunMemory
 from descheduler.policy.load import load_policy
 from descheduler.simulation.carrying_out import carried_out
-
-CONFIG = Path(__file__).parents[2] / "config"
-SHOP_NOW, OTHER_NOW = datetime(2026, 1, 15, 12, tzinfo=UTC), datetime(2026, 6, 30, 12, tzinfo=UTC)
-
-
-@cache
-def first_run(profile: str, sample: str) -> Decisions:
-    """The plan of a policy of `config/` over a sample."""
-    policy = load_policy(CONFIG / profile, REGISTRY)
-    snapshot = read_dump([CONFIG / "samples" / f"{sample}.jsonl.gz"], snapshot_request(policy, Landings.ASSESSED))
-    return decide(policy, snapshot, now=SHOP_NOW if sample in ("shop", "openb") else OTHER_NOW)
+from tests.cycle.shipped import NOW, decided, on_samples
 
 
 def second_run(first: Decisions) -> Decisions:
@@ -57,13 +43,11 @@ _BREAKS = {
 }
 """Where the law does not hold, or does not see the limit, and why: mostly under policies of upstream's kind without
 PlacementVerification."""
-_POLICIES = ("policy.yaml", *(f"profiles/{path.name}" for path in sorted((CONFIG / "profiles").glob("*.yaml"))))
 
 
-@pytest.mark.parametrize("sample", ["shop", "load", "koordinator"])
-@pytest.mark.parametrize("policy", _POLICIES)
+@pytest.mark.parametrize(("policy", "sample"), on_samples("shop", "load", "koordinator"))
 def test_planning_again_gives_nothing_unless_a_limit_was_hit(policy: str, sample: str) -> None:
-    first = first_run(policy, sample)
+    first = decided(policy, sample)
     was_limited = any(refusal.verdict.code in _LIMITS for refusal in first.refusals)
 
     second = second_run(first)
@@ -76,8 +60,8 @@ def test_planning_again_gives_nothing_unless_a_limit_was_hit(policy: str, sample
 def test_workload_that_moved_does_not_move_again_with_a_move_history(sample: str) -> None:
     """A profile that verifies no landing, whose pods come back, as pack-nodes.yaml shows."""
     policy = load_policy(_PACKING, REGISTRY)
-    snapshot = replace(first_run("profiles/pack-nodes.yaml", sample).snapshot, migration_jobs=())
-    now = SHOP_NOW if sample == "shop" else OTHER_NOW
+    snapshot = replace(decided("profiles/pack-nodes.yaml", sample).snapshot, migration_jobs=())
+    now = NOW[sample]
     first = decide(policy, snapshot, now=now, memory=RunMemory())
     after = carried_out(first, _AT_ONCE)
 

@@ -6,11 +6,10 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from descheduler.cycle.applying.selection import Selection
+from descheduler.cycle.applying.selection import Reselection
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.verdict import Reason
-from descheduler.plan.chosen import earlier_plan
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
@@ -38,16 +37,16 @@ def plan() -> Decisions:
     return decide(load_policy(policy(), REGISTRY), SNAPSHOT, now=NOW)
 
 
-def against(selection: Selection) -> list[tuple[str, str]]:
+def against(selection: Reselection) -> list[tuple[str, str]]:
     """Name of each pod of the plan that is not selected, and why."""
-    moves = earlier_plan(plan().leaving).moves
+    moves = plan().leaving
     file = make_plan_file(plan(), ClusterIdentity(server="", uid=""))
     return [(uid.removeprefix("default-"), why) for uid, why in selection.against(moves, file)]
 
 
-def selection_of(document: Object, registry: Registry = REGISTRY) -> Selection:
+def selection_of(document: Object, registry: Registry = REGISTRY) -> Reselection:
     decide_again = partial(decide, snapshot=SNAPSHOT, now=NOW, registry=registry)
-    return Selection(load_policy(document, REGISTRY), registry, decide_again)
+    return Reselection(load_policy(document, REGISTRY), registry, decide_again)
 
 
 def test_pods_that_a_limit_keeps_a_plugin_from_asking_for_are_selected() -> None:

@@ -1,52 +1,58 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import click
-import pytest
 
 from descheduler.cli.commands import commands as program
 from descheduler.model.verdict import Reason
 from tests.docs.pages import ROOT, blocks, commands, pages, spans
 
 _CODE = re.compile(r"[A-Z][A-Za-z]+")
-_EVERY_PAGE = pytest.mark.parametrize("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages()])
 
 
-@_EVERY_PAGE
-def test_every_shown_command_exists_with_all_its_flags(page: Path) -> None:
-    unknown = [(arguments, problem) for arguments in commands(page) if (problem := _problem(arguments)) is not None]
+def test_every_shown_command_exists_with_all_its_flags() -> None:
+    shown = [(page, arguments) for page in pages() for arguments in commands(page)]
+
+    unknown = [(page, arguments, problem) for page, arguments in shown if (problem := _problem(arguments)) is not None]
 
     assert unknown == []
 
 
-@_EVERY_PAGE
-def test_every_flag_in_a_sentence_exists(page: Path) -> None:
+def test_every_flag_in_a_sentence_exists() -> None:
     known = {flag for name in program.list_commands(_context()) for flag in _flags(name)}
-    named = [re.split("[= ]", span)[0] for span in spans(page) if span.startswith("-") and span != "-"]
+    named = [
+        (page, re.split("[= ]", span)[0])
+        for page in pages()
+        for span in spans(page)
+        if span.startswith("-") and span != "-"
+    ]
 
-    unknown = [flag for flag in named if flag.replace("_", "-") not in known]
+    unknown = [(page, flag) for page, flag in named if flag.replace("_", "-") not in known]
 
     assert unknown == []
 
 
-@_EVERY_PAGE
-def test_every_shown_file_of_the_repository_exists(page: Path) -> None:
-    words = [word for block in blocks(page, "sh") for word in block.split() if word.startswith(("config/", "tests/"))]
+def test_every_shown_file_of_the_repository_exists() -> None:
+    words = [(page, word) for page in pages() for block in blocks(page, "sh") for word in block.split()]
 
-    missing = [word for word in words if not any(ROOT.glob(word))]
+    missing = [
+        (page, word) for page, word in words if word.startswith(("config/", "tests/")) and not any(ROOT.glob(word))
+    ]
 
     assert missing == []
 
 
-@_EVERY_PAGE
-def test_every_make_target_exists(page: Path) -> None:
+def test_every_make_target_exists() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
-    targets = [line.split()[1] for line in [*lines, *spans(page)] if line.startswith("make ")]
+    lines = [
+        (page, line)
+        for page in pages()
+        for line in (*(line for block in blocks(page, "sh") for line in block.splitlines()), *spans(page))
+    ]
+    targets = [(page, line.split()[1]) for page, line in lines if line.startswith("make ")]
 
-    missing = [target for target in targets if f"\n{target}:" not in makefile]
+    missing = [(page, target) for page, target in targets if f"\n{target}:" not in makefile]
 
     assert missing == []
 

@@ -12,9 +12,9 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import KubeApi, Object, condition, is_ready, object_path, wait_until
 from tests.e2e.objects import BEHAVIOUR, deployment, disruption_budget, node, pod
 from tests.e2e.witness import Witness, watched_run
-from tests.migration.controller.whole_runs import WAYS, policy_of
 from tests.migration.rivals.table import Rivalry
 from tests.migration.rivals.world import APP, SOURCE, TARGETS
+from tests.migration.roads.whole_runs import WAYS, policy_of
 
 __all__ = ["assert_kept", "play"]
 

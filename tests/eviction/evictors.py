@@ -9,7 +9,7 @@ from descheduler.eviction.answers import Answers
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.checks.budgets import BudgetCheck
 from descheduler.eviction.checks.known_answers import KnownAnswerCheck
-from descheduler.eviction.checks.limits import EvictionCounters, EvictionLimits, LimitCheck
+from descheduler.eviction.checks.limits import EvictionCounters, LimitCheck, RunLimits
 from descheduler.eviction.checks.stored_pods import StoredPodCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
@@ -18,7 +18,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 
-UNLIMITED = EvictionLimits()
+UNLIMITED = RunLimits()
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Setting:
 
 def make_setting(
     view: ClusterView,
-    limits: EvictionLimits = UNLIMITED,
+    limits: RunLimits = UNLIMITED,
     *further: RequestCheck,
     answers: Answers | None = None,
     evictions_in_background: bool = False,
@@ -44,9 +44,7 @@ def make_setting(
     return Setting(Evictor(view, (*own, *further), background=background, **options), limit.counters)
 
 
-def make_evictor(
-    view: ClusterView, limits: EvictionLimits = UNLIMITED, *further: RequestCheck, **options: Any
-) -> Evictor:
+def make_evictor(view: ClusterView, limits: RunLimits = UNLIMITED, *further: RequestCheck, **options: Any) -> Evictor:
     """The evictor alone."""
     return make_setting(view, limits, *further, **options).evictor
 

@@ -20,7 +20,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
 from tests.builders import NOW
 
@@ -67,7 +67,7 @@ def make_run(
     snapshot: Snapshot,
     *,
     table: Sequence[MakeCheck] = REQUEST_CHECKS,
-    prior_moves: Sequence[PriorMove] = (),
+    prior_moves: Sequence[Move] = (),
     **options: Any,
 ) -> Run:
     """A run of `policy`, as `decide` would start it; `table` has its checks, and options are the evictor's."""

@@ -9,7 +9,7 @@ import pytest
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from tests.builders import Object, make_budget, make_node, make_pod, make_snapshot
 from tests.eviction.runs import Run, bundle_of, make_run
 
@@ -108,7 +108,7 @@ def test_pods_that_an_earlier_round_evicted_are_not_asked_for_again() -> None:
     run = make_run(
         policy_of(maxNoOfPodsToEvictTotal=3),
         make_snapshot([make_node("a")], pods),
-        prior_moves=[PriorMove(pods[0], "p", "q")],
+        prior_moves=[Move(pods[0], "p", "q")],
     )
 
     verdict = run.evictor.request(bundle_of(*pods))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from descheduler.eviction.cluster_view import Change, ClusterView
+from descheduler.eviction.cluster_view import ClusterView, NodeChange
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.model.node import Node
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from tests.builders import make_node, make_pod, make_snapshot, make_view
 
 NODES: list[Node] = [make_node("a"), make_node("b")]
@@ -31,7 +31,7 @@ def test_readers_are_told_of_what_is_taken_back() -> None:
 
     view.book_eviction(pod)()
 
-    assert view.changes == [Change(pod, -1, is_arrival=False), Change(pod, 1, is_arrival=False)]
+    assert view.changes == [NodeChange(pod, -1, is_arrival=False), NodeChange(pod, 1, is_arrival=False)]
 
 
 def test_listing_of_upstream_does_not_change() -> None:
@@ -58,7 +58,7 @@ def test_pods_on_the_move_come_back_with_the_grant() -> None:
 
 def test_prior_move_stays_on_the_move_when_booking_it_again_is_taken_back() -> None:
     pod = make_pod("gone")
-    view = ClusterView(make_snapshot(NODES, [pod]), moves_take_effect=True, prior_moves=[PriorMove(pod, "p", "q")])
+    view = ClusterView(make_snapshot(NODES, [pod]), moves_take_effect=True, prior_moves=[Move(pod, "p", "q")])
     migrating = MigratingPods(view)
 
     view.book_eviction(pod)()

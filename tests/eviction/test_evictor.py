@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from descheduler.eviction.answers import EvictionAnswer
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.request_check import PodByPod
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
@@ -35,7 +35,7 @@ class Question(PodByPod):
 
 
 def setting_of(
-    pods: Sequence[Pod], limits: EvictionLimits = UNLIMITED, *further: PodByPod, budgets: Any = (), **options: Any
+    pods: Sequence[Pod], limits: RunLimits = UNLIMITED, *further: PodByPod, budgets: Any = (), **options: Any
 ) -> Setting:
     """An evictor over one node; moves do not take effect."""
     return make_setting(make_view([make_node("a")], pods, budgets=budgets), limits, *further, **options)
@@ -57,7 +57,7 @@ def test_granted_request_is_booked_and_counted() -> None:
 
 def test_refusal_is_kept_with_its_reason_and_counts_nothing() -> None:
     pod = make_pod("p")
-    setting = setting_of([pod], EvictionLimits(total=0))
+    setting = setting_of([pod], RunLimits(total=0))
 
     verdict = ask(setting.evictor, pod)
 
@@ -84,7 +84,7 @@ def test_known_answer_of_the_api_refuses_in_its_words() -> None:
 
 def test_limits_are_asked_before_the_api() -> None:
     pod = make_pod("p")
-    setting = setting_of([pod], EvictionLimits(per_node=0), answers={"default/p": EvictionAnswer(500, "no")})
+    setting = setting_of([pod], RunLimits(per_node=0), answers={"default/p": EvictionAnswer(500, "no")})
 
     assert ask(setting.evictor, pod).limit is EvictionLimit.NODE
 
@@ -114,7 +114,7 @@ def test_last_check_is_only_asked_of_pods_that_no_other_keeps() -> None:
     question = Question(ACCEPTED)
     setting = setting_of(
         [spared, refused, free, late],
-        EvictionLimits(total=1),
+        RunLimits(total=1),
         question,
         budgets=(make_budget("b", {"app": "b"}, disruptions_allowed=0),),
         answers={"default/r": EvictionAnswer(500, "no")},
@@ -150,14 +150,14 @@ def test_first_reason_a_kept_candidate_gets_is_the_one_it_keeps() -> None:
 class TestEvictionsInBackground:
     """Evictions that another controller carries out."""
 
-    def make(self, pods: Sequence[Pod], limits: EvictionLimits = UNLIMITED, *, gate: bool = True) -> Setting:
+    def make(self, pods: Sequence[Pod], limits: RunLimits = UNLIMITED, *, gate: bool = True) -> Setting:
         """An evictor whose API leaves every pod to the other controller."""
         answers = {pod.key: EVACUATION for pod in pods}
         return setting_of(pods, limits, answers=answers, evictions_in_background=gate)
 
     def test_accepted_one_counts_against_limits_and_is_no_eviction(self) -> None:
         first, second = (make_pod(name, annotations=REQUEST_ONLY) for name in "pq")
-        evictor = self.make([first, second], EvictionLimits(per_node=1)).evictor
+        evictor = self.make([first, second], RunLimits(per_node=1)).evictor
 
         limits = [ask(evictor, pod).limit for pod in (first, second)]
 
@@ -167,7 +167,7 @@ class TestEvictionsInBackground:
 
     def test_asking_again_is_granted_without_counting(self) -> None:
         pod = make_pod("p", annotations=REQUEST_ONLY)
-        evictor = self.make([pod], EvictionLimits(total=1)).evictor
+        evictor = self.make([pod], RunLimits(total=1)).evictor
 
         verdicts = [ask(evictor, pod).reason for _ in range(2)]
 
@@ -175,7 +175,7 @@ class TestEvictionsInBackground:
         assert evictor.num_background == 1
 
     def test_pods_found_in_progress_count_from_the_start(self) -> None:
-        evictor = self.make([make_pod("p", annotations=IN_PROGRESS)], EvictionLimits(total=1)).evictor
+        evictor = self.make([make_pod("p", annotations=IN_PROGRESS)], RunLimits(total=1)).evictor
 
         assert ask(evictor, make_pod("q")).limit is EvictionLimit.TOTAL
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.explaining import Subject, explain
+from descheduler.explanation.explaining import explain
+from descheduler.explanation.scheduling.placement import PlacementAnalysis
 from descheduler.explanation.settings import settings_for
+from descheduler.explanation.subjects.node.document import NodeExplanation
+from descheduler.explanation.subjects.plugin import PluginExplanation
+from descheduler.explanation.subjects.pod import PodExplanation
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from descheduler.report.explanation.document import Explanation
-from descheduler.report.explanation.node import NodeExplanation
-from descheduler.report.explanation.placement import PlacementAnalysis
-from descheduler.report.explanation.plugin import PluginExplanation
-from descheduler.report.explanation.pod import PodExplanation
 from tests.builders import NOW, Object, pod_object
 from tests.report.decided_cycles import pod_life_time_policy
 
@@ -26,6 +26,7 @@ __all__ = [
     "ZONE",
     "claim",
     "cluster_of",
+    "explained",
     "node_explanation",
     "pending_pod",
     "placement_of",
@@ -34,7 +35,6 @@ __all__ = [
     "policy_of",
     "storage_class",
     "volume",
-    "whole_explanation",
 ]
 
 ZONE = "topology.kubernetes.io/zone"
@@ -50,23 +50,27 @@ def policy_of(document: Mapping[str, object] | None = None) -> Policy:
     return load_policy(document or pod_life_time_policy(), REGISTRY, name="policy.yaml")
 
 
-def whole_explanation(
-    subject: Subject,
+Part = TypeVar("Part", bound=Fields)
+
+
+def explained(
+    document: type[Part],
+    type_name: str,
     name: str,
     objects: Sequence[Object],
     policy: Policy | None = None,
     settings: SchedulingSettings | None = None,
-) -> Explanation:
-    """The document about one thing in the cluster of `objects`."""
+) -> Part:
+    """What is said about one thing in the cluster of `objects`."""
     settings = settings or settings_for(policy)
-    return explain(subject, name, cluster_of(*objects), policy=policy, settings=settings, now=NOW)
+    answer = explain(type_name, name, cluster_of(*objects), policy=policy, settings=settings, now=NOW).answer
+    assert isinstance(answer, document)
+    return answer
 
 
 def pod_explanation(name: str, objects: Sequence[Object], policy: Policy | None = None) -> PodExplanation:
     """What is said about a pod of namespace `default`."""
-    pod = whole_explanation("pod", f"default/{name}", objects, policy).pod
-    assert pod is not None
-    return pod
+    return explained(PodExplanation, "pod", f"default/{name}", objects, policy)
 
 
 def placement_of(name: str, *objects: Object) -> PlacementAnalysis:
@@ -78,16 +82,12 @@ def placement_of(name: str, *objects: Object) -> PlacementAnalysis:
 
 def node_explanation(name: str, objects: Sequence[Object], policy: Policy | None = None) -> NodeExplanation:
     """What is said about a node."""
-    node = whole_explanation("node", name, objects, policy).node
-    assert node is not None
-    return node
+    return explained(NodeExplanation, "node", name, objects, policy)
 
 
 def plugin_explanation(name: str, objects: Sequence[Object], policy: Policy) -> PluginExplanation:
     """What is said about a plugin of `policy` and what it decided."""
-    plugin = whole_explanation("plugin", name, objects, policy).plugin
-    assert plugin is not None
-    return plugin
+    return explained(PluginExplanation, "plugin", name, objects, policy)
 
 
 def pending_pod(name: str, **facts: Any) -> Object:

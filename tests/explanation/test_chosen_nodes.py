@@ -7,14 +7,14 @@ from functools import cache
 import pytest
 
 from descheduler import evaluate
-from descheduler.report.explanation.group import GroupExplanation
+from descheduler.explanation.subjects.group import GroupExplanation
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.explanation.questions import (
+    explained,
     node_explanation,
     pending_pod,
     pod_explanation,
     policy_of,
-    whole_explanation,
 )
 from tests.placement.workloads import workload_object
 from tests.planner.choosing import choosing_policy
@@ -81,9 +81,8 @@ def test_a_node_names_the_pods_that_come(node: str) -> None:
 
 
 def test_a_workload_names_the_target_of_its_pod() -> None:
-    group = whole_explanation("replicaset", "default/p", OBJECTS, policy_of(POLICY)).group
+    group = explained(GroupExplanation, "replicaset", "default/p", OBJECTS, policy_of(POLICY))
 
-    assert isinstance(group, GroupExplanation)
     assert [each.to_node for each in group.pods] == [_planned()["p"]]
 
 

@@ -15,19 +15,21 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.checks.scope import Scope
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
-from descheduler.explanation.watching.watched_run import RunOptions, watched_run
+from descheduler.explanation.subjects.pod import PodExplanation
+from descheduler.explanation.watching.watched_run import DecisionOptions, watched_run
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from tests.builders import NOW, make_snapshot
 from tests.eviction.placement_verification.test_in_any_order import seven_pods
 from tests.eviction.placement_verification.test_placement_verification import policy_of
+from tests.series import Part, parts
 
 CONFIG = Path(__file__).parents[2] / "config"
 WHEN = datetime(2026, 1, 15, 12, tzinfo=UTC)
 OPTIONS = [
-    pytest.param(RunOptions(), id="whole cluster"),
-    pytest.param(RunOptions(scope=Scope(frozenset({"batch"}))), id="one namespace"),
+    pytest.param(DecisionOptions(), id="whole cluster"),
+    pytest.param(DecisionOptions(scope=Scope(frozenset({"batch"}))), id="one namespace"),
 ]
 
 
@@ -41,13 +43,13 @@ def snapshot(policy: Policy) -> Snapshot:
     return read_dump([CONFIG / "samples" / "openb.jsonl.gz"], snapshot_request(policy, Landings.EXPLAINED))
 
 
-def decided(policy: Policy, snapshot: Snapshot, options: RunOptions) -> Decisions:
+def decided(policy: Policy, snapshot: Snapshot, options: DecisionOptions) -> Decisions:
     return decide(policy, snapshot, now=WHEN, feature_gates=options.feature_gates, scope=options.scope)
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_every_pod_of_a_sample_has_the_decision_of_the_run(
-    policy: Policy, snapshot: Snapshot, options: RunOptions
+    policy: Policy, snapshot: Snapshot, options: DecisionOptions
 ) -> None:
     decisions = decided(policy, snapshot, options)
     evicted = {move.pod.uid for move in decisions.leaving}
@@ -60,14 +62,18 @@ def test_every_pod_of_a_sample_has_the_decision_of_the_run(
     assert {pod.uid for pod in run.watch.granted} == evicted
 
 
-def test_an_evicted_pod_has_the_landing_of_the_plan(policy: Policy, snapshot: Snapshot) -> None:
-    decisions = decided(policy, snapshot, RunOptions())
-    moves = decisions.leaving[::60]
+@pytest.mark.parametrize("part", parts(4))
+def test_an_evicted_pod_has_the_landing_of_the_plan(policy: Policy, snapshot: Snapshot, part: Part) -> None:
+    decisions = decided(policy, snapshot, DecisionOptions())
+    moves = part.of(decisions.leaving[::60])
+    assert moves
 
     found = []
     for move in moves:
-        explanation = explain("pod", move.pod.key, snapshot, policy=policy, settings=settings_for(policy), now=WHEN).pod
-        assert explanation is not None
+        explanation = explain(
+            "pod", move.pod.key, snapshot, policy=policy, settings=settings_for(policy), now=WHEN
+        ).answer
+        assert isinstance(explanation, PodExplanation)
         assert explanation.landing is not None
         found.append((explanation.landing.verdict, explanation.landing.node, explanation.landing.cause))
 
@@ -81,7 +87,7 @@ def test_pods_that_stay_because_of_the_order_have_the_decision_of_the_run() -> N
     snapshot, policy = make_snapshot(nodes=nodes, pods=pods), load_policy(policy_of(), REGISTRY)
     evicted = {move.pod.uid for move in decide(policy, snapshot, now=NOW).leaving}
 
-    run = watched_run(policy, snapshot, snapshot.pods, NOW, RunOptions())
+    run = watched_run(policy, snapshot, snapshot.pods, NOW, DecisionOptions())
 
     told = {pod.uid for pod in snapshot.pods if run.decision_about(pod).outcome == "evicted"}
     assert told == evicted

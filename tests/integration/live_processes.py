@@ -1,4 +1,4 @@
-"""The command line as processes of their own against the fake API server."""
+"""The command line against the fake API server, in this process or in processes of their own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from descheduler.cli.main import main
+from tests import process_logging
 from tests.integration.live_runs import taint_policy
 
 __all__ = ["PATIENCE_SECONDS", "PROGRAM", "Cli", "cli"]
@@ -22,11 +25,12 @@ PATIENCE_SECONDS = 120
 class Cli:
     """The command line, with a policy and a kubeconfig for the fake API server."""
 
-    def __init__(self, folder: Path, kubeconfig: Path) -> None:
+    def __init__(self, folder: Path, kubeconfig: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.policy = folder / "policy.yaml"
         self.policy.write_text(taint_policy())
         self.kubeconfig = kubeconfig
         self.environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+        self._capsys = capsys
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(
@@ -36,10 +40,9 @@ class Cli:
         program: Sequence[str] = PROGRAM,
         stderr: int = subprocess.PIPE,
     ) -> subprocess.Popen[str]:
-        """A running command, by default `descheduler run`; the streams are pipes, unless `stderr` is a file."""
-        policy = () if command == "snapshot" else ("--config", str(self.policy))
+        """A process with a command, by default `run`; the streams are pipes, unless `stderr` is a file."""
         process = subprocess.Popen(
-            [*program, command, *flags, *policy, "--kubeconfig", str(self.kubeconfig)],
+            [*program, *self._arguments(command, flags)],
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
@@ -55,15 +58,21 @@ class Cli:
             process.communicate()
 
     def run(self, *flags: str, command: str = "run") -> tuple[int, str, str]:
-        """Exit code, standard output and standard error of a whole run, or of another command."""
-        process = self.start(*flags, command=command)
-        out, err = process.communicate(timeout=PATIENCE_SECONDS)
-        return process.returncode, out, err
+        """Exit code, standard output and standard error of a whole run, or of another command, in this process."""
+        self._capsys.readouterr()
+        with process_logging.restored(), mock.patch.dict(os.environ, self.environment, clear=True):
+            code = main(self._arguments(command, flags))
+        captured = self._capsys.readouterr()
+        return code, captured.out, captured.err
+
+    def _arguments(self, command: str, flags: Sequence[str]) -> list[str]:
+        policy = () if command == "snapshot" else ("--config", str(self.policy))
+        return [command, *flags, *policy, "--kubeconfig", str(self.kubeconfig)]
 
 
 @pytest.fixture
-def cli(tmp_path: Path, kubeconfig: Path) -> Iterator[Cli]:
+def cli(tmp_path: Path, kubeconfig: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """The command line of one test."""
-    started = Cli(tmp_path, kubeconfig)
+    started = Cli(tmp_path, kubeconfig, capsys)
     yield started
     started.close()

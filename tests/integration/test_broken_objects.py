@@ -29,10 +29,12 @@ from tests.integration.fake_api import FakeApi, api_version
 from tests.integration.faults import Answer
 from tests.integration.live_runs import FAST, TAINTED, codes, listed_paths, run, serve
 from tests.policy.builders import koordinator, upstream
+from tests.series import Part, parts
 from tests.worlds.mutations import mutations
 from tests.worlds.samples import SAMPLES
 
 NUMBER = int(os.environ.get("BROKEN_OBJECTS", "500"))
+NUM_PARTS = 5
 READ = [kind for kind in KINDS.values() if kind.is_read and not kind.is_measured]
 MEASURED = [kind for kind in KINDS.values() if kind.is_measured]
 OTHERS = [kind for kind in READ if not kind.is_essential]
@@ -72,12 +74,12 @@ def sample_of(kind: AnyKind) -> Object:
 
 
 @cache
-def damaged(kind: AnyKind) -> tuple[list[bytes], list[bytes]]:
+def damaged(kind: AnyKind, part: Part) -> tuple[list[bytes], list[bytes]]:
     """Objects of `kind` that cannot be decoded, and some that can be and say odd things."""
     assert kind.decoder is not None
     decode = kind.decoder(Decoding(PodDecoder(are_stored=True), keep_templates=True, trims_reservations=True))
     broken, odd = list[bytes](), dict[tuple[str, str], bytes]()
-    for item in mutations(sample_of(kind), NUMBER, seed=zlib.crc32(kind.key.encode())):
+    for item in part.of([*mutations(sample_of(kind), NUMBER, seed=zlib.crc32(kind.key.encode()))]):
         try:
             name = name_of(decode(item))
         except (ValueError, RecursionError):
@@ -149,6 +151,7 @@ def test_run_reads_every_kind(fake_api: FakeApi, client: KubeClient) -> None:
     assert set(codes(result)) == {"web"}
 
 
+@pytest.mark.parametrize("part", parts(NUM_PARTS))
 @pytest.mark.parametrize(
     ("kinds", "policy", "skip_broken"),
     [
@@ -158,11 +161,11 @@ def test_run_reads_every_kind(fake_api: FakeApi, client: KubeClient) -> None:
     ],
 )
 def test_run_ends_as_without_objects_that_cannot_be_decoded(
-    kinds: list[AnyKind], policy: str, skip_broken: bool, fake_api: FakeApi, client: KubeClient
+    kinds: list[AnyKind], policy: str, skip_broken: bool, part: Part, fake_api: FakeApi, client: KubeClient
 ) -> None:
     cluster(fake_api)
     for kind in kinds:
-        add_raw(fake_api, kind, damaged(kind)[0])
+        add_raw(fake_api, kind, damaged(kind, part)[0])
 
     result = end_of(fake_api, client, policy, skip_broken=skip_broken)
 
@@ -171,9 +174,9 @@ def test_run_ends_as_without_objects_that_cannot_be_decoded(
     told = {kind.name: len(told_of(kind, skipped)) for kind in kinds}
     added = Counter[str]()
     for kind in kinds:
-        added[kind.name] += len(damaged(kind)[0])
+        added[kind.name] += len(damaged(kind, part)[0])
     assert told == added
-    assert min(told.values()) > NUMBER / 20
+    assert min(told.values()) > NUMBER / NUM_PARTS / 20
 
 
 @pytest.mark.parametrize("kind", [kind for kind in READ if kind.is_essential], ids=lambda kind: kind.key)
@@ -181,12 +184,13 @@ def test_broken_object_that_decisions_need_ends_the_run_and_is_named(
     kind: AnyKind, fake_api: FakeApi, client: KubeClient
 ) -> None:
     cluster(fake_api)
-    add_raw(fake_api, kind, damaged(kind)[0][:1])
+    add_raw(fake_api, kind, damaged(kind, Part(0, NUM_PARTS))[0][:1])
 
     with pytest.raises(SnapshotError, match=f"{kind.name} .* is invalid: .*--skip-broken-objects"):
         end_of(fake_api, client)
 
 
+@pytest.mark.parametrize("part", parts(NUM_PARTS))
 @pytest.mark.parametrize(
     ("kinds", "policy"),
     [
@@ -196,11 +200,11 @@ def test_broken_object_that_decisions_need_ends_the_run_and_is_named(
     ],
 )
 def test_run_ends_well_with_objects_that_say_odd_things(
-    kinds: list[AnyKind], policy: str, fake_api: FakeApi, client: KubeClient
+    kinds: list[AnyKind], policy: str, part: Part, fake_api: FakeApi, client: KubeClient
 ) -> None:
     cluster(fake_api)
     for kind in kinds:
-        add_raw(fake_api, kind, damaged(kind)[1])
+        add_raw(fake_api, kind, damaged(kind, part)[1])
 
     result = end_of(fake_api, client, policy)
 

@@ -9,22 +9,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import with_beyond
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.kube.client import KubeClient
 from descheduler.policy.load import load_policy
-from descheduler.policy.types import Policy
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
 from descheduler.report.outcome.making import Outcome, make_outcome
@@ -35,14 +31,12 @@ from descheduler.telemetry.metrics.families import run_registry
 from descheduler.telemetry.run_record import RunRecord
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.builders import Object
+from tests.cycle.shipped import NOW, decided, on_samples
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import budget_refusal
 from tests.integration.live_runs import crowded_cluster, eviction_requests, run, serve, taint_policy
 from tests.worlds.generate import GENERATED_AT, generate_cluster
 
-CONFIG = Path(__file__).parents[2] / "config"
-POLICIES = sorted([CONFIG / "policy.yaml", *(CONFIG / "profiles").glob("*.yaml")])
-DUMPS = sorted((CONFIG / "samples").glob("*.jsonl.gz"))
 Metrics = Mapping[str, float]
 
 
@@ -197,18 +191,12 @@ def check_sums(records: Iterable[logging.LogRecord], plan: Object, *, num_evicte
         assert by_plugin[plugin["profile"], plugin["plugin"]]["evictedPods"] == plugin["evicted"]
 
 
-def plan_of(policy: Policy, snapshot: Snapshot) -> Plan:
-    decide_by = partial(decide, snapshot=snapshot, now=snapshot.taken_at or GENERATED_AT)
-    return make_plan(with_beyond(decide_by(policy), decide_by))
+@pytest.mark.parametrize(("policy", "sample"), on_samples(*NOW))
+def test_a_sample(policy: str, sample: str, caplog: pytest.LogCaptureFixture) -> None:
+    decisions = decided(policy, sample)
+    decide_by = partial(decide, snapshot=decisions.snapshot, now=decisions.now)
 
-
-@pytest.mark.parametrize("policy_file", POLICIES, ids=[path.stem for path in POLICIES])
-@pytest.mark.parametrize("dump", DUMPS, ids=[path.name.partition(".")[0] for path in DUMPS])
-def test_a_sample(dump: Path, policy_file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    policy = load_policy(policy_file, REGISTRY)
-    snapshot = read_dump([dump], snapshot_request(policy, Landings.ASSESSED))
-
-    check_plan(plan_of(policy, snapshot), caplog)
+    check_plan(make_plan(with_beyond(decisions, decide_by)), caplog)
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +224,9 @@ def test_two_profiles_of_all_plugins(world: Snapshot, top: Object, caplog: pytes
     two = policy_of(["RemoveDuplicates", "PodLifeTime"], node_fit=False)["profiles"][0]
     policy = load_policy({**one, **top, "profiles": [*one["profiles"], {**two, "name": "two"}]}, REGISTRY)
 
-    plan = plan_of(policy, world)
+    decide_by = partial(decide, snapshot=world, now=GENERATED_AT)
+
+    plan = make_plan(with_beyond(decide_by(policy), decide_by))
 
     check_plan(plan, caplog)
     assert plan.repeated_requests or top

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from descheduler.kube.client import KubeClient
 from descheduler.kube.events import EventRecorder
 from descheduler.kube.evict import EvictionClient
-from descheduler.migration.dispatch.executor import execute
 from descheduler.migration.events.announce import EvictionAnnouncer
+from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from tests.integration.fake_api import FakeApi

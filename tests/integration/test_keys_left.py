@@ -87,7 +87,8 @@ def test_no_file_is_left_when_the_lease_is_lost(
 def test_no_file_is_left_at_the_deadline(fake_api: FakeApi, cli: Cli, folder: Path) -> None:
     serve(fake_api, *crowded_cluster(*(f"p{number:02}" for number in range(20))))
 
-    code, _, err = cli.run(*SLOW, "--deadline", "3s")
+    process = cli.start(*SLOW, "--deadline", "3s")
+    _, err = process.communicate(timeout=PATIENCE_SECONDS)
 
-    assert code == 4, err
+    assert process.returncode == 4, err
     assert names(folder) == []

@@ -1,4 +1,4 @@
-"""`descheduler run` as a process of its own against the fake API server."""
+"""`descheduler run` against the fake API server, as a process of its own where signals and the whole program matter."""
 
 from __future__ import annotations
 

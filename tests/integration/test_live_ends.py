@@ -150,9 +150,10 @@ def test_nothing_that_a_credential_plugin_starts_outlives_the_run(cli: Cli, secu
     serve(secure_api, *crowded_cluster("p1"))
     pids = write_plugin(cli.kubeconfig, secure_api, "sleep 600 > /dev/null &\nNOTE\ncat credential")
 
-    code, _, err = cli.run()
+    process = cli.start()
+    _, err = process.communicate(timeout=PATIENCE_SECONDS)
 
-    assert (code, secure_api.pods()) == (0, []), err
+    assert (process.returncode, secure_api.pods()) == (0, []), err
     assert are_gone(pids)
 
 

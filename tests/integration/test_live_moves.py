@@ -14,7 +14,8 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
 from descheduler.explanation.sources import read_live
-from descheduler.explanation.watching.watched_run import RunOptions as WatchedOptions
+from descheduler.explanation.subjects.pod import PodExplanation
+from descheduler.explanation.watching.watched_run import DecisionOptions as WatchedOptions
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
@@ -118,8 +119,8 @@ def test_explanation_counts_what_runs_with_the_lease_have_moved(
         settings=settings_for(policy),
         now=NOW + MINUTE,
         options=WatchedOptions(memory=cluster.memory),
-    )
+    ).answer
 
-    assert explanation.pod is not None
-    assert explanation.pod.decision is not None
-    assert explanation.pod.decision.outcome == decision
+    assert isinstance(explanation, PodExplanation)
+    assert explanation.decision is not None
+    assert explanation.decision.outcome == decision

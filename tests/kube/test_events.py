@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime
+from typing import cast
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import TransportError
@@ -86,7 +87,7 @@ class _Hanging:
 
 def test_slow_server_costs_dropped_events_and_no_waiting() -> None:
     api = _Hanging()
-    recorder = EventRecorder(api, max_queued=2)
+    recorder = EventRecorder(cast(KubeClient, api), max_queued=2)
 
     for name in ("a", "b", "c"):
         recorder.record(make_event(name))
@@ -98,7 +99,7 @@ def test_slow_server_costs_dropped_events_and_no_waiting() -> None:
 
 def test_events_that_were_given_up_stay_so_when_the_recorder_is_asked_again() -> None:
     api = _Hanging()
-    recorder = EventRecorder(api)
+    recorder = EventRecorder(cast(KubeClient, api))
     for name in ("a", "b", "c"):
         recorder.record(make_event(name))
     first = recorder.flush(0)

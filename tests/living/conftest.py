@@ -20,9 +20,9 @@ def server(cluster: LivingCluster) -> Iterator[LivingServer]:
 
 
 @pytest.fixture
-def cli(server: LivingServer, tmp_path: Path, policy: str) -> Iterator[Cli]:
+def cli(server: LivingServer, tmp_path: Path, policy: str, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """The command line with the policy."""
-    made = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
+    made = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"), capsys)
     made.policy.write_text(policy)
     yield made
     made.close()

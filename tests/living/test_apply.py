@@ -14,7 +14,7 @@ from tests.living.builders import deployment, living_cluster, node, pod
 from tests.living.cluster import LivingCluster
 from tests.living.http import LivingServer
 from tests.living.observing.observer import Observer
-from tests.migration.controller.whole_runs import WAYS, policy_of
+from tests.migration.roads.whole_runs import WAYS, policy_of
 from tests.policy.builders import koordinator
 
 Object = dict[str, Any]

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.live_processes import Cli
 from tests.living.builders import deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
-from tests.migration.controller.whole_runs import WAYS
+from tests.migration.roads.whole_runs import WAYS
 from tests.policy.builders import koordinator
 
 POLICY = """\

@@ -44,13 +44,13 @@ def client(server: LivingServer, tmp_path: Path) -> KubeClient:
     return connect(str(server.write_kubeconfig(tmp_path / "kubeconfig")), environ={})
 
 
-def test_a_process_evicts_and_the_replacements_land(
-    cluster: LivingCluster, server: LivingServer, tmp_path: Path
+def test_a_run_evicts_and_the_replacements_land(
+    cluster: LivingCluster, server: LivingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cluster.add(budget("web", maxUnavailable=2))
     observer = Observer(cluster)
 
-    code, _, err = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig")).run("-o", "json")
+    code, _, err = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"), capsys).run("-o", "json")
 
     assert (code, "Traceback" in err) == (0, False)
     assert len(observer.departures) == 2

@@ -15,8 +15,8 @@ from tests.integration.live_processes import Cli
 from tests.living.builders import deployment, living_cluster, node, pod
 from tests.living.cluster import LivingCluster
 from tests.living.http import LivingServer
-from tests.migration.controller.test_users_running_jobs import JOBS, job_for
-from tests.migration.controller.whole_runs import WAYS, policy_of
+from tests.migration.roads.test_users_running_jobs import JOBS, job_for
+from tests.migration.roads.whole_runs import WAYS, policy_of
 
 Object = dict[str, Any]
 LIMIT = 10
@@ -38,10 +38,10 @@ def cluster() -> LivingCluster:
 
 
 @pytest.fixture
-def cli(cluster: LivingCluster, tmp_path: Path) -> Iterator[Cli]:
+def cli(cluster: LivingCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """The command line against the cluster over HTTP, twenty times as fast as real time."""
     with LivingServer(cluster, scale=20) as server:
-        started = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
+        started = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"), capsys)
         limited = f"maxNoOfPodsToEvictTotal: {LIMIT}\n"
         started.policy.write_text(policy_of(WAYS["directly"], maxMigratingPerNode="0") + limited)
         yield started

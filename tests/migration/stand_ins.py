@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.kube.http.status import StatusCause
-from descheduler.migration.dispatch.executor import execute
 from descheduler.migration.dispatch.halting import Halting
 from descheduler.migration.dispatch.open_calls import OpenCalls
-from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import OutcomeSink
+from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.decisions import decisions_of
+from descheduler.cycle.decide import decide, decisions_of
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
@@ -27,9 +26,9 @@ from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedRoom
-from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.eviction.drained_gangs import policy_of, snapshot_of, train
@@ -44,10 +43,10 @@ POLICY = load_policy(upstream(), REGISTRY)
 def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again() -> None:
     other = make_pod("other")
     vm = make_pod("vm", annotations={REQUEST_EVICT_ONLY_ANNOTATION: ""})
-    view = ClusterView(make_snapshot([], [other, vm]), moves_take_effect=False, prior_moves=[PriorMove(vm, "p", "q")])
+    view = ClusterView(make_snapshot([], [other, vm]), moves_take_effect=False, prior_moves=[Move(vm, "p", "q")])
     evictor = make_evictor(
         view,
-        EvictionLimits(total=1),
+        RunLimits(total=1),
         answers={"default/vm": EvictionAnswer(429, BACKGROUND_TEXT)},
         evictions_in_background=True,
     )
@@ -61,9 +60,9 @@ def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again()
 
 def test_pod_evicted_before_is_charged_once_and_left_to_the_plugin_that_took_it() -> None:
     gone, other = make_pod("gone"), make_pod("other")
-    move = PriorMove(gone, "p", "first", "was too old")
+    move = Move(gone, "p", "first", "was too old")
     view = ClusterView(make_snapshot([], [gone, other]), moves_take_effect=False, prior_moves=[move])
-    setting = make_setting(view, EvictionLimits(total=2))
+    setting = make_setting(view, RunLimits(total=2))
 
     verdicts = [ask(setting.evictor, pod, plugin="second") for pod in (gone, other)]
 
@@ -74,9 +73,9 @@ def test_pod_evicted_before_is_charged_once_and_left_to_the_plugin_that_took_it(
 
 def test_pod_evicted_before_is_booked_when_its_plugin_asks_for_it_again() -> None:
     gone = make_pod("gone")
-    move = PriorMove(gone, "p", "q", "was too old")
+    move = Move(gone, "p", "q", "was too old")
     view = ClusterView(make_snapshot([], [gone]), moves_take_effect=False, prior_moves=[move])
-    setting = make_setting(view, EvictionLimits(total=1))
+    setting = make_setting(view, RunLimits(total=1))
 
     verdict = ask(setting.evictor, gone, reason="is too old")
 
@@ -87,7 +86,7 @@ def test_pod_evicted_before_is_booked_when_its_plugin_asks_for_it_again() -> Non
 
 def test_pod_evicted_before_that_nobody_asks_for_again_is_booked_when_its_plugin_is_done() -> None:
     gone = make_pod("gone")
-    view = ClusterView(make_snapshot([], [gone]), moves_take_effect=True, prior_moves=[PriorMove(gone, "p", "q")])
+    view = ClusterView(make_snapshot([], [gone]), moves_take_effect=True, prior_moves=[Move(gone, "p", "q")])
     setting = make_setting(view)
 
     setting.evictor.end_turn(profile="p", plugin="other")
@@ -112,7 +111,7 @@ def workloads_of(*names: str) -> dict[str, Workload]:
 def test_pods_moved_before_count_against_what_may_migrate() -> None:
     moved, other = koord_pods("m", "o")
     snapshot = make_snapshot([make_node("a")], [moved, other], workloads=workloads_of("m", "o"))
-    view = ClusterView(snapshot, moves_take_effect=True, prior_moves=[PriorMove(moved, "p", "q")])
+    view = ClusterView(snapshot, moves_take_effect=True, prior_moves=[Move(moved, "p", "q")])
     args = msgspec.structs.replace(default_args(MigrationControllerArgs()), max_migrating_per_node=1)
     controller = MigrationController(args, Handle(POLICY, view, NodeFit(view), NOW))
 
@@ -135,7 +134,7 @@ def test_pod_moved_before_passes_the_filters_and_gates_that_it_has_passed() -> N
     nodes = [make_node("a", taints=["gone=soon:NoSchedule"]), make_node("b")]
     snapshot = make_snapshot(nodes, [moved, other], workloads=workloads_of("m", "o"))
 
-    decisions = decide(policy, snapshot, now=NOW, prior_moves=[PriorMove(moved, "p", "RemovePodsViolatingNodeTaints")])
+    decisions = decide(policy, snapshot, now=NOW, prior_moves=[Move(moved, "p", "RemovePodsViolatingNodeTaints")])
 
     assert [move.pod.name for move in decisions.moves] == ["m", "o"]
 
@@ -146,7 +145,7 @@ def test_pod_moved_before_uses_the_burst_of_its_workload_up() -> None:
     snapshot = make_snapshot([], [moved, other], workloads=workloads)
     limiter = ObjectLimiter(default_args(MigrationControllerArgs()), snapshot)
 
-    limiter.adopt([PriorMove(moved, "p", "q")])
+    limiter.adopt([Move(moved, "p", "q")])
 
     assert limiter.verdict(other).reason is Reason.MIGRATING_LIMIT
 
@@ -163,9 +162,9 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     pods = [make_pod(f"p{number:03}") for number in range(MAX_ROUNDS + 5)]
     snapshot = make_snapshot([], pods)
 
-    def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    def decide_again(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
-        evictor = make_evictor(view, EvictionLimits(total=1), answers=answers)
+        evictor = make_evictor(view, RunLimits(total=1), answers=answers)
         for pod in pods:
             ask(evictor, pod)
         return decisions_of(evictor, POLICY, snapshot, NOW)
@@ -187,10 +186,10 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
     snapshot = make_snapshot([], pods)
     decided: list[Answers] = []
 
-    def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    def decide_again(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         del prior_moves
         decided.append(answers)
-        evictor = make_evictor(ClusterView(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
+        evictor = make_evictor(ClusterView(snapshot, moves_take_effect=False), RunLimits(total=1), answers=answers)
         for pod in pods:
             ask(evictor, pod)
         return decisions_of(evictor, POLICY, snapshot, NOW)
@@ -208,12 +207,12 @@ def decide_over(pods: Sequence[Pod], calls: list[Answers], *, explode_at: int = 
     """Decides to evict the first of `pods` that nothing is known of, and notes each call; the last one may fail."""
     snapshot = make_snapshot([], pods)
 
-    def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    def decide_again(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         calls.append(answers)
         if len(calls) == explode_at:
             raise ZeroDivisionError
         view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
-        evictor = make_evictor(view, EvictionLimits(total=2), answers=answers)
+        evictor = make_evictor(view, RunLimits(total=2), answers=answers)
         for pod in pods:
             ask(evictor, pod)
         return decisions_of(evictor, POLICY, snapshot, NOW)
@@ -252,7 +251,7 @@ def gang_carried_out(api: ScriptedApi) -> tuple[Decisions, dict[str, OutcomeCode
     policy = load_policy(policy_of(), REGISTRY)
     snapshot = snapshot_of(train(), group_of("train", 3))
 
-    def decide_with(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    def decide_with(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         return decide(policy, snapshot, now=NOW, answers=answers, prior_moves=prior_moves)
 
     decisions, outcomes = carried_out(decide_with, api, ExecutorSettings(qps=1000.0), clock)

@@ -86,4 +86,4 @@ def test_gangs_of_one_name_are_told_apart_by_their_api_group() -> None:
     needed = [gangs.minimum(key) for key in ("default/train", f"{VOLCANO}:default/train")]
 
     assert [each and each.least for each in needed] == [5, 2]
-    assert gangs.keys_by_name() == {"default/train": f"{VOLCANO}:default/train"}
+    assert gangs.keys == {f"{VOLCANO}:default/train"}

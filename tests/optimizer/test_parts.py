@@ -14,15 +14,15 @@ from descheduler.optimizer import (
     ConsolidateNodes,
     Limits,
     MakeRoom,
-    Move,
     Parts,
     Problem,
+    Reassignment,
     make_problem,
     replay,
     solve,
 )
 from descheduler.optimizer.objective import Objective
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.optimizer.tiny import random_parts_problem
 
 
@@ -45,35 +45,35 @@ def make_gpu_problem(*, gpus: Sequence[int], need: Sequence[Sequence[int]], assi
 def test_room_of_a_node_is_the_least_of_its_parts() -> None:
     problem = make_gpu_problem(gpus=[2], need=[[3, 4]], assignment=[0])
 
-    placement = Placement(problem)
+    placement = Arrangement(problem)
 
     assert placement.free.T.tolist() == [[5, 6], [5, 10], [5, 6]]
 
 
 def test_moves_on_parts_change_what_overlapping_nodes_have_left() -> None:
     problem = make_gpu_problem(gpus=[2, 2], need=[[3, 4], [1, 10]], assignment=[0, 4])
-    placement = Placement(problem)
+    placement = Arrangement(problem)
 
     placement.move(1, 5)
     placement.move(0, 2)
 
-    assert placement.free.T.tolist() == Placement(problem, placement.at).free.T.tolist()
+    assert placement.free.T.tolist() == Arrangement(problem, placement.at).free.T.tolist()
 
 
 def test_pod_that_moves_leaves_its_machine() -> None:
     problem = make_gpu_problem(gpus=[2, 1], need=[[1, 4]], assignment=[0])
 
-    is_open = Placement(problem).open_moves(np.array([0]), np.arange(problem.num_nodes))
+    is_open = Arrangement(problem).open_moves(np.array([0]), np.arange(problem.num_nodes))
 
     assert is_open[0].tolist() == [False, False, True, False, True]
-    assert replay(problem, [[Move(0, 0, 1)]], np.array([1])) == ["wave 0: pod 0 does not leave its machine"]
+    assert replay(problem, [[Reassignment(0, 0, 1)]], np.array([1])) == ["wave 0: pod 0 does not leave its machine"]
 
 
 def test_replay_looks_at_every_part_and_at_both_ends() -> None:
     problem = make_gpu_problem(gpus=[2, 1], need=[[1, 6], [1, 5]], assignment=[2, 0])
 
-    alone = replay(problem, [[Move(0, 2, 0)]], np.array([0, 0]))
-    swapped = replay(problem, [[Move(0, 2, 0), Move(1, 0, 2)]], np.array([0, 2]))
+    alone = replay(problem, [[Reassignment(0, 2, 0)]], np.array([0, 0]))
+    swapped = replay(problem, [[Reassignment(0, 2, 0), Reassignment(1, 0, 2)]], np.array([0, 2]))
 
     assert alone == ["wave 0: part 2 holds 11 of resource 1, capacity 10"]
     assert swapped == [*alone, "wave 0: part 4 holds 11 of resource 1, capacity 10"]
@@ -92,12 +92,12 @@ def test_pending_pod_of_two_whole_devices_gets_them_after_a_part_has_left() -> N
 def test_room_kept_move_by_move_is_the_room_counted_anew(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = random_parts_problem(rng)
-    placement = Placement(problem)
+    placement = Arrangement(problem)
 
     for pod in np.flatnonzero(problem.evictable).tolist():
         placement.move(pod, int(rng.integers(problem.num_nodes)))
 
-    again = Placement(problem, placement.at)
+    again = Arrangement(problem, placement.at)
     assert placement.free.tolist() == again.free.tolist()
     assert placement.usage.tolist() == again.usage.tolist()
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.optimizer import Problem
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.optimizer.tiny import is_feasible, random_problem
 
 
-def _assignment_after(placement: Placement, pod: int, node: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _assignment_after(placement: Arrangement, pod: int, node: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     after = placement.at.copy()
     after[pod] = node
     return after
 
 
-def _walk(problem: Problem, rng: np.random.Generator, steps: int) -> Placement:
+def _walk(problem: Problem, rng: np.random.Generator, steps: int) -> Arrangement:
     """A placement after some of the moves that it said were open."""
-    placement = Placement(problem)
+    placement = Arrangement(problem)
     pods, nodes = np.flatnonzero(problem.evictable), np.arange(problem.num_nodes)
     for _ in range(steps):
         choices = np.argwhere(placement.open_moves(pods, nodes))
@@ -40,7 +40,7 @@ def test_open_moves_lead_to_feasible_assignments_only() -> None:
 def test_first_move_is_open_wherever_its_end_is_feasible() -> None:
     for seed in range(200):
         problem = random_problem(np.random.default_rng(seed), pending=1)
-        placement = Placement(problem)
+        placement = Arrangement(problem)
         pods, nodes = np.flatnonzero(problem.evictable), np.arange(problem.num_nodes)
 
         is_open = placement.open_moves(pods, nodes)
@@ -59,7 +59,7 @@ def test_counts_after_many_moves_equal_counts_of_a_new_placement() -> None:
         walked = _walk(problem, rng, steps=20)
         pods, nodes = np.flatnonzero(problem.evictable), np.arange(problem.num_nodes)
 
-        fresh = Placement(problem, walked.at)
+        fresh = Arrangement(problem, walked.at)
 
         np.testing.assert_array_equal(walked.open_moves(pods, nodes), fresh.open_moves(pods, nodes))
         np.testing.assert_array_equal(walked.usage, fresh.usage)

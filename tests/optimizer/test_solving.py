@@ -12,10 +12,10 @@ from descheduler.optimizer import (
     ConsolidateNodes,
     Limits,
     MoveLimit,
-    Plan,
     Problem,
-    Progress,
     ReduceFragmentation,
+    SearchProgress,
+    Solution,
     make_problem,
     replay,
     solve,
@@ -27,7 +27,7 @@ def _world(seed: int = 2) -> ArrayWorld:
     return make_balance_world(nodes=60, seed=seed, mean_ratio=0.62)
 
 
-def _bytes(plan: Plan) -> tuple[bytes, object, object]:
+def _bytes(plan: Solution) -> tuple[bytes, object, object]:
     return plan.assignment.tobytes(), plan.waves, plan.value
 
 
@@ -55,7 +55,7 @@ def test_balanced_cluster_has_no_node_over_and_is_near_the_bound() -> None:
 
 def test_cancelled_search_returns_the_best_plan_so_far() -> None:
     world = _world()
-    seen: list[Progress] = []
+    seen: list[SearchProgress] = []
 
     plan = solve(
         world.problem,

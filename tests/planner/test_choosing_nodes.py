@@ -15,11 +15,11 @@ import pytest
 
 from descheduler.cycle.applying import PlanRefusedError, still_valid
 from descheduler.cycle.options import PlanToApply
+from descheduler.model.held_room import HeldRoom
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.report.plan.file import ClusterIdentity, make_plan_file
 from descheduler.report.plan.making import make_plan
 from descheduler.report.plan.reading import PlanFileError, read_plan_file
@@ -206,12 +206,8 @@ class TestLaterRounds:
 
     def test_moves_of_an_earlier_round_keep_their_nodes(self) -> None:
         first = run_choosing("consolidateNodes", NODES, self.PODS)
-        prior = [
-            PriorMove(move.pod, move.profile, move.plugin, move.reason, move.wave, move.cost, move.held_on)
-            for move in first.moves
-        ]
 
-        second = run_choosing("consolidateNodes", NODES, self.PODS, prior_moves=prior)
+        second = run_choosing("consolidateNodes", NODES, self.PODS, prior_moves=first.moves)
 
         assert targets(first)
         assert targets(second) == targets(first)
@@ -219,12 +215,8 @@ class TestLaterRounds:
 
     def test_moves_that_were_chosen_before_keep_their_nodes(self) -> None:
         plan = run_choosing("consolidateNodes", NODES, self.PODS)
-        chosen = [
-            ChosenMove(move.pod.uid, move.profile, move.plugin, move.reason, move.wave, move.cost, move.held_on)
-            for move in plan.moves
-        ]
 
-        applied = run_choosing("consolidateNodes", NODES, self.PODS, chosen=chosen)
+        applied = run_choosing("consolidateNodes", NODES, self.PODS, chosen=plan.moves)
 
         assert targets(applied) == targets(plan)
         assert [move.to_node for move in applied.moves] == [move.to_node for move in plan.moves]
@@ -232,13 +224,13 @@ class TestLaterRounds:
     def test_plan_from_a_file_is_applied_with_its_nodes(self, tmp_path: Path) -> None:
         plan = run_choosing("consolidateNodes", NODES, self.PODS)
 
-        def decide_on(chosen: Sequence[ChosenMove]) -> Decisions:
+        def decide_on(chosen: Sequence[Move]) -> Decisions:
             return run_choosing("consolidateNodes", NODES, self.PODS, chosen=chosen)
 
         chosen, left_out = still_valid(to_apply(plan, tmp_path), plan.snapshot, decide_on)
 
         assert left_out == ()
-        assert {move.uid.removeprefix("default-"): move.held_on for move in chosen} == targets(plan)
+        assert {move.pod.uid.removeprefix("default-"): move.held_on for move in chosen} == targets(plan)
 
     @pytest.mark.parametrize("chooses", [True, False], ids=["room is held", "no room is held"])
     @pytest.mark.parametrize(
@@ -272,8 +264,8 @@ class TestLaterRounds:
         """Room on a is not held for pod second any more, which has a node by now."""
         *others, large = TestRoomForPendingPods.PODS
         pods = [*others, large, fixed("second", "1", "d")]
-        rooms = (("default-second", "a"), (large.uid, "a"))
-        chosen = ChosenMove("default-p", "p", "MigrationPlanner", "", held_on="b", rooms=rooms)
+        rooms = (HeldRoom(pods[-1], "a"), HeldRoom(large, "a"))
+        chosen = Move(pods[0], "p", "MigrationPlanner", held_on="b", rooms=rooms)
 
         (move,) = run_choosing("makeRoom", [*NODES, node("d", unschedulable=True)], pods, chosen=[chosen]).moves
 
@@ -281,7 +273,7 @@ class TestLaterRounds:
 
     def test_move_onto_a_node_that_is_gone_is_refused(self) -> None:
         (move, *_) = run_choosing("consolidateNodes", NODES, self.PODS).moves
-        chosen = [ChosenMove(move.pod.uid, move.profile, move.plugin, move.reason, held_on="gone")]
+        chosen = [msgspec.structs.replace(move, held_on="gone")]
 
         applied = run_choosing("consolidateNodes", NODES, self.PODS, chosen=chosen)
 
@@ -327,12 +319,9 @@ class TestRoomForPendingPods:
 
     def test_a_later_round_and_an_applied_plan_hold_the_same_room(self) -> None:
         (move,) = run_choosing("makeRoom", NODES, self.PODS).moves
-        rooms = tuple((room.pod.uid, room.node) for room in move.rooms)
-        prior = PriorMove(move.pod, move.profile, move.plugin, move.reason, held_on=move.held_on, rooms=move.rooms)
-        chosen = ChosenMove(move.pod.uid, move.profile, move.plugin, move.reason, held_on=move.held_on, rooms=rooms)
 
-        later = run_choosing("makeRoom", NODES, self.PODS, prior_moves=[prior])
-        applied = run_choosing("makeRoom", NODES, self.PODS, chosen=[chosen])
+        later = run_choosing("makeRoom", NODES, self.PODS, prior_moves=[move])
+        applied = run_choosing("makeRoom", NODES, self.PODS, chosen=[move])
 
         assert [each.rooms for each in (*later.moves, *applied.moves)] == [move.rooms, move.rooms]
 
@@ -341,21 +330,8 @@ class TestRoomForPendingPods:
         pods = [pod("p", "4", "a"), fixed("r", "5", "a"), pod("q", "2", "b"), fixed("s", "6", "b")]
         pods += [fixed("t", "8", "c"), pending("large", "5")]
         plan = run_choosing("makeRoom", NODES, pods)
-        chosen = [
-            ChosenMove(
-                move.pod.uid,
-                move.profile,
-                move.plugin,
-                move.reason,
-                move.wave,
-                held_on=move.held_on,
-                rooms=tuple((room.pod.uid, room.node) for room in move.rooms),
-                bundle=move.bundle,
-            )
-            for move in plan.moves
-        ]
 
-        applied = run_choosing("makeRoom", NODES, pods, chosen=chosen)
+        applied = run_choosing("makeRoom", NODES, pods, chosen=plan.moves)
 
         assert targets(plan) == {"q": "c", "p": "b"}
         assert [(move.pod.name, move.wave, move.bundle) for move in applied.moves] == [("q", 1, 1), ("p", 2, 1)]

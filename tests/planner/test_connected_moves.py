@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from descheduler.optimizer.arrays import PENDING
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.planner.connected_moves import connected_moves
 
 
 def groups(*moves: tuple[int, int, int]) -> list[list[int]]:
     """The pods of each group, where each move serves others."""
-    found = connected_moves([Move(*move) for move in moves], serves_others=lambda move: True)
+    found = connected_moves([Reassignment(*move) for move in moves], serves_others=lambda move: True)
     return [[move.pod for move in group] for group in found]
 
 
@@ -27,7 +27,7 @@ def test_moves_onto_a_node_that_no_pod_leaves_are_independent() -> None:
 
 def test_moves_that_are_of_use_by_themselves_tie_no_others() -> None:
     """Pods 0 to 2 have to leave node 10, and pod 3 makes room for the first of them alone."""
-    moves = [Move(3, 20, 30), Move(0, 10, 20), Move(1, 10, 21), Move(4, 40, 10)]
+    moves = [Reassignment(3, 20, 30), Reassignment(0, 10, 20), Reassignment(1, 10, 21), Reassignment(4, 40, 10)]
 
     found = connected_moves(moves, serves_others=lambda move: move.pod == 3)
 

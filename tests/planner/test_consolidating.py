@@ -13,7 +13,7 @@ from descheduler.eviction.answers import EvictionAnswer
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.planner.args import NodeCost
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot
@@ -146,7 +146,7 @@ def test_a_refusal_of_the_api_in_the_middle_keeps_the_whole_node() -> None:
 
 
 def test_a_node_that_an_earlier_round_has_begun_to_empty_is_emptied() -> None:
-    decisions = run(SPREAD_OUT, prior_moves=[PriorMove(SPREAD_OUT[0], "p", "MigrationPlanner", "")])
+    decisions = run(SPREAD_OUT, prior_moves=[Move(SPREAD_OUT[0], "p", "MigrationPlanner", "")])
 
     assert sorted(evicted(decisions)) == ["a0", "a1"]
 
@@ -159,6 +159,40 @@ def test_a_node_is_left_whose_pods_would_be_scheduled_onto_it_again() -> None:
     assert goal_of(decisions).sentence == (
         "3 nodes in use → 3, 0 evictions; no plan that was found within the limits empties more;"
         " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
+    )
+
+
+def test_goal_of_a_plan_without_evictions_names_the_budgets_in_the_way() -> None:
+    """No plan asks for these pods, so no refusal tells of their budgets."""
+    pods = [pod(f"{node}0", cpu, node, labels={"app": node}) for node, cpu in (("a", "2"), ("b", "3"))]
+    budgets = [make_budget(f"keep-{node}", {"app": node}, disruptions_allowed=0) for node in "ab"]
+
+    decisions = run(pods, nodes=NODES[:2], budgets=tuple(budgets))
+
+    assert goal_of(decisions).sentence == (
+        "2 nodes in use → 2, 0 evictions; no plan that was found within the limits empties more;"
+        " node a is not emptied: pod default/a0 cannot be evicted: PodDisruptionBudget default/keep-a allows 0"
+        " disruptions (0 healthy, 0 required); node b is not emptied: pod default/b0 cannot be evicted: PodDisruptionBudget default/keep-b allows"
+        " 0 disruptions (0 healthy, 0 required)"
+    )
+
+
+def test_goal_of_a_plan_without_evictions_names_the_spread_in_the_way() -> None:
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "dns"}},
+    }
+    spread = [constraint]
+    pods = [pod(f"dns-{node}", "1", node, labels={"app": "dns"}, spread=spread) for node in "abc"]
+
+    decisions = run(pods)
+
+    assert goal_of(decisions).sentence == (
+        "3 nodes in use → 3, 0 evictions; no plan that was found within the limits empties more;"
+        " pod default/dns-a: the replacement pod would be scheduled onto a again; 1/3 nodes are available for the"
+        " replacement pod: 2 didn't match pod topology spread constraints"
     )
 
 

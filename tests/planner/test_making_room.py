@@ -10,7 +10,7 @@ import pytest
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.planner import plan_search
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from tests.builders import Object, make_node, make_pod
@@ -104,7 +104,7 @@ def test_no_more_pods_leave_than_the_planner_may_evict(most: int) -> None:
 
 
 def test_what_earlier_rounds_have_evicted_counts_against_the_limit_of_the_planner() -> None:
-    prior = PriorMove(SEVERAL_WAIT[0], "p", "MigrationPlanner", "")
+    prior = Move(SEVERAL_WAIT[0], "p", "MigrationPlanner", "")
 
     decisions = run(SEVERAL_WAIT, nodes=SEVERAL_NODES, planner={"maxEvictions": 2}, prior_moves=[prior])
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.planner.room_chains import room_chains
 
-LIGHT, HEAVY, WAITING, OTHER, SECOND = Move(0, 1, 2), Move(1, 0, 1), Move(2, -1, 0), Move(3, 3, 2), Move(4, -1, 3)
+LIGHT, HEAVY, WAITING, OTHER, SECOND = (
+    Reassignment(0, 1, 2),
+    Reassignment(1, 0, 1),
+    Reassignment(2, -1, 0),
+    Reassignment(3, 3, 2),
+    Reassignment(4, -1, 3),
+)
 
 
 def _problem() -> Problem:
@@ -16,7 +22,7 @@ def _problem() -> Problem:
     return make_problem([[3], [6], [10], [2], [9]], [[10], [6], [7], [9]], [1, 0, -1, 3, -1])
 
 
-def _chains(moves: Sequence[Move], gangs: Sequence[int] = ()) -> list[list[Move]]:
+def _chains(moves: Sequence[Reassignment], gangs: Sequence[int] = ()) -> list[list[Reassignment]]:
     return room_chains(_problem(), moves, lambda pod: "gang" if pod in gangs else None)
 
 
@@ -36,6 +42,6 @@ def test_moves_that_make_room_for_none_are_left_out() -> None:
 def test_a_pod_that_shares_room_with_another_is_with_it() -> None:
     """Both pending pods take what one pod leaves."""
     problem = make_problem([[6], [3], [3]], [[6], [6]], [0, -1, -1])
-    moves = [Move(0, 0, 1), Move(1, -1, 0), Move(2, -1, 0)]
+    moves = [Reassignment(0, 0, 1), Reassignment(1, -1, 0), Reassignment(2, -1, 0)]
 
     assert room_chains(problem, moves, lambda pod: None) == [moves]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import make_problem
 from descheduler.planner.room_levels import held_after
 
-FIRST, SECOND = Move(0, 0, 1), Move(1, 0, 1)
+FIRST, SECOND = Reassignment(0, 0, 1), Reassignment(1, 0, 1)
 
 
-def held(taking: Sequence[int], capacity: int = 9) -> dict[Move, Move]:
+def held(taking: Sequence[int], capacity: int = 9) -> dict[Reassignment, Reassignment]:
     """Two pods of 4 leave node 0, of which nothing else is taken; then pending pods that need `taking` come."""
     problem = make_problem([[4], [4], *([need] for need in taking)], [[capacity], [8]], [0, 0, *(-1 for _ in taking)])
-    pending = [Move(number, -1, 0) for number in range(2, 2 + len(taking))]
+    pending = [Reassignment(number, -1, 0) for number in range(2, 2 + len(taking))]
     found = held_after(problem, [FIRST, SECOND, *pending], ["a", "b"])
     return {move: leaving for move, leaving in found.items() if move in pending}
 
@@ -34,4 +34,4 @@ def test_room_is_held_after_the_last_that_leaves_where_there_never_seems_to_be_e
 def test_nothing_is_held_where_none_has_left() -> None:
     problem = make_problem([[4], [4]], [[8], [8]], [0, -1])
 
-    assert held_after(problem, [Move(1, -1, 1), Move(0, 0, 1)], ["a", "b"]) == {}
+    assert held_after(problem, [Reassignment(1, -1, 1), Reassignment(0, 0, 1)], ["a", "b"]) == {}

@@ -31,7 +31,9 @@ def test_table_json_and_last_line_give_the_plugins_reason(world: World, why: str
 def test_plugins_whose_pods_are_all_blocked_say_by_what() -> None:
     plan = make_test_plan([make_pod("bare", owners=()), make_pod("set", owners=["DaemonSet/x"])])
 
-    assert why_nothing(plan) == "PodLifeTime: 2 pods selected, none evicted: blocked by BarePod 1, DaemonSet 1"
+    assert (
+        why_nothing(plan) == "PodLifeTime: 2 pods selected, none evicted: 1 blocked by BarePod, 1 blocked by DaemonSet"
+    )
 
 
 def test_a_plugin_whose_pods_another_one_evicts_says_so() -> None:
@@ -57,8 +59,9 @@ def test_of_many_plugins_two_are_quoted_those_that_select_pods_first() -> None:
     names = ["RemoveDuplicates", "RemovePodsViolatingTopologySpreadConstraint"]
     plan = make_test_plan([make_pod("bare", owners=())], policy=pod_life_time_policy(["one", "two"], balance=names))
 
-    blocked = "PodLifeTime: 1 pod selected, none evicted: blocked by BarePod"
-    assert why_nothing(plan) == f"{blocked} 1; {blocked}; 4 other plugins select no pod"
+    selected = "PodLifeTime: 1 pod selected, none evicted"
+    expected = f"{selected}: 1 blocked by BarePod; {selected}: blocked by BarePod"
+    assert why_nothing(plan) == f"{expected}; 4 other plugins select no pod"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from descheduler.simulation.disruption_budgets import budgets_after
+from descheduler.simulation.status_after import budgets_after
 from tests.builders import make_budget, make_pod, make_snapshot
 
 LABELS = {"app": "web"}

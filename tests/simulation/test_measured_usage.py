@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
 from descheduler.model.objects import NodeUsage, PodUsage
-from descheduler.simulation.measured_usage import node_metrics_after, server_usage_after
+from descheduler.simulation.status_after import node_metrics_after, server_usage_after
 from tests.builders import NOW, make_pod, make_snapshot
 
 OLD, NEW = make_pod("old", node="a"), make_pod("old+", node="b")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from descheduler.cycle.plugins import REGISTRY
@@ -60,9 +61,9 @@ SPREAD = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class World:
-    """A plugin, its arguments, and a cluster in which it selects nothing."""
+    """A plugin, its arguments, and a cluster in which it selects nothing; it is decided once."""
 
     plugin: str
     pods: Sequence[Pod]
@@ -72,12 +73,17 @@ class World:
 
     def decisions(self) -> Decisions:
         """What is decided when the plugin runs alone, in profile `p`."""
-        metrics = metrics_by_node(self.metrics)
-        return run_plugin(self.plugin, self.nodes, self.pods, args=self.args, node_metrics=metrics)
+        return _decided(self)
 
     def facts(self) -> PluginFacts:
         """What the plugin saw."""
         return self.decisions().facts["p", self.plugin]
+
+
+@cache
+def _decided(world: World) -> Decisions:
+    metrics = metrics_by_node(world.metrics)
+    return run_plugin(world.plugin, world.nodes, world.pods, args=world.args, node_metrics=metrics)
 
 
 PLANNED: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}]}

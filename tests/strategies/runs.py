@@ -12,7 +12,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Compatibility
@@ -49,7 +49,7 @@ def run_plugin(
     policy: Object | None = None,
     compatibility: Compatibility = "upstream",
     processed: Sequence[Node] | None = None,
-    prior_moves: Sequence[PriorMove] = (),
+    prior_moves: Sequence[Move] = (),
     memory: RunMemory = NO_MEMORY,
     **others: Any,
 ) -> Decisions:
@@ -67,6 +67,11 @@ def run_plugin(
         prior_moves=prior_moves,
         memory=memory,
     )
+
+
+def moved(pods: Sequence[Pod], *names: str, plugin: str) -> list[Move]:
+    """The moves of the pods of these names, made for `plugin` of the only profile."""
+    return [Move(pod, "p", plugin) for pod in pods if pod.name in names]
 
 
 def evicted(decisions: Decisions) -> list[str]:

@@ -13,7 +13,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.report.formats.render import render
 from descheduler.report.plan.making import make_plan
-from descheduler.strategies.topology_spread.domains import Domains
+from descheduler.strategies.topology_spread.domains import SpreadDomains
 from tests.builders import Object, make_node, make_pod, required_node_affinity
 from tests.strategies.runs import evicted, refused, run_plugin
 
@@ -282,14 +282,14 @@ def test_reason_shows_the_start_of_a_long_selector() -> None:
 
 def test_constraints_that_count_the_same_pods_are_balanced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenant may state thousands of selectors that differ in words alone."""
-    asked: list[Domains] = []
-    ranked = Domains.ranked
+    asked: list[SpreadDomains] = []
+    ranked = SpreadDomains.ranked
 
-    def counted(self: Domains) -> NDArray[np.intp]:
+    def counted(self: SpreadDomains) -> NDArray[np.intp]:
         asked.append(self)
         return ranked(self)
 
-    monkeypatch.setattr(Domains, "ranked", counted)
+    monkeypatch.setattr(SpreadDomains, "ranked", counted)
     others = [
         {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": [f"other-{number}"]}]}
         for number in range(20)

@@ -18,11 +18,10 @@ from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
-from descheduler.explanation.explaining import Subject, explain
+from descheduler.explanation.explaining import Explanation, explain
 from descheduler.explanation.settings import settings_for
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from descheduler.report.explanation.document import Explanation
 from descheduler.report.formats.render import render
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
@@ -106,7 +105,7 @@ class _Asked:
             return
         yield from (f"{what}: {each}" for each in found or ())
 
-    def _others(self) -> dict[Subject, list[str]]:
+    def _others(self) -> dict[str, list[str]]:
         gangs = {f"{each.namespace}/{each.name}" for each in self.snapshot.pod_groups}
         return {
             "node": [node.name for node in self.snapshot.nodes],
@@ -124,27 +123,27 @@ class _Asked:
             _check_text("".join(render(plan, output)), is_table=output in ("table", "wide"))
         return plan
 
-    def _explain(self, subject: Subject, name: str, *, alone: bool = True) -> Any:
+    def _explain(self, subject: str, name: str, *, alone: bool = True) -> Any:
         if not alone:
-            return self._with(self.policy, subject, name)
+            return self._with(self.policy, subject, name).answer
         if (subject, name) not in self._alone:
             self._alone[subject, name] = self._with(None, subject, name)
-        return self._alone[subject, name]
+        return self._alone[subject, name].answer
 
-    def _with(self, policy: Policy | None, subject: Subject, name: str) -> Explanation:
+    def _with(self, policy: Policy | None, subject: str, name: str) -> Explanation:
         found = explain(subject, name, self.snapshot, policy=policy, settings=self.settings, now=NOW)
         for output in ("table", "json"):
             _check_text("".join(render(found, output)), is_table=output == "table")
         return found
 
-    def _document(self, subject: Subject, name: str) -> list[str]:
+    def _document(self, subject: str, name: str) -> list[str]:
         if subject in ("node", "namespace"):
             self._explain(subject, name, alone=False)
         self._explain(subject, name)
         return []
 
     def _pod(self, key: str, plan: Plan) -> Iterator[str]:
-        found = self._explain("pod", key, alone=False).pod
+        found = self._explain("pod", key, alone=False)
         decision, name = found.decision, key.partition("/")[2]
         move = next((each for each in plan.moves if each.pod.name == name), None)
         if (decision.outcome == "evicted") != (move is not None):
@@ -166,7 +165,7 @@ class _Asked:
 
     def _reservations(self) -> Iterator[str]:
         for each in self.snapshot.reservations:
-            found = self._explain("reservation", each.name).reservation
+            found = self._explain("reservation", each.name)
             for row in found.resources:
                 if row.free is not None and row.free != row.reserved - row.used:
                     yield f"{each.name}: {row}"
@@ -174,20 +173,20 @@ class _Asked:
 
     def _waits(self, name: str, waiting: Sequence[Any]) -> Iterator[str]:
         for each in waiting:
-            placement = self._explain("pod", f"{each.pod.namespace}/{each.pod.name}").pod.placement
+            placement = self._explain("pod", f"{each.pod.namespace}/{each.pod.name}").placement
             if placement is None or not each.message.endswith(placement.summary):
                 yield f"{name}: {each.pod.name} {each.message}"
 
     def _gangs(self) -> Iterator[str]:
         for pod in self.snapshot.pods:
-            gang = self._explain("pod", pod.key).pod.facts.gang
-            if gang is not None and gang.name and self._explain("podgroup", gang.name).pod_group.facts != gang:
+            gang = self._explain("pod", pod.key).facts.gang
+            if gang is not None and gang.name and self._explain("podgroup", gang.name).facts != gang:
                 yield f"{pod.name}: {gang}"
 
     def _devices(self) -> Iterator[str]:
         nodes = {node.name for node in self.snapshot.nodes}
         for name in self.snapshot.devices:
-            found = self._explain("device", name).device
+            found = self._explain("device", name)
             for each in found.devices:
                 for resource, total in each.total.items():
                     used = sum(user.resources.get(resource, 0) for user in each.users)
@@ -196,7 +195,7 @@ class _Asked:
                     ):
                         yield f"{name}: {each}"
             for pod in found.waiting if name in nodes else ():
-                placement = self._explain("pod", f"{pod.pod.namespace}/{pod.pod.name}").pod.placement
+                placement = self._explain("pod", f"{pod.pod.namespace}/{pod.pod.name}").placement
                 fits = placement is not None and name in {row.node for row in placement.ranking}
                 if fits != (pod.message == "fits on the node") and not placement.score_error:
                     yield f"{name}: {pod.pod.name} {pod.message}, ranked {fits}"

@@ -97,10 +97,10 @@ def test_each_rule_keeps_a_pod() -> None:
         pytest.param("research/vision-0", ["Decision: evicted", "Elastic quota vision"], id="quota with room"),
         pytest.param(
             "training/bert-0",
-            ["training/bert (min-available: 4", "4 running, 0 pending, 0 missing", "Blocked by:    GangMinimum"],
+            ["training/bert (minMember: 4", "4 running, 0 pending, 0 missing", "Blocked by:    GangMinimum"],
             id="members of the gang",
         ),
-        pytest.param("training/resnet-0", ["training/resnet (min-available: 3", "Decision: evicted"], id="larger gang"),
+        pytest.param("training/resnet-0", ["training/resnet (minMember: 3", "Decision: evicted"], id="larger gang"),
         pytest.param("search/ranker-0", ["allocated on held-2: reservation ranker-next"], id="Reservation in use"),
         pytest.param(
             "search/indexer-0",

@@ -6,7 +6,6 @@ from collections import Counter
 
 from descheduler.optimizer.arrays import PENDING
 from descheduler.placement.prover import LandingProver
-from descheduler.planner.gpus.node_gpus import free_gpus
 from tests.planner.gpus.runs import gpu_snapshot
 from tests.worlds.openb_arrays import GPU, OpenbWorld, make_small_openb_world
 from tests.worlds.openb_loaded import openb_objects
@@ -32,6 +31,8 @@ def test_gpus_have_left_what_they_have_left_in_the_arrays() -> None:
 
     openings = LandingProver(gpu_snapshot([], list(openb_objects(world)))).openings()
 
-    free = [gpu.memory_ratio for host in world.hosts for gpu in free_gpus(openings.device_state(host.name)).values()]
+    free = [
+        gpu.memory_ratio for host in world.hosts for gpu in openings.parts.free(openings.place_of(host.name)).values()
+    ]
     left = (world.problem.part_capacity - usage)[len(world.hosts) :, GPU] // 10
     assert Counter(free) == Counter(left.tolist())

@@ -12,12 +12,12 @@ import msgspec
 
 from descheduler.cli.completions import complete_file
 
-__all__ = ["Room", "takes_room"]
+__all__ = ["RoomFlags", "takes_room"]
 
 _PENDING = "pending"
 
 
-class Room(msgspec.Struct, frozen=True):
+class RoomFlags(msgspec.Struct, frozen=True):
     """Room for `pods`, which are to be created; for all pending ones where there are none.
 
     `is_of_requests` says that there is one, of which nothing is known but what it requests.
@@ -52,15 +52,15 @@ def takes_room(command: Callable[..., Any]) -> Callable[..., Any]:
     return flagged
 
 
-def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) -> Room | None:
+def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) -> RoomFlags | None:
     """None where the flag is not given."""
     if text is None:
         return None
     if text == _PENDING:
-        return Room()
+        return RoomFlags()
     if "=" in text and not Path(text).exists():
-        return Room((_requested(text),), is_of_requests=True)
-    return Room(_of_file(text))
+        return RoomFlags((_requested(text),), is_of_requests=True)
+    return RoomFlags(_of_file(text))
 
 
 def _requested(text: str) -> Mapping[str, Any]:

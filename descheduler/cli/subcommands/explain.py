@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -24,6 +24,7 @@ from descheduler.cli.flags.values import read_feature_gates, read_file_name, rea
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.question import Question, complete_question, read_question
+from descheduler.report.subjects import SUBJECTS, help_on, types_of
 from descheduler.supervision import Watch
 
 if TYPE_CHECKING:
@@ -31,12 +32,11 @@ if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions
     from descheduler.eviction.checks.scope import Scope
     from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-    from descheduler.explanation.explaining import Subject
+    from descheduler.explanation.explaining import Explanation
     from descheduler.explanation.sources import LiveCluster
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.model.kube_version import KubeVersion
     from descheduler.policy.types import Policy
-    from descheduler.report.explanation.document import Explanation
 
 __all__ = ["explain"]
 
@@ -57,8 +57,21 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     output: Output
 
 
+_HELP = "\n\n".join(
+    [
+        "Explain what a run decides about a pod, workload, node or plugin, and why. Nothing is evicted or written.",
+        *help_on(SUBJECTS),
+        "On a cluster, what earlier runs have left beside their Lease counts as in a run, for example cooldowns. Give "
+        "--lease-name and --lease-namespace if the runs have them.",
+        "Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or a name that does not exist.",
+    ]
+)
+
+
 @click.command(
-    cls=GoFlagsCommand, short_help="Explain what a run decides about a pod, workload, node or plugin, and why."
+    cls=GoFlagsCommand,
+    short_help="Explain what a run decides about a pod, workload, node or plugin, and why.",
+    help=_HELP,
 )
 @click.argument(
     "question", nargs=-1, required=True, metavar="TYPE NAME | TYPE/NAME | budgets", shell_complete=complete_question
@@ -107,42 +120,8 @@ def explain(
     lease: Callable[[], LeaseOptions],
     **flags: object,
 ) -> None:
-    """Explain what a run decides about a pod, workload, node or plugin, and why. Nothing is evicted or written.
-
-    TYPE is written as for kubectl: pod (po), deployment (deploy), statefulset (sts), daemonset (ds), replicaset (rs),
-    job, cronjob (cj), namespace (ns), node (no), poddisruptionbudget (pdb), plugin, and elasticquota (eq), reservation,
-    podgroup (pg), device and podmigrationjob (pmj) of Koordinator.
-
-    pod/NAME -n NAMESPACE, or NAMESPACE/NAME: what the run decides about the pod and why, where its replacement would be
-    scheduled, and why not on other nodes. For a pending pod: why it is pending.
-
-    deploy/NAME -n NAMESPACE, ns/NAME: the same for each pod of the workload or namespace, as a table.
-
-    node/NAME: which pods are evicted and which are not, and why, which replacements are scheduled onto the node, and
-    what blocks draining it.
-
-    budgets, pdb/NAME: what PodDisruptionBudgets allow now, from which figures, and why some can never allow an
-    eviction; with -n NAMESPACE those of a namespace.
-
-    elasticquota/NAME: what an elastic quota of Koordinator may use, what its pods use and request, and its children.
-
-    reservation/NAME: what a Reservation holds, which pods may use it and which do, and which pods wait for it.
-
-    podgroup/NAME -n NAMESPACE: what a gang needs, its pods, and why pending ones are not scheduled.
-
-    device/NODE: the devices of a node, which pods have them, and why pending pods do not fit.
-
-    podmigrationjob/NAME: which pod moves, how far that has come, and what is in its way.
-
-    plugin/NAME: what a plugin of a policy or of the scheduler does, its arguments, and which profiles run it; with a
-    policy and with --snapshot, --kubeconfig or --context also what it decided.
-
-    On a cluster, what earlier runs have left beside their Lease counts as in a run, for example cooldowns. Give
-    --lease-name and --lease-namespace if the runs have them.
-
-    Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or a name that does not exist.
-    """
-    from descheduler.explanation.subjects import UnknownSubjectError
+    """Explains one thing, or all of a type."""
+    from descheduler.explanation.finding import UnknownSubjectError
 
     options = _Flags(lease=lease(), **flags)  # type: ignore[arg-type]  # click has checked every one
     policy = None if options.policy_file is None else read_policy(options.policy_file)
@@ -183,28 +162,24 @@ def _explanation(
     question: Question, flags: _Flags, policy: Policy | None, connection: ConnectionOptions
 ) -> Explanation:
     from descheduler.explanation.explaining import explain as make_explanation
-    from descheduler.explanation.explaining import explain_plugin_alone
-    from descheduler.explanation.watching.watched_run import RunOptions
-
-    if question.subject == "plugin" and not (flags.snapshot or connection.kubeconfig or connection.context):
-        now = flags.now or datetime.now(UTC)
-        return explain_plugin_alone(question.name, policy=policy, settings=_settings(flags, policy, None), now=now)
+    from descheduler.explanation.watching.watched_run import DecisionOptions
     from descheduler.plan.run_memory import NO_MEMORY
 
+    snapshot, memory = None, NO_MEMORY
     if flags.snapshot:
-        snapshot, memory = _dump(flags, policy), NO_MEMORY
-    else:
+        snapshot = _dump(flags, policy)
+    elif connection.kubeconfig or connection.context or types_of(SUBJECTS)[question.type_name][1].needs_cluster:
         cluster = _cluster(flags, policy, connection)
         snapshot, memory = cluster.snapshot, cluster.memory
-    log_snapshot(snapshot)
+    if snapshot is not None:
+        log_snapshot(snapshot)
     return make_explanation(
-        cast("Subject", question.subject),  # whose words are those of TYPES
-        question.name,
+        *question,
         snapshot,
         policy=policy,
-        settings=_settings(flags, policy, snapshot.kube_version),
-        now=flags.now or snapshot.taken_at or datetime.now(UTC),
-        options=RunOptions(flags.feature_gates, flags.scope, memory),
+        settings=_settings(flags, policy, None if snapshot is None else snapshot.kube_version),
+        now=flags.now or (snapshot and snapshot.taken_at) or datetime.now(UTC),
+        options=DecisionOptions(flags.feature_gates, flags.scope, memory),
     )
 
 

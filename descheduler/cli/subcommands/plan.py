@@ -14,7 +14,7 @@ from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.room import Room, takes_room
+from descheduler.cli.flags.room import RoomFlags, takes_room
 from descheduler.cli.flags.running import may_take_policy, takes_assessment, takes_deadline, takes_gates
 from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.values import read_file_name
@@ -60,7 +60,7 @@ def plan(
     lease: Callable[[], LeaseOptions],
     out: str | None,
     policy_file: str | None,
-    room: Room | None,
+    room: RoomFlags | None,
     snapshot: tuple[str, ...],
     now: datetime | None,
     output: Output,
@@ -98,7 +98,7 @@ def plan(
         ctx.exit(run_policy(options, connection, lease, lambda policy: TelemetrySettings(), watch))
 
 
-def _check_together(policy_file: str | None, out: str | None, room: Room | None) -> None:
+def _check_together(policy_file: str | None, out: str | None, room: RoomFlags | None) -> None:
     """Raises UsageError where flags are missing, or do not go together."""
     if room is not None and out:
         raise click.UsageError("--out and --for cannot be used together: such a plan is only shown.")

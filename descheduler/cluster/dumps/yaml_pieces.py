@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
+from io import BytesIO
 
 import msgspec
 import yaml
@@ -18,8 +18,9 @@ from descheduler.model.text.printable import printable
 __all__ = ["read_yaml"]
 
 _MAX_WAITING_BYTES = 256 << 20
+_MAX_BYTES = 64 << 20
+"""YAML takes twenty times as long to read as JSON does."""
 _NUM_SHOWN = 40
-_NUM_TAIL = 4
 _READ_BYTES = 16 << 10
 
 _encode = msgspec.json.Encoder().encode
@@ -29,12 +30,12 @@ def read_yaml(chunks: Iterator[bytes], source: str, first_line: int) -> Iterator
     """Each object in the documents of `chunks`, as JSON, with the line it starts on.
 
     Elements of a list that name no kind come in a list of the same kind each. Raises SnapshotError for what is no
-    YAML, and for an object that is larger than any of Kubernetes.
+    YAML, for an object that is larger than any of Kubernetes, and for more than 64 MiB of text.
     """
-    feed = _Feed(chunks)
+    text = _Text(chunks, source)
     is_empty = True
     try:
-        for value, line in _Documents(feed).objects():
+        for value, line in _Documents(text).objects():
             is_empty = False
             yield value, line + first_line - 1
     except DocumentError as error:
@@ -47,47 +48,41 @@ def read_yaml(chunks: Iterator[bytes], source: str, first_line: int) -> Iterator
         stop = error.problem_mark or error.context_mark
         place = f"{source}:{stop.line + first_line}:{stop.column + 1}" if stop else source
         raise SnapshotError(
-            f"{place}: {printable(syntax_message(error, feed.faulty_line(error)))}; {WAY_OUT}"
+            f"{place}: {printable(syntax_message(error, text.faulty_line(error)))}; {WAY_OUT}"
         ) from error
     if is_empty:
         raise SnapshotError(f"{source}: holds no objects; {WAY_OUT}")
 
 
-class _Feed:
-    """What the parser reads from. `num_bytes` counts the bytes since the last object was whole, within bounds."""
+class _Text(BytesIO):
+    """What the parser reads from, the whole text. `object_start` is what it had read when an object ended last."""
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = b""
-        self._tail: deque[bytes] = deque(maxlen=_NUM_TAIL)
-        self._num_lines = 0
-        self.num_bytes = 0
+    def __init__(self, chunks: Iterator[bytes], source: str) -> None:
+        super().__init__()
+        for chunk in chunks:
+            self.write(chunk)
+            if self.tell() > _MAX_BYTES:
+                most = f"YAML of more than {_MAX_BYTES >> 20} MiB is not read"
+                raise SnapshotError(f"{source}: {most}; take the dump in JSON (-o json)")
+        self.seek(0)
+        self.object_start = 0
 
-    def read(self, size: int = _READ_BYTES, /) -> bytes:
+    def read(self, size: int | None = None, /) -> bytes:
         """The next bytes. Raises DocumentError when they belong to an object that is too large."""
-        if not self._rest:
-            self._rest = next(self._chunks, b"")
-        if self.num_bytes > MAX_OBJECT_BYTES:
-            line = self._num_lines + b"".join(self._tail).count(b"\n") + 1
-            raise DocumentError(too_large(MAX_OBJECT_BYTES), Mark(line, 1))
-        piece, self._rest = self._rest[:size], self._rest[size:]
-        self.num_bytes += len(piece)
-        if len(self._tail) == _NUM_TAIL:
-            self._num_lines += self._tail[0].count(b"\n")
-        self._tail.append(piece)
-        return piece
+        if self.tell() - self.object_start > MAX_OBJECT_BYTES:
+            raise DocumentError(too_large(MAX_OBJECT_BYTES), Mark(self.getvalue().count(b"\n", 0, self.tell()) + 1, 1))
+        return super().read(min(size or _READ_BYTES, _READ_BYTES))
 
     def faulty_line(self, error: yaml.MarkedYAMLError) -> str:
-        """The line where the parser stopped, as far as it is still known."""
-        lines = b"".join(self._tail).split(b"\n")
-        index = error.problem_mark.line - self._num_lines if error.problem_mark else -1
-        return lines[index].decode(errors="replace") if 0 <= index < len(lines) else ""
+        """The line where the parser stopped."""
+        lines = self.getvalue().split(b"\n", error.problem_mark.line + 1) if error.problem_mark else [b""]
+        return lines[-2 if len(lines) > 1 else -1].decode(errors="replace")
 
 
 class _Documents:
-    def __init__(self, feed: _Feed) -> None:
-        self._feed = feed
-        self._reader = YamlReader(feed)
+    def __init__(self, text: _Text) -> None:
+        self._text = text
+        self._reader = YamlReader(text)
         self._events = self._reader.events
 
     def objects(self) -> Iterator[tuple[bytes, int]]:
@@ -138,7 +133,7 @@ class _Documents:
                     raise DocumentError(LATE_KIND)
 
     def _start_object(self) -> None:
-        self._feed.num_bytes = 0
+        self._text.object_start = self._text.tell()
         self._reader.start_object()
 
     def _elements(self) -> Iterator[tuple[dict[str, Value], int]]:

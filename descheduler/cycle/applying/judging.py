@@ -7,22 +7,24 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.applying.changes import changes_of
 from descheduler.cycle.applying.refused import refused, shortened
-from descheduler.cycle.applying.selection import Selection
+from descheduler.cycle.applying.selection import Reselection
 from descheduler.cycle.options import PlanToApply
-from descheduler.plan.chosen import ChosenMove
+from descheduler.model.held_room import HeldRoom
+from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
-from descheduler.report.plan.document import Move
+from descheduler.plan.moves import Move
+from descheduler.report.plan import document
 from descheduler.report.plan.file import MoveBasis
 
 __all__ = ["still_valid"]
 
-DecideOn = Callable[[Sequence[ChosenMove]], Decisions]
+DecideOn = Callable[[Sequence[Move]], Decisions]
 """Decides on exactly these moves, over the snapshot of the run."""
 
 
 def still_valid(
-    plan: PlanToApply, snapshot: Snapshot, decide_on: DecideOn, selection: Selection | None = None
-) -> tuple[tuple[ChosenMove, ...], tuple[str, ...]]:
+    plan: PlanToApply, snapshot: Snapshot, decide_on: DecideOn, selection: Reselection | None = None
+) -> tuple[tuple[Move, ...], tuple[str, ...]]:
     """The moves that still hold, all together, and a sentence for each that is left out.
 
     Every move is compared with `snapshot`, the plugins are asked by `selection` whether they still select its pod, if
@@ -30,15 +32,16 @@ def still_valid(
     PlanRefusedError when a move has changed and none may be left out, when no move is left, and when those that are
     left cannot be scheduled together.
     """
+    pods = {pod.uid: pod for pod in snapshot.pods}
     bases = {basis.uid: basis for basis in plan.file.bases}
     moves = {move.pod.uid: move for move in plan.file.plan.moves}
     changes = dict(changes_of(plan, snapshot))
     if selection is not None:
-        unchanged = [_chosen(move, bases[uid].bundle) for uid, move in moves.items() if uid not in changes]
+        unchanged = [_chosen(move, bases[uid].bundle, pods) for uid, move in moves.items() if uid not in changes]
         changes |= {uid: f"{_name(moves[uid])}: {text}" for uid, text in selection.against(unchanged, plan.file)}
     while True:
         gone = _with_bundles(changes, bases)
-        left = [_chosen(move, bases[uid].bundle) for uid, move in moves.items() if uid not in gone]
+        left = [_chosen(move, bases[uid].bundle, pods) for uid, move in moves.items() if uid not in gone]
         if changes and (not plan.allows_partial or not left):
             raise refused(list(changes.values()), can_leave_out=bool(left))
         decisions = decide_on(left)
@@ -56,32 +59,39 @@ def _with_bundles(changes: Collection[str], bases: Mapping[str, MoveBasis]) -> s
     return {*changes, *(uid for uid, basis in bases.items() if basis.bundle in bundles)}
 
 
-def _chosen(move: Move, bundle: int) -> ChosenMove:
-    held_on = (move.to_node if move.holds_target else None) or ""
-    rooms = tuple((room.pod.uid, room.node) for room in move.room_for)
-    return ChosenMove(
-        move.pod.uid, move.profile, move.plugin, move.reason, move.wave, move.cost, held_on, rooms, bundle
+def _chosen(move: document.Move, bundle: int, pods: Mapping[str, Pod]) -> Move:
+    """A move of the file, about `pods` by UID. Nobody waits for the room of a pod that is not among them."""
+    return Move(
+        pods[move.pod.uid],
+        move.profile,
+        move.plugin,
+        move.reason,
+        bundle=bundle,
+        wave=move.wave,
+        cost=move.cost,
+        held_on=(move.to_node if move.holds_target else None) or "",
+        rooms=tuple(HeldRoom(pods[room.pod.uid], room.node) for room in move.room_for if room.pod.uid in pods),
     )
 
 
 def _objections(
-    decisions: Decisions, chosen: Sequence[ChosenMove], moves: Mapping[str, Move]
+    decisions: Decisions, chosen: Sequence[Move], moves: Mapping[str, document.Move]
 ) -> Iterator[tuple[str, str]]:
     """What judging the moves together has against each."""
     granted = {move.pod.uid: move for move in decisions.leaving}
     refusals = {refusal.pod.uid: refusal.verdict.message for refusal in decisions.refusals}
     for each in chosen:
-        name = _name(moves[each.uid])
-        move, planned = granted.get(each.uid), moves[each.uid].landing
+        uid = each.pod.uid
+        name, move, planned = _name(moves[uid]), granted.get(uid), moves[uid].landing
         if move is None:
-            yield each.uid, f"{name}: {decisions.skipped or refusals.get(each.uid) or 'is not evicted any more'}"
+            yield uid, f"{name}: {decisions.skipped or refusals.get(uid) or 'is not evicted any more'}"
         elif (
             move.landing is not None
             and move.landing.verdict.value == "no"
             and (planned is None or planned.verdict != "no")
         ):
-            yield each.uid, f"{name}: its replacement can no longer be scheduled: {move.landing.message}"
-    asked = {each.uid for each in chosen}
+            yield uid, f"{name}: its replacement can no longer be scheduled: {move.landing.message}"
+    asked = {each.pod.uid for each in chosen}
     for uid, move in granted.items():
         if uid not in asked:
             mates = [mate.pod.uid for mate in decisions.leaving if mate.bundle == move.bundle and mate.pod.uid in asked]
@@ -89,7 +99,7 @@ def _objections(
             yield from ((mate, text) for mate in mates)
 
 
-def _name(move: Move) -> str:
+def _name(move: document.Move) -> str:
     return f"pod {move.pod.namespace}/{move.pod.name}"
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.facts import PluginFacts
-from descheduler.plan.goals import Goal, PendingPod
+from descheduler.plan.goals import Goal, UnscheduledPod
 from descheduler.policy.plugin_faults import WrongAnswer, is_of, text_of
 
 __all__ = ["checked_facts", "checked_note", "checked_verdict", "nothing"]
@@ -51,7 +51,7 @@ def _checked_goal(answer: object) -> Goal:
     goal = is_of(answer, Goal, "a goal of facts()")
     pending = is_of(goal.pending_pods, tuple, "pending_pods of a goal")
     for each in pending:
-        is_of(each, PendingPod, "a pending pod of a goal")
+        is_of(each, UnscheduledPod, "a pending pod of a goal")
         text_of(each.node, "the node of a pending pod")
     return replace(_converted(replace(goal, pending_pods=()), Goal), pending_pods=pending)
 

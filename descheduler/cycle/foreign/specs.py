@@ -6,7 +6,8 @@ What goes wrong while a policy is read is a problem of the policy, at the argume
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from functools import partial
+from typing import Any, TypeVar, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -31,8 +32,21 @@ from descheduler.policy.scheduler_files import ReadSchedulerFile
 __all__ = ["admit_spec", "guarded_spec"]
 
 _MOST_PROBLEMS = 100
+_MOST_QUERIES = 100
+_FUNCTIONS = (
+    "validate",
+    "defaults",
+    "construction_problems",
+    "file_problems",
+    "warnings",
+    "profile_problems",
+    "creates_reservations",
+    "samples",
+    "without_limits",
+)
 _POINTS: tuple[ExtensionPoint, ...] = get_args(ExtensionPoint)
 Spec = PluginSpec[Any]
+_AnswerT = TypeVar("_AnswerT")
 Problems = Sequence[ArgsProblem]
 
 
@@ -61,6 +75,9 @@ def admit_spec(spec: Spec, origin: Origin) -> Spec:
         profile_problems=guard.profile_problems,
         uses=None if spec.uses is None else guard.uses,
         needs=guard.needs,
+        creates_reservations=guard.creates_reservations,
+        samples=guard.samples,
+        without_limits=guard.without_limits,
     )
 
 
@@ -75,7 +92,7 @@ def _check_row(spec: Spec) -> None:
     for key, warning in a_mapping(spec.beside, "beside of its row").items():
         text_of(key, "a plugin of beside")
         text_of(warning, "a warning of beside")
-    for name in ("validate", "defaults", "construction_problems", "file_problems", "warnings", "profile_problems"):
+    for name in _FUNCTIONS:
         if not callable(getattr(spec, name)):
             raise WrongAnswer(f"{name} of its row is not a function")
 
@@ -107,20 +124,22 @@ class _Guard:
 
     def validate(self, args: msgspec.Struct) -> Problems:
         """The problems of the row; that there are no defaults for the arguments is one as well."""
-        no_defaults = self._fault(lambda: is_of(self._spec.defaults(args), self._spec.args_type, "defaults()"))
+        no_defaults = self._fault(lambda: self._defaults(args))
         return [*no_defaults, *self._found("validate", lambda: self._spec.validate(args))]
 
     def defaults(self, args: msgspec.Struct) -> msgspec.Struct:
         """The arguments with defaults; as they are where these fail."""
-        found: list[msgspec.Struct] = []
-        self._fault(lambda: found.append(is_of(self._spec.defaults(args), self._spec.args_type, "defaults()")))
-        return found[0] if found else args
+        return self._answer(lambda: self._defaults(args), args)
 
     def construction_problems(self, args: msgspec.Struct) -> Problems:
-        """The problems of the row; that it cannot say what it needs is one as well."""
-        unknown_needs = self._fault(lambda: _checked_needs(self._spec.needs(args)))
+        """The problems of the row; that it cannot say what it needs, reads or holds is one as well."""
+        unknown = [
+            problem
+            for ask in (self._needs, self._samples, self._creates_reservations, self._without_limits)
+            for problem in self._fault(partial(ask, args))
+        ]
         found = self._found("construction_problems", lambda: self._spec.construction_problems(args))
-        return [*unknown_needs, *found]
+        return [*unknown, *found]
 
     def file_problems(self, args: msgspec.Struct, read: ReadSchedulerFile) -> Problems:
         """The problems of the row."""
@@ -130,9 +149,9 @@ class _Guard:
         """The warnings of the row."""
         return self._found("warnings", lambda: self._spec.warnings(args))
 
-    def profile_problems(self, args: msgspec.Struct, evicting: Mapping[str, msgspec.Struct]) -> Problems:
+    def profile_problems(self, args: msgspec.Struct, has_reservations: bool) -> Problems:
         """The problems of the row."""
-        return self._found("profile_problems", lambda: self._spec.profile_problems(args, evicting))
+        return self._found("profile_problems", lambda: self._spec.profile_problems(args, has_reservations))
 
     def uses(self, args: msgspec.Struct) -> Mapping[tuple[str | int, ...], str]:
         """The strategies that it runs; none where it cannot tell."""
@@ -147,9 +166,45 @@ class _Guard:
 
     def needs(self, args: msgspec.Struct) -> Needs:
         """What it needs; nothing where it cannot tell."""
-        found: list[Needs] = []
-        self._fault(lambda: found.append(_checked_needs(self._spec.needs(args))))
-        return found[0] if found else Needs()
+        return self._answer(lambda: self._needs(args), Needs())
+
+    def creates_reservations(self, args: msgspec.Struct) -> bool:
+        """Whether it says so; not where it cannot tell."""
+        return self._answer(lambda: self._creates_reservations(args), False)
+
+    def samples(self, args: msgspec.Struct) -> Sequence[str]:
+        """The queries of the row; none where it cannot tell."""
+        return self._answer(lambda: self._samples(args), ())
+
+    def without_limits(self, args: msgspec.Struct) -> msgspec.Struct:
+        """The arguments without limits; as they are where these fail."""
+        return self._answer(lambda: self._without_limits(args), args)
+
+    def _needs(self, args: msgspec.Struct) -> Needs:
+        return _checked_needs(self._spec.needs(args))
+
+    def _creates_reservations(self, args: msgspec.Struct) -> bool:
+        return bool(self._spec.creates_reservations(args))
+
+    def _samples(self, args: msgspec.Struct) -> Sequence[str]:
+        queries = at_most(self._spec.samples(args), _MOST_QUERIES, "samples()")
+        return [text_of(query, "a query of samples()") for query in queries]
+
+    def _defaults(self, args: msgspec.Struct) -> msgspec.Struct:
+        return self._arguments(self._spec.defaults(args), "defaults()")
+
+    def _without_limits(self, args: msgspec.Struct) -> msgspec.Struct:
+        return self._arguments(self._spec.without_limits(args), "without_limits()")
+
+    def _arguments(self, given: object, what: str) -> msgspec.Struct:
+        kind: type[msgspec.Struct] = self._spec.args_type
+        return is_of(given, kind, what)
+
+    def _answer(self, ask: Callable[[], _AnswerT], otherwise: _AnswerT) -> _AnswerT:
+        """The answer of the row, or `otherwise` where its code fails."""
+        found: list[_AnswerT] = []
+        self._fault(lambda: found.append(ask()))
+        return found[0] if found else otherwise
 
     def _found(self, name: str, ask: Callable[[], object]) -> Problems:
         found: list[ArgsProblem] = []

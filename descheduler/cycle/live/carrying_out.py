@@ -22,19 +22,19 @@ from descheduler.migration.events.job_events import JobAnnouncer
 from descheduler.migration.events.job_listener import EveryListener
 from descheduler.migration.events.outcome_sinks import EverySink
 from descheduler.migration.ports import OutcomeSink
+from descheduler.migration.roads.users_jobs import UsersJobs
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.setup.users_jobs import UsersJobs
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
-    from descheduler.migration.controller.adoption import Adopted
-    from descheduler.migration.dispatch.care import Care
     from descheduler.migration.guards.watchman import Watchman
-    from descheduler.migration.setup.job_execution import JobExecution
+    from descheduler.migration.roads.adoption import Adopted
+    from descheduler.migration.roads.care import Care
+    from descheduler.migration.roads.execution import JobExecution
 
 __all__ = ["Carrier"]
 
@@ -88,7 +88,7 @@ class Carrier(msgspec.Struct, frozen=True):
     def _care(self, snapshot: Snapshot, settings: ExecutorSettings, around: Surroundings) -> Care:
         """The care with which plain evictions are made."""
         # Fifty modules, which runs that evict nothing go without.
-        from descheduler.migration.setup.plain_care import plain_care
+        from descheduler.migration.roads.care import plain_care
 
         return plain_care(ObjectCalls(self._watched()), snapshot, settings, around)
 

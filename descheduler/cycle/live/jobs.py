@@ -13,10 +13,8 @@ from descheduler.eviction.migration_controller.profiles import migration_control
 from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
-from descheduler.migration.setup.job_settings import JobProfile, JobStorage
-from descheduler.migration.setup.offer import find_offer
-from descheduler.migration.setup.users_jobs import UsersJobs
+from descheduler.migration.roads.users_jobs import UsersJobs
+from descheduler.migration.room.choice import PLACEHOLDER, JobProfile, JobStorage, ProviderMissing, choose, find_offer
 from descheduler.model.text.counted import counted
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.run_name import run_name
@@ -28,11 +26,11 @@ if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
-    from descheduler.migration.controller.adoption import Adopted
     from descheduler.migration.dispatch.surroundings import Surroundings
     from descheduler.migration.ports import RemovalPort
+    from descheduler.migration.roads.adoption import Adopted
+    from descheduler.migration.roads.execution import JobExecution
     from descheduler.migration.settings import ExecutorSettings
-    from descheduler.migration.setup.job_execution import JobExecution
     from descheduler.plan.outcome import Outcome
 
 __all__ = [
@@ -70,7 +68,7 @@ class JobPlan(msgspec.Struct, frozen=True):
         if not self.profiles:
             return None
         # Sixty modules, which runs without jobs go without.
-        from descheduler.migration.setup.job_execution import JobExecution
+        from descheduler.migration.roads.execution import JobExecution
 
         return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around, snapshot)
 

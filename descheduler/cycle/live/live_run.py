@@ -32,7 +32,7 @@ from descheduler.kube.events import EventRecorder
 from descheduler.kube.leases.held_lease import HeldLease
 from descheduler.migration.dispatch.halting import Halting
 from descheduler.migration.dispatch.open_calls import OpenCalls
-from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.guards.setup import make_watchman
 from descheduler.migration.lease_settings import lease_settings
@@ -40,8 +40,8 @@ from descheduler.migration.policy_settings import PaceFlags, executor_settings
 from descheduler.migration.rounds import Decide
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome
-from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.types import Policy
 from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP
 from descheduler.supervision import Watch
@@ -73,7 +73,7 @@ class LiveRun:
         """`at` is the clock of `watch` when it was `now`."""
         self._policy, self._scope, self._watch = policy, options.scope, watch
         self.taken_up = NOTHING_TAKEN_UP
-        self.evicted_for_users: tuple[PriorMove, ...] = ()
+        self.evicted_for_users: tuple[Move, ...] = ()
         self._users_outcomes: tuple[Outcome, ...] = ()
         self.notes: tuple[str, ...] = ()
         """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""

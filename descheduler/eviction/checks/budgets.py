@@ -21,7 +21,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, BudgetRefusal, Reason, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 
 __all__ = ["BudgetCheck", "BudgetLedger", "BudgetRefusal"]
 
@@ -214,7 +214,7 @@ class BudgetCheck(PodByPod):
         del profile_index
         return (self._ledger.allowance(),)
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Charges what earlier rounds have evicted."""
         self._charge_all(move.pod for move in moves)
 

@@ -20,7 +20,7 @@ from descheduler.model.gangs import AllGangs, GangMinimum, gangs_of
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile
 
 __all__ = ["GangCheck"]
@@ -30,7 +30,7 @@ _Members = tuple[str, bool]
 
 
 class GangCheck:
-    """Lets members of a gang go while at least its min-available run, or all of its group at once.
+    """Lets members of a gang go while at least its minMember run, or all of its group at once.
 
     Where a profile moves gangs whole, it names the pods with which one of them may go.
     Replacements of this run are not counted: they have to start first. Profiles that do not verify landings are not
@@ -68,7 +68,7 @@ class GangCheck:
         """Counts the bound members among those that go."""
         return self._charge(bundle.pods)
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Counts what earlier rounds have evicted."""
         self._charge(move.pod for move in moves)
 

@@ -10,52 +10,52 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
-from descheduler.eviction.pod_counts import NO_PODS, PodCounts, pods_for
+from descheduler.eviction.pod_counts import NO_PODS, ClusterCounts, pods_for
 from descheduler.eviction.request_check import Allowance, PodByPod, allowance_by_pod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict, limit_reached
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 
-__all__ = ["EvictionCounters", "EvictionLimits", "LimitCheck", "limits_of"]
+__all__ = ["EvictionCounters", "LimitCheck", "RunLimits", "limits_of"]
 
 
-class EvictionLimits(msgspec.Struct, frozen=True):
+class RunLimits(msgspec.Struct, frozen=True):
     """Upper bounds of one run over all profiles; None is unlimited, 0 forbids, a percentage is one of `pods`."""
 
     per_node: int | str | None = None
     per_namespace: int | str | None = None
     total: int | str | None = None
-    pods: PodCounts = NO_PODS
+    pods: ClusterCounts = NO_PODS
 
-    def of(self, node: str, namespace: str) -> Iterator[ReachedLimit]:
+    def of(self, node: str, namespace: str) -> Iterator[LimitReached]:
         """The limits on evictions from there, as they are once reached, in upstream's order: total, node, namespace.
 
         Those of a node only where `node` is not "".
         """
         pods = self.pods
         if self.total is not None:
-            yield ReachedLimit.of(EvictionLimit.TOTAL, self.total, num_pods=pods.total)
+            yield LimitReached.of(EvictionLimit.TOTAL, self.total, num_pods=pods.total)
         if node and self.per_node is not None:
-            yield ReachedLimit.of(EvictionLimit.NODE, self.per_node, node, num_pods=pods.by_node.get(node, 0))
+            yield LimitReached.of(EvictionLimit.NODE, self.per_node, node, num_pods=pods.by_node.get(node, 0))
         if self.per_namespace is not None:
             num_pods = pods.by_namespace.get(namespace, 0)
-            yield ReachedLimit.of(EvictionLimit.NAMESPACE, self.per_namespace, namespace, num_pods=num_pods)
+            yield LimitReached.of(EvictionLimit.NAMESPACE, self.per_namespace, namespace, num_pods=num_pods)
 
 
-def limits_of(policy: Policy, snapshot: Snapshot) -> EvictionLimits:
+def limits_of(policy: Policy, snapshot: Snapshot) -> RunLimits:
     """What a cycle of the policy over `snapshot` may evict at most."""
     limits = policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total
-    return EvictionLimits(*limits, pods_for(limits, snapshot))
+    return RunLimits(*limits, pods_for(limits, snapshot))
 
 
 class EvictionCounters(msgspec.Struct):
     """Evictions counted so far; those left to another controller (background) count against the limits too."""
 
-    limits: EvictionLimits
+    limits: RunLimits
     per_node: Counter[str] = msgspec.field(default_factory=Counter)
     per_namespace: Counter[str] = msgspec.field(default_factory=Counter)
     total: int = 0
@@ -65,7 +65,7 @@ class EvictionCounters(msgspec.Struct):
         reached = (each for each in self.limits.of(pod.node_name, pod.namespace) if self._num(each) >= each.value)
         return next(map(limit_reached, reached), ACCEPTED)
 
-    def _num(self, limit: ReachedLimit) -> int:
+    def _num(self, limit: LimitReached) -> int:
         """How many evictions count against `limit`."""
         match limit.limit:
             case EvictionLimit.NODE:
@@ -84,10 +84,10 @@ class EvictionCounters(msgspec.Struct):
         """What is left of each limit."""
         return [allowance_by_pod(partial(self._limit_on, limit), self._left) for limit in EvictionLimit]
 
-    def _limit_on(self, limit: EvictionLimit, pod: Pod) -> ReachedLimit | None:
+    def _limit_on(self, limit: EvictionLimit, pod: Pod) -> LimitReached | None:
         return next((each for each in self.limits.of(pod.node_name, pod.namespace) if each.limit is limit), None)
 
-    def _left(self, limit: ReachedLimit, pod: Pod) -> int:
+    def _left(self, limit: LimitReached, pod: Pod) -> int:
         del pod
         return limit.value - self._num(limit)
 
@@ -101,7 +101,7 @@ class EvictionCounters(msgspec.Struct):
 class LimitCheck(PodByPod):
     """Refuses what is above the limits of the run. Repeated requests count again, as upstream has it."""
 
-    def __init__(self, limits: EvictionLimits, background: BackgroundEvictions) -> None:
+    def __init__(self, limits: RunLimits, background: BackgroundEvictions) -> None:
         self.counters = EvictionCounters(limits)
         self._background = background
         for pod in background.in_progress:
@@ -122,7 +122,7 @@ class LimitCheck(PodByPod):
         del profile_index
         return self.counters.allowances()
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Counts what earlier rounds have evicted or handed over."""
         for move in moves:
             self._count(move.pod)

@@ -21,7 +21,7 @@ from descheduler.model.text.duration import format_duration
 from descheduler.model.text.int_or_percent import share_of
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.plan.recent_moves import RecentMove, RecentMoves
 from descheduler.policy.types import Profile
 
@@ -67,7 +67,7 @@ class MoveHistoryCheck(PodByPod):
         del bundle
         return self._count(candidate.pod)
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Counts what earlier rounds have moved."""
         for move in moves:
             self._count(move.pod)

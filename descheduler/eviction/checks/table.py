@@ -24,7 +24,7 @@ from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.landing_check import LandingCheck
 from descheduler.eviction.placement_verification.order_check import OrderCheck
 from descheduler.eviction.request_check import RequestCheck
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.plan.recent_moves import NO_MOVES, RecentMoves
 
 __all__ = ["REQUEST_CHECKS", "CheckContext", "MakeCheck"]
@@ -39,7 +39,7 @@ class CheckContext(msgspec.Struct, frozen=True):
     landings: LandingBook
     recent_moves: RecentMoves = NO_MOVES
     """What earlier runs have moved."""
-    evicted_before: Sequence[PriorMove] = ()
+    evicted_before: Sequence[Move] = ()
     """What this run has evicted before its snapshot was taken, for jobs of users: only limits have to know of it."""
     held_back: HeldBack = NOTHING_HELD_BACK
     """What stays because of the order of the replacements."""

@@ -29,8 +29,7 @@ class TimeWindowCheck(PodByPod):
 
 
 def _verdict(profile: Profile, now: datetime) -> Verdict:
-    found = (profile.args[name] for name in profile.evict)
-    schedules = (schedule_of(args) for args in found if isinstance(args, MigrationControllerArgs))
+    schedules = map(schedule_of, profile.args_of(MigrationControllerArgs, profile.evict))
     refusals = (_refusal(schedule, profile.name, now) for schedule in schedules if schedule is not None)
     return next((refusal for refusal in refusals if refusal is not None), ACCEPTED)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.request_check import PodByPod
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.verdict import ACCEPTED, Verdict, limit_reached
 from descheduler.plan.bundles import Bundle, Candidate
 
 __all__ = ["WorkBound", "is_out_of_work"]
 
-_ENOUGH = limit_reached(ReachedLimit(EvictionLimit.TOTAL, 0))
+_ENOUGH = limit_reached(LimitReached(EvictionLimit.TOTAL, 0))
 """Plugins stop at it as at the limit of the run. No report shows it."""
 
 

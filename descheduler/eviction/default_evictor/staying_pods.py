@@ -37,6 +37,5 @@ def staying_pod_notes(policy: Policy, moves: Iterable[Move], refusals: Iterable[
 
 def _protects(profile: Profile) -> bool:
     """Whether a DefaultEvictor of the profile, wherever it filters, protects such pods."""
-    enabled = set(chain(profile.filter, profile.pre_eviction_filter))
-    args = (profile.args[name] for name in profile.args if name in enabled)
-    return any(isinstance(each, DefaultEvictorArgs) and DO_NOT_DISRUPT in effective_protections(each) for each in args)
+    found = profile.args_of(DefaultEvictorArgs, chain(profile.filter, profile.pre_eviction_filter))
+    return any(DO_NOT_DISRUPT in effective_protections(args) for args in found)

@@ -34,6 +34,7 @@ __all__ = [
     "MoveHistoryArgs",
     "Preconditions",
     "TimeWindowArgs",
+    "creates_reservations",
     "default_args",
     "needs",
 ]
@@ -245,10 +246,10 @@ class MigrationControllerArgs(Args, frozen=True):
         """Whether workloads with one replica are scaled up while their pod moves."""
         return self.single_replicas == SINGLE_REPLICAS[1]
 
-    @property
-    def creates_reservations(self) -> bool:
-        """Whether Reservations hold room for all pods, whatever the cluster offers."""
-        return (self.default_job_mode, self.reservation_provider) == (JOB_MODES[0], RESERVATION_PROVIDERS[0])
+
+def creates_reservations(args: MigrationControllerArgs) -> bool:
+    """Whether Reservations hold room for all pods, whatever the cluster offers."""
+    return (args.default_job_mode, args.reservation_provider) == (JOB_MODES[0], RESERVATION_PROVIDERS[0])
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:

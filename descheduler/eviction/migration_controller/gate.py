@@ -13,7 +13,7 @@ from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile
 
 __all__ = ["MigrationGate"]
@@ -49,7 +49,7 @@ class MigrationGate(PodByPod):
         gate = self._gates.get(profile_index)
         return () if gate is None else gate.allowances()
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Charges the object limiters of each profile; the filter knows of prior moves already."""
         for gate in self._gates.values():
             gate.adopt(moves)
@@ -59,8 +59,7 @@ class MigrationGate(PodByPod):
 
 
 def _gate(profile: Profile, handle: Handle) -> _Gate | None:
-    found = [profile.args[name] for name in profile.evict]
-    all_args = [args for args in found if isinstance(args, MigrationControllerArgs)]
+    all_args = list(profile.args_of(MigrationControllerArgs, profile.evict))
     return _Gate(profile.name, all_args, handle) if all_args else None
 
 
@@ -93,7 +92,7 @@ class _Gate:
         """Counts `pod` among those on the move."""
         return [controller.migrating.move(pod) for controller in self._controllers]
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Charges the limiters for what was evicted in the name of the profile."""
         mine = [move for move in moves if move.profile == self._profile]
         for limiter in self._limiters:

@@ -25,6 +25,9 @@ from descheduler.model.verdict import Reason, Verdict, refuse
 
 __all__ = ["MigrationLimits"]
 
+_FEWEST_REPLICAS = 2
+"""Of a workload that can spare one."""
+
 
 class MigrationLimits:
     """The limits of one MigrationController; `migrating` tells what is on the move."""
@@ -113,9 +116,20 @@ class MigrationLimits:
         if is_skipped or self._can_spare(replicas) or (self._args.surges and can_be_surged(pod, workload)):
             return None
         subject = f"{workload.kind} {workload.namespace}/{workload.name}"
-        who = "the only replica" if replicas == 1 else f"all {replicas} replicas"
-        message = f"{who} of {subject} could be away at once (skipCheckExpectedReplicas: false)"
+        message = f"{subject} has {self._too_few(replicas)} (skipCheckExpectedReplicas: false)"
         return refuse(Reason.WORKLOAD_REPLICAS, message, subject)
+
+    def _too_few(self, replicas: int) -> str:
+        """How many replicas a workload has that cannot spare one, and the limit that is not below that."""
+        number = counted(replicas, "replica")
+        if replicas < _FEWEST_REPLICAS:
+            return f"{number}; at least {_FEWEST_REPLICAS} are required"
+        is_migrating = replicas == self._max_migrating(replicas)
+        key = "maxMigratingPerWorkload" if is_migrating else "maxUnavailablePerWorkload"
+        args = self._args
+        written = args.max_migrating_per_workload if is_migrating else args.max_unavailable_per_workload
+        shown = f"{written}: {replicas}" if isinstance(written, str) else written
+        return f"{number}, and {key} ({shown}) allows all of them to be evicted at once"
 
     def _can_spare(self, replicas: int) -> bool:
         known = self._has_spare_replicas.get(replicas)

@@ -16,7 +16,7 @@ from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 from descheduler.model.text.int_or_percent import share_of
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 
 __all__ = ["ObjectLimiter"]
 
@@ -63,7 +63,7 @@ class ObjectLimiter:
     def _left(self, key: tuple[str, str], pod: Pod) -> int:
         return next(burst for found, burst, _ in self._limits(pod) if found == key) - self._started[key]
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Charges what earlier rounds of the run have started."""
         for move in moves:
             self.count(move.pod)

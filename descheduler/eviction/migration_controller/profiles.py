@@ -30,8 +30,11 @@ _JOB_KIND = "PodMigrationJob.scheduling.koordinator.sh"
 
 def migration_controllers(policy: Policy) -> Mapping[str, MigrationControllerArgs]:
     """Arguments of the profiles whose evictions go through MigrationController, by the name of the profile."""
-    evictors = ((profile.name, profile.args[name]) for profile in policy.profiles for name in profile.evict)
-    return {profile: args for profile, args in evictors if isinstance(args, MigrationControllerArgs)}
+    return {
+        profile.name: args
+        for profile in policy.profiles
+        for args in profile.args_of(MigrationControllerArgs, profile.evict)
+    }
 
 
 def dry_profiles(policy: Policy) -> frozenset[str]:
@@ -41,9 +44,8 @@ def dry_profiles(policy: Policy) -> frozenset[str]:
 
 def history_args(profile: Profile) -> MoveHistoryArgs | None:
     """The `moveHistory` of the profile's MigrationController; None without one."""
-    found = (profile.args[name] for name in profile.evict)
-    all_args = (args.move_history for args in found if isinstance(args, MigrationControllerArgs))
-    return next((args for args in all_args if args is not None), None)
+    found = (args.move_history for args in profile.args_of(MigrationControllerArgs, profile.evict))
+    return next((args for args in found if args is not None), None)
 
 
 def is_dry(policy: Policy) -> bool:

@@ -65,5 +65,4 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _surges(profile: Profile) -> bool:
-    found = (profile.args[name] for name in profile.evict)
-    return any(isinstance(args, MigrationControllerArgs) and args.surges for args in found)
+    return any(args.surges for args in profile.args_of(MigrationControllerArgs, profile.evict))

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.node_fit.pods_by_labels import PodsByLabels
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY, PODS
 from descheduler.model.selection.affinity import NodeMatch, PodAffinityTerm, match_node, syntax_faults
 from descheduler.placement.shadow.node_masks import NodeMasks
-from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodSum
+from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery, PodSum, PodTally
 
 __all__ = ["NodeFit", "NodeSet"]
 
@@ -256,3 +255,34 @@ def _needs(spec: PodSpec) -> Iterable[tuple[str, int]]:
     """Resource name → need in the unit of the available column; a stated zero counts, as upstream has it."""
     for name, nano in spec.requests.items():
         yield name, min(_INT64_MAX, ceil_milli(nano) if name == CPU else ceil_value(nano))
+
+
+class PodsByLabels:
+    """Active pods of the known nodes in groups of equal namespace and labels; built at the first question."""
+
+    def __init__(self, view: ClusterView, node_index: Mapping[str, int]) -> None:
+        self._view = view
+        self._node_index = node_index
+        self._tally: PodTally | None = None
+
+    def found(self, query: PodSum) -> FoundPods:
+        """The active pods that `query` finds, by node. Not to be written to; valid until a pod leaves or comes."""
+        return self._built().found(query)
+
+    def weight(self, query: PodSum, pod: Pod) -> int:
+        """What an active pod counts in `query`."""
+        return self._built().weight(query, pod)
+
+    def change(self, pod: Pod, number: int) -> None:
+        """Takes in a pod that came to its node (1) or left it (-1); one that has finished does not count."""
+        index = self._node_index.get(pod.node_name)
+        if self._tally is not None and index is not None and not pod.is_terminal:
+            self._tally.change(pod, index, number, is_terminating=False)
+
+    def _built(self) -> PodTally:
+        if self._tally is None:
+            self._tally = PodTally(len(self._node_index))
+            for node_name, index in self._node_index.items():
+                for pod in self._view.active_pods_on(node_name):
+                    self._tally.change(pod, index, 1, is_terminating=False)
+        return self._tally

@@ -20,7 +20,7 @@ from descheduler.eviction.undo import Undo
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
+from descheduler.placement.schedulers.table import ASSUMED
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
@@ -38,13 +38,13 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
 
     configuration: SchedulerConfiguration | None = None
     version: KubeVersion = msgspec.field(default_factory=KubeVersion)
-    names: tuple[str, ...] = (KOORD_SCHEDULER,)
+    names: tuple[str, ...] = ASSUMED
 
     def resolved(self) -> SchedulerConfiguration:
         """The configuration with a profile for each of the schedulers."""
         from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
-        from descheduler.placement.configuration.other_schedulers import with_profiles_for
         from descheduler.placement.plugins.table import PLUGINS
+        from descheduler.placement.schedulers.configured import with_profiles_for
 
         configuration = self.configuration or default_configuration(self.version, PLUGINS)
         return with_profiles_for(self.names, configuration, PLUGINS)

@@ -29,7 +29,7 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.plugins.coscheduling.obstacles import MissingMembers
 from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaShortage
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class LandingCheck(PodByPod):
         settings = None if rules is None else rules.settings
         return self._book(candidate, settings, _mates(bundle))
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Books what earlier rounds have evicted."""
         for move in moves:
             self._book(move, self._landings.scheduling_of(move.profile))
@@ -147,9 +147,7 @@ class LandingCheck(PodByPod):
     def _is_new(self, pod: Pod) -> bool:
         return pod.uid not in self._booked and not self._background.concern(pod)
 
-    def _book(
-        self, leaving: Candidate | PriorMove, settings: SchedulingSettings | None, mates: Sequence[Pod] = ()
-    ) -> Undo:
+    def _book(self, leaving: Candidate | Move, settings: SchedulingSettings | None, mates: Sequence[Pod] = ()) -> Undo:
         pod = leaving.pod
         if not self._is_new(pod):
             return NOTHING_DONE
@@ -183,9 +181,10 @@ def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | Non
     if verdict == "no":
         return _no_landing(landing)
     if verdict == "lands_if" and args.on_conditional == REFUSE:
-        return refuse(Reason.CONDITIONAL_LANDING, landing.message or "; ".join(landing.conditions))
+        condition = landing.message or "; ".join(landing.conditions)
+        return refuse(Reason.CONDITIONAL_LANDING, f"{condition} (onConditional: refuse)")
     if verdict in ("likely", "unknown") and args.on_unknown == REFUSE:
-        return refuse(Reason.UNKNOWN_LANDING, landing.message)
+        return refuse(Reason.UNKNOWN_LANDING, f"{landing.message} (onUnknown: refuse)")
     return None
 
 

@@ -18,7 +18,7 @@ from descheduler.model.gangs import OTHER_POD_GROUPS
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
-from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
+from descheduler.placement.schedulers.table import ASSUMED, SCHEDULERS
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import (
@@ -67,8 +67,8 @@ class PlacementVerificationArgs(Args, frozen=True):
     """Whether a pod is evicted only if its plugin would not select the replacement again for the same cause, on any of
     the predicted nodes, those of equal score included. LowNodeLoad and MigrationPlanner judge the gain themselves."""
     on_gang_minimum: Annotated[str, one_of(_GANG_CHOICES)] = ""
-    """What to do with a pod whose gang would have fewer pods than it needs (min-available, or minMember of its
-    PodGroup): `refuse` (the default) refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its
+    """What to do with a pod whose gang would have fewer pods than it needs (minMember of its PodGroup, or the
+    annotation min-available): `refuse` (the default) refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its
     group, at once or not at all. Each of them must pass filters, limits and budgets, and the replacements must be
     scheduled together. This restarts the job that the gang runs."""
     scheduler_names: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ def default_args(args: PlacementVerificationArgs) -> PlacementVerificationArgs:
         on_conditional=args.on_conditional or REFUSE,
         on_return_to_source=args.on_return_to_source or REFUSE_BALANCE,
         on_gang_minimum=args.on_gang_minimum or REFUSE,
-        scheduler_names=args.scheduler_names or (KOORD_SCHEDULER,),
+        scheduler_names=args.scheduler_names or ASSUMED,
     )
 
 
@@ -179,11 +179,7 @@ def verification_notes(policy: Policy) -> tuple[str, ...]:
 
 def verification_args(profile: Profile) -> PlacementVerificationArgs | None:
     """The arguments with which `profile` verifies landings; None when it does not."""
-    for name in profile.pre_eviction_filter:
-        args = profile.args[name]
-        if isinstance(args, PlacementVerificationArgs):
-            return args
-    return None
+    return next(profile.args_of(PlacementVerificationArgs, profile.pre_eviction_filter), None)
 
 
 def requires_gain(policy: Policy) -> bool:
@@ -213,16 +209,14 @@ def scheduling_settings(
 
     `files` holds the configuration that they name. Raises PolicyError and KubeVersionError.
     """
-    version, names = _version(args, cluster_version), args.scheduler_names or (KOORD_SCHEDULER,)
+    version, names = _version(args, cluster_version), args.scheduler_names or ASSUMED
     if not args.scheduler_config_file:
         return SchedulingSettings(None, version, names)
-    from descheduler.placement.configuration.kube_scheduler.configuration import scheduler_configuration
     from descheduler.placement.plugins.table import PLUGINS
+    from descheduler.placement.schedulers.configured import read_configuration
 
-    configuration = scheduler_configuration(
-        files[args.scheduler_config_file].document, version=version, plugins=PLUGINS
-    )
-    return SchedulingSettings(configuration, version, names)
+    document = files[args.scheduler_config_file].document
+    return SchedulingSettings(read_configuration(document, version, PLUGINS, SCHEDULERS), version, names)
 
 
 def _version(args: PlacementVerificationArgs, cluster_version: KubeVersion | None = None) -> KubeVersion:

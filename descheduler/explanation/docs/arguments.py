@@ -10,13 +10,26 @@ from datetime import timedelta
 
 import msgspec
 
+from descheduler.documents.fields import Fields
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.model.text.duration import format_duration
 from descheduler.policy.plain_values import args_to_document
-from descheduler.policy.shared_args import Percentage
-from descheduler.report.explanation.plugin import PluginArgument
+from descheduler.policy.shared_args import WITHOUT_EFFECT, Percentage
 
-__all__ = ["argument_docs", "default_json", "part_of", "parts_of", "type_words"]
+__all__ = ["PluginArgument", "argument_docs", "default_json", "part_of", "parts_of", "type_words"]
+
+
+class PluginArgument(Fields, frozen=True):
+    """One argument as a policy spells it; a part of another one with a dot, an item of a list with `[]`.
+
+    `default` is JSON, empty for one that is simply unset.
+    """
+
+    name: str
+    type_text: str = msgspec.field(name="type")
+    default: str
+    meaning: str
+
 
 _NAMES: Mapping[object, str] = {
     str: "string",
@@ -104,12 +117,16 @@ def argument_docs(args: msgspec.Struct, lead: str = "") -> Iterator[PluginArgume
             name=name,
             type_text=type_words(field.type, lambda _: "object"),
             default=default_json(value),
-            meaning=docs.get(field.name, ""),
+            meaning=docs.get(field.name) or (WITHOUT_EFFECT if _is_without_effect(field.type) else ""),
         )
         part = part_of(field.type)
         if part is not None:
             cls, step = part
             yield from argument_docs(value if isinstance(value, cls) else cls(), f"{name}{step}.")
+
+
+def _is_without_effect(kind: object) -> bool:
+    return typing.get_origin(kind) is typing.Annotated and WITHOUT_EFFECT in typing.get_args(kind)
 
 
 def _bound_text(meta: object) -> str:

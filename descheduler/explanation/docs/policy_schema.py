@@ -16,6 +16,7 @@ from msgspec import inspect
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.plugins import purpose_of
+from descheduler.explanation.docs.schema import DIALECT
 from descheduler.explanation.docs.source import attribute_docs, docstring, paragraphs
 from descheduler.model.text.duration import DURATION_PATTERN
 from descheduler.policy.koordinator import descheduler_configuration, plugin_sets
@@ -24,7 +25,6 @@ from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.upstream import descheduler_policy, profile
 from descheduler.report.published_schema import schema_file
-from descheduler.report.schema import DIALECT
 
 __all__ = ["policy_schema_text"]
 

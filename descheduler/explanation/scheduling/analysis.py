@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from descheduler.explanation.scheduling.finality import finality
-from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, node_obstacles, num_nearest
+import numpy as np
+
+from descheduler.explanation.scheduling.misses import Blocked, finality, nearest_misses, node_obstacles, num_nearest
+from descheduler.explanation.scheduling.placement import (
+    NodeObstacle,
+    ObstacleCount,
+    PlacementAnalysis,
+    PodRefusal,
+    RankedNode,
+)
 from descheduler.explanation.scheduling.quotas import quota_facts
-from descheduler.explanation.scheduling.ranking import rank
-from descheduler.explanation.scheduling.unused_reservations import unused_reservations
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.evaluation import Evaluation, ScoreTable
+from descheduler.placement.framework.extension_points import ScoreError
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
-from descheduler.report.explanation.placement import NodeObstacle, ObstacleCount, PlacementAnalysis, PodRefusal
 
-__all__ = ["analyse", "obstacles_on"]
+__all__ = ["Ranking", "analyse", "obstacles_on", "rank", "unused_reservations"]
 
 
 def analyse(
@@ -44,7 +52,7 @@ def analyse(
     blocked = [] if evaluation.refusals else _blocked(evaluation)
     ranking = rank(evaluation, source)
     return PlacementAnalysis(
-        scheduler=scheduler.profile.scheduler_name,
+        scheduler=scheduler.name,
         summary=_summary(evaluation, len(nodes)),
         num_nodes=len(nodes),
         num_feasible=len(evaluation.nodes),
@@ -53,7 +61,7 @@ def analyse(
             PodRefusal(plugin=o.plugin, finality=finality(o.code), reasons=o.reasons) for o in evaluation.refusals
         ),
         obstacles=_counts(blocked),
-        misses=nearest_misses(blocked, evaluation.cycle, scheduler.profile, source, plugins),
+        misses=nearest_misses(blocked, evaluation.cycle, scheduler, source, plugins),
         num_misses=num_nearest(blocked),
         ranking=ranking.nodes,
         margin=ranking.margin,
@@ -62,10 +70,10 @@ def analyse(
             *notes,
             *filter(None, [evaluation.cause]),
             *dict.fromkeys(evaluation.cycle.notes),
-            *unused_reservations(evaluation, scheduler.profile),
+            *unused_reservations(evaluation, scheduler),
             *(sentence for obstacle in waits for sentence in obstacle.short),
         ),
-        quota=quota_facts(cluster, scheduler.profile, pod),
+        quota=quota_facts(cluster, scheduler, pod),
     )
 
 
@@ -90,7 +98,7 @@ def obstacles_on(
         return ()
     with evaluation.cycle.view():
         blocked = _blocked_on(evaluation, node)
-        return node_obstacles(RefusedNode(evaluation.cycle, scheduler.profile, node), blocked, plugins)
+        return node_obstacles(RefusedNode(evaluation.cycle, scheduler, node), blocked, plugins)
 
 
 def _company(scheduler: SchedulerModel, cluster: ShadowCluster, pod: Pod) -> Company | None:
@@ -110,13 +118,13 @@ def _scheduler_for(
     doubt, scheduler = schedulers.doubt(pod), schedulers.scheduler_of(pod)
     if schedulers.is_foreign(pod):
         return scheduler, (f"{doubt}; the default rules of kube-scheduler are shown",)
-    return scheduler, tuple(filter(None, (doubt, _beside(scheduler.profile, plugins))))
+    return scheduler, tuple(filter(None, (doubt, _beside(scheduler, plugins))))
 
 
-def _beside(profile: SchedulerProfile, plugins: Mapping[str, SchedulingPlugin]) -> str:
-    """What else the scheduler of a profile runs, which changes the scores of nodes at least."""
-    names = ", ".join(sorted(name for name in profile.running if not plugins[name].is_modelled))
-    return f"{profile.scheduler_name} also runs {names}, which are not fully modelled" if names else ""
+def _beside(scheduler: SchedulerModel, plugins: Mapping[str, SchedulingPlugin]) -> str:
+    """What else the scheduler runs, which changes the scores of nodes at least."""
+    names = ", ".join(sorted(name for name, row in plugins.items() if not row.is_modelled and scheduler.runs(name)))
+    return f"{scheduler.name} also runs {names}, which are not fully modelled" if names else ""
 
 
 def _blocked(evaluation: Evaluation) -> list[Blocked]:
@@ -169,3 +177,62 @@ def _summary(evaluation: Evaluation, num_nodes: int) -> str:
 
 def _joined(reasons: Sequence[str]) -> str:
     return ", ".join(reasons)
+
+
+_MOST_NODES = 20
+
+
+class Ranking(NamedTuple):
+    """The best nodes in order, and the node that the pod leaves. `error` says why a pod cannot be scored."""
+
+    nodes: tuple[RankedNode, ...] = ()
+    margin: int | None = None
+    error: str = ""
+
+
+def rank(evaluation: Evaluation, source: str) -> Ranking:
+    """The ranking of the feasible nodes; of equal totals in name order."""
+    if not evaluation.fits:
+        return Ranking()
+    try:
+        table = evaluation.scores()
+    except ScoreError as error:
+        return Ranking(error=str(error))
+    choice = evaluation.choose()
+    best = () if choice is None else choice.ties
+    names = [evaluation.cycle.cluster.table.nodes[node].name for node in table.nodes.tolist()]
+    # A stable sort of the negated totals keeps nodes of one total in name order.
+    in_order = np.argsort(-table.totals, kind="stable").tolist()
+    shown = [place for index, place in enumerate(in_order) if index < _MOST_NODES or names[place] == source]
+    rows = tuple(_row(table, place, names[place], best, source) for place in shown)
+    return Ranking(rows, None if choice is None else choice.margin)
+
+
+def _row(table: ScoreTable, place: int, name: str, best: Collection[int], source: str) -> RankedNode:
+    total = int(table.totals[place])
+    return RankedNode(
+        node=name,
+        total=total,
+        is_best=int(table.nodes[place]) in best,
+        is_source=name == source,
+        scores={plugin: int(scores.final[place]) for plugin, scores in table.by_plugin.items()},
+    )
+
+
+_MOST_NAMED = 3
+
+
+def unused_reservations(evaluation: Evaluation, scheduler: SchedulerModel) -> Iterator[str]:
+    """A sentence for the first Reservations whose room the pod gets and that stay unused, by name."""
+    state = state_of(evaluation.cycle)
+    if state is None or scheduler.runs(RESERVATION, "reserves"):
+        return
+    names = evaluation.cycle.cluster.table.names
+    held = sorted(
+        (state.nominated[node][0].name, names[node]) for node in evaluation.nodes.tolist() if node in state.nominated
+    )
+    for name, node in held[:_MOST_NAMED]:
+        yield (
+            f"its Reservation {name} holds room on {node}, but the configuration of {scheduler.name} does not "
+            "enable Reservation under reserve, so the Reservation stays unused"
+        )

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from descheduler.explanation.scheduling.finality import finality
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.obstacle import Obstacle, Shortage
-from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.explanation.scheduling.placement import Deficit, Finality, NearMiss, NodeObstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
+from descheduler.placement.framework.refused_node import Configured, RefusedNode
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.shadow_cluster import Cycle
-from descheduler.report.explanation.placement import Deficit, NearMiss, NodeObstacle
 
-__all__ = ["Blocked", "nearest_misses", "node_obstacles", "num_nearest"]
+__all__ = ["Blocked", "finality", "nearest_misses", "node_obstacles", "num_nearest"]
+
+
+_FINALITY: dict[Code, Finality] = {
+    Code.UNSCHEDULABLE: "unschedulable",
+    Code.UNRESOLVABLE: "unresolvable",
+    Code.UNDECIDED: "unknown",
+}
+
+
+def finality(code: Code) -> Finality:
+    """The word for `code`."""
+    return _FINALITY[code]
+
 
 _MOST_OF_A_KIND = 5
 """Nodes shown of each kind of obstacle: in a large cluster the next hundred would say the same."""
@@ -47,7 +58,7 @@ def num_nearest(blocked: Sequence[Blocked]) -> int:
 def nearest_misses(
     blocked: Sequence[Blocked],
     cycle: Cycle,
-    profile: SchedulerProfile,
+    scheduler: Configured,
     source: str,
     plugins: Mapping[str, SchedulingPlugin],
 ) -> tuple[NearMiss, ...]:
@@ -58,7 +69,9 @@ def nearest_misses(
         by_kind.setdefault(kind, []).append((_distance(each, kind, cycle), each))
     chosen = [entry for entries in by_kind.values() for entry in sorted(entries)[:_MOST_OF_A_KIND]]
     with cycle.view():
-        return tuple(_miss(RefusedNode(cycle, profile, each.node), each, source, plugins) for _, each in sorted(chosen))
+        return tuple(
+            _miss(RefusedNode(cycle, scheduler, each.node), each, source, plugins) for _, each in sorted(chosen)
+        )
 
 
 def _nearest(blocked: Sequence[Blocked]) -> list[Blocked]:
@@ -99,11 +112,10 @@ def _obstacle(refused: RefusedNode, obstacle: Obstacle, plugins: Mapping[str, Sc
 def _held_room(
     refused: RefusedNode, deficits: Sequence[Deficit], plugins: Mapping[str, SchedulingPlugin]
 ) -> Iterator[str]:
-    """What plugins of the profile hold of the resources that a node has too little of, and might have enough of."""
+    """What plugins of the scheduler hold of the resources that a node has too little of, and might have enough of."""
     short = frozenset(each.resource for each in deficits if each.requested <= each.allocatable)
-    for name in sorted(refused.profile.running):
-        row = plugins.get(name)
-        if row is not None and row.explain_shortage is not None and short:
+    for name, row in sorted(plugins.items()) if short else ():
+        if row.explain_shortage is not None and refused.scheduler.runs(name):
             yield from row.explain_shortage(refused, short)
 
 

@@ -1,107 +1,78 @@
-"""Elastic quotas, for those who ask why a pod is not scheduled, or what a quota has left."""
+"""What an elastic quota may use, what its pods use, and how tables say it."""
 
 from __future__ import annotations
 
-from descheduler.documents.problems import did_you_mean, shown
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.explanation.moved_cluster import configuration_of
-from descheduler.explanation.scheduling.quota_excess import Sharing, excess_notes
-from descheduler.explanation.subjects import UnknownSubjectError
+from collections.abc import Iterator
+
+from descheduler.documents.fields import Fields
 from descheduler.model.koordinator.elastic_quota import ROOT_QUOTA
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.plugins.elastic_quota.admission import Admission
+from descheduler.model.text.amounts import amount_text
+from descheduler.model.text.printable import printable
+from descheduler.placement.framework.refused_node import Configured
+from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX, ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
-from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaForest, QuotaPlace
-from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
+from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.units import capped, in_units
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.report.explanation.quota import QuotaExplanation, QuotaFacts, QuotaResource
+from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["explain_quota", "quota_facts"]
+__all__ = [
+    "QUOTA_HEADER",
+    "QuotaFacts",
+    "QuotaResource",
+    "facts_in",
+    "quota_amounts",
+    "quota_facts",
+    "quota_heading",
+    "quota_table",
+]
+
+
+class QuotaResource(Fields, frozen=True):
+    """One resource of an elastic quota: cpu in milli cores, all else in whole units.
+
+    `max` is null for a resource that the quota does not limit. `runtime` is what its pods may use together now, null
+    where that is not limited. `used` is what its placed pods request, `requested` what all of its pods do, the one that
+    is explained among them; `pod` is what that one requests, 0 where a quota is explained by itself.
+    """
+
+    resource: str
+    min: int
+    max: int | None
+    runtime: int | None
+    used: int
+    requested: int
+    pod: int
+
+
+class QuotaFacts(Fields, frozen=True):
+    """An elastic quota. `parent` is empty directly below the root, `tree` for the default tree."""
+
+    name: str
+    parent: str
+    tree: str
+    resources: tuple[QuotaResource, ...]
+
 
 _NO_LIMIT = min(nano for _, nano in BUILT_IN_MAX)
-_MOST_OF_LOOP = 5
 
 
-def quota_facts(cluster: ShadowCluster, profile: SchedulerProfile, pod: Pod) -> QuotaFacts | None:
-    """The quota that `profile` charges `pod` to, with what the pod requests in it; None where nothing limits it."""
-    if ElasticQuota.name not in profile.pre_filters:
+def quota_facts(cluster: ShadowCluster, scheduler: Configured, pod: Pod) -> QuotaFacts | None:
+    """The quota that `scheduler` charges `pod` to, with what the pod requests in it; None where nothing limits it."""
+    if not scheduler.runs(ElasticQuota.name, "pre_filters"):
         return None
-    admission = make_admission(cluster, profile.args.of(ElasticQuotaArgs))
+    admission = make_admission(cluster, scheduler.args_of(ElasticQuotaArgs))
     account = admission.usage.account_of(pod) if admission.usage.can_be_refused(pod) else None
     if account is None:
         return None
     requests = dict(zip(account.place.tree.resources, account.amounts.tolist(), strict=True))
     with admission.usage.incoming(account):
-        return _facts(admission, account.place, requests)
+        return facts_in(admission, account.place, requests)
 
 
-def explain_quota(name: str, cluster: ShadowCluster, settings: SchedulingSettings) -> QuotaExplanation:
-    """The quota called `name`, and those below it, as the cluster is. Raises UnknownSubjectError."""
-    profiles = configuration_of(settings).profiles
-    running = [profile for profile in profiles if ElasticQuota.name in profile.pre_filters]
-    args = running[0].args.of(ElasticQuotaArgs) if running else ElasticQuotaArgs()
-    admission = make_admission(cluster, args)
-    forest = admission.usage.forest
-    place = forest.place(name)
-    if place is None:
-        hint = did_you_mean(name, [each.quota.name for each in forest.places])
-        raise UnknownSubjectError(
-            f"no elastic quota {shown(name)} in {cluster.snapshot.source or 'the snapshot'}{hint}"
-        )
-    admission.usage.settle()
-    below = sorted((each for each in forest.places if _is_below(each, place)), key=lambda each: each.quota.name)
-    facts, children = _facts(admission, place, {}), tuple(_facts(admission, child, {}) for child in below)
-    if all(each.runtime == 0 for each in facts.resources) and (detached := _detached(place)):
-        return QuotaExplanation(facts=facts, children=children, notes=(f"{name} has a runtime quota of 0: {detached}",))
-    notes = excess_notes(facts, children, lambda quota, resource: _sharing(forest, quota.name, resource))
-    return QuotaExplanation(facts=facts, children=children, notes=tuple(notes))
-
-
-def _detached(place: QuotaPlace) -> str:
-    """Why the parents that are stated do not lead to the root, so that nothing is shared out below; else empty."""
-    tree, quota = place.tree, place.quota
-    passed: dict[str, None] = {}
-    while quota.parent not in ("", ROOT_QUOTA) and quota.name not in passed:
-        passed[quota.name] = None
-        if quota.parent not in tree.index:
-            whose = "its parent" if len(passed) == 1 else "the parent"
-            of = "" if len(passed) == 1 else f" of {quota.name}"
-            return f"{whose} {quota.parent}{of} does not exist"
-        quota = tree.quotas[tree.index[quota.parent]]
-    if quota.name not in passed:
-        return ""
-    loop = [*passed][list(passed).index(quota.name) :]
-    more = ["..."] if len(loop) > _MOST_OF_LOOP else []
-    return f"its parents form a loop ({', '.join([*loop[:_MOST_OF_LOOP], *more, quota.name])})"
-
-
-def _sharing(forest: QuotaForest, name: str, resource: str) -> Sharing:
-    """What the quota called `name` and its siblings share of `resource`."""
-    place = forest.place(name)
-    assert place is not None  # noqa: S101 - the facts are of a place
-    tree, column = place.tree, place.tree.resources.index(resource)
-    parent = tree.parents[place.index]
-    total = place.runtime.total if parent == NO_PARENT else place.runtime.of(parent)
-    siblings = (each for each in forest.places if _are_siblings(each, place))
-    return Sharing(int(total[column]), {each.quota.name: int(each.runtime.of(each.index)[column]) for each in siblings})
-
-
-def _are_siblings(one: QuotaPlace, other: QuotaPlace) -> bool:
-    """Whether two quotas share the same amounts; built-in ones take theirs first."""
-    tree = one.tree
-    if tree is not other.tree or one.is_built_in or one.quota.parent != other.quota.parent:
-        return False
-    return tree.parents[one.index] == tree.parents[other.index]
-
-
-def _is_below(child: QuotaPlace, parent: QuotaPlace) -> bool:
-    return child.tree is parent.tree and child.tree.parents[child.index] == parent.index
-
-
-def _facts(admission: Admission, place: QuotaPlace, of_pod: dict[str, int]) -> QuotaFacts:
+def facts_in(admission: QuotaAdmission, place: QuotaPlace, of_pod: dict[str, int]) -> QuotaFacts:
     quota, tree = place.quota, place.tree
     limit, used = admission.limit(place), admission.used(place)
     requested = dict(zip(tree.resources, tree.child_requests[place.index].tolist(), strict=True))
@@ -124,3 +95,33 @@ def _facts(admission: Admission, place: QuotaPlace, of_pod: dict[str, int]) -> Q
 def _most(resource: str, nano: int | None) -> int | None:
     """A max in units; None where there is none, and for what koord-scheduler writes for none."""
     return None if nano is None or nano >= _NO_LIMIT else capped(in_units(resource, nano))
+
+
+def quota_table(quota: QuotaFacts, style: TableStyle) -> Iterator[str]:
+    """What the quota of a pod may use, what its pods do, and what this one requests."""
+    yield from quota_heading(quota, style)
+    rows = [[*quota_amounts(each), amount_text(each.resource, each.pod)] for each in quota.resources]
+    yield from style.table([*QUOTA_HEADER, "POD"], rows)
+
+
+QUOTA_HEADER = ["RESOURCE", "MIN", "MAX", "RUNTIME", "USED", "REQUESTED"]
+
+
+def quota_heading(quota: QuotaFacts, style: TableStyle) -> Iterator[str]:
+    parent = f", parent {quota.parent}" if quota.parent else ""
+    yield from style.heading(printable(f"Elastic quota {quota.name}{parent}"))
+
+
+def quota_amounts(each: QuotaResource) -> list[str]:
+    return [
+        each.resource,
+        amount_text(each.resource, each.min),
+        _limit(each.resource, each.max),
+        _limit(each.resource, each.runtime),
+        amount_text(each.resource, each.used),
+        amount_text(each.resource, each.requested),
+    ]
+
+
+def _limit(resource: str, amount: int | None) -> str:
+    return "unlimited" if amount is None else amount_text(resource, amount)

@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from descheduler.explanation.watching.watch import Watch
+from descheduler.documents.fields import Fields
+from descheduler.explanation.watching.watch import RunWitness
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy, Profile
-from descheduler.report.explanation.pod import PluginMiss
 from descheduler.strategies.framework import PlacingPlugin, ReportingPlugin
 
-__all__ = ["plugin_misses"]
+__all__ = ["PluginMiss", "plugin_misses"]
+
+
+class PluginMiss(Fields, frozen=True):
+    """One plugin that does not select the pod, and why."""
+
+    profile: str
+    plugin: str
+    message: str
+
 
 _CUT_OFF = "a limit stopped the plugin before it came to the pod; without it, evicting other pods is enough"
 
 
 def plugin_misses(
-    pod: Pod, decisions: Decisions, watch: Watch, selecting: AbstractSet[tuple[str, str]]
+    pod: Pod, decisions: Decisions, watch: RunWitness, selecting: AbstractSet[tuple[str, str]]
 ) -> Iterator[PluginMiss]:
     """One entry for each (profile, plugin) of the policy that is not in `selecting` and that can tell, profile by
     profile in running order."""

@@ -25,7 +25,7 @@ from descheduler.plan.bundles import Candidate
 from descheduler.policy.plugin import Registry
 from descheduler.strategies.proposals import ProposalRecorder
 
-__all__ = ["Watch", "Wish"]
+__all__ = ["RunWitness", "Wish"]
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -47,11 +47,12 @@ class _Mark(NamedTuple):
     num_wishes: int
     num_granted: int
     refused: dict[tuple[str, str], dict[str, set[int]]]
+    wanted: dict[tuple[str, str], dict[str, set[int]]]
     evictors: dict[str, PluginEvictor]
     strategies: dict[tuple[str, str], object]
 
 
-class Watch:
+class RunWitness:
     """Watches what becomes of the pods `watched`, and which pods each filter refuses.
 
     It is handed to `decide` twice: `registry(...)` in place of the plugin table, and itself as the observer.
@@ -67,6 +68,7 @@ class Watch:
         """The pods of all granted requests, in order."""
         self.refused: dict[tuple[str, str], dict[str, set[int]]] = {}
         """(profile, filter plugin) → reason code → identities of the pods that it refused."""
+        self._wanted: dict[tuple[str, str], dict[str, set[int]]] = {}
 
     def registry(self, registry: Registry) -> Registry:
         """`registry` with every plugin under watch."""
@@ -81,13 +83,13 @@ class Watch:
 
     def mark(self) -> _Mark:
         """What was noted so far, as a PluginObserver."""
-        noted = len(self.wishes), len(self.granted), deepcopy(self.refused)
+        noted = len(self.wishes), len(self.granted), deepcopy(self.refused), deepcopy(self._wanted)
         return _Mark(*noted, dict(self._evictors), dict(self._strategies))
 
     def back_to(self, mark: _Mark) -> None:
         """Takes back what was noted since, and what was built."""
         del self.wishes[mark.num_wishes :], self.granted[mark.num_granted :]
-        self.refused = deepcopy(mark.refused)
+        self.refused, self._wanted = deepcopy(mark.refused), deepcopy(mark.wanted)
         self._evictors, self._strategies = dict(mark.evictors), dict(mark.strategies)
 
     @contextmanager
@@ -107,12 +109,21 @@ class Watch:
         verdict = evictor.filter(pod)
         return evictor.pre_eviction_filter(pod) if verdict.is_accepted else verdict
 
+    def wanted_by(self, profile: str, plugin: str) -> set[int]:
+        """The identities of the pods that the plugin selected."""
+        return set[int]().union(*self._wanted.get((profile, plugin), {}).values())
+
+    def turned_down(self, profile: str, plugin: str) -> dict[str, set[int]]:
+        """Reason code → identities of the pods that the plugin selected and did not get."""
+        return {code: set(pods) for code, pods in self._wanted.get((profile, plugin), {}).items() if code}
+
     def strategy(self, profile: str, plugin: str) -> object:
         """The strategy that the run has built, None when it did not come to that."""
         return self._strategies.get((profile, plugin))
 
     def note_wish(self, plugin: str, pod: Pod, verdict: Verdict, *, is_request: bool, reason: str = "") -> None:
         """Notes what a plugin met that wanted `pod` gone."""
+        _note(self._wanted, (self._profile, plugin), "" if verdict.is_accepted else verdict.code, pod)
         if id(pod) in self._watched:
             wish = Wish(pod, self._profile, plugin, is_request, reason, verdict, len(self.granted))
             self.wishes.append(wish)
@@ -122,8 +133,7 @@ class Watch:
     def note_refusal(self, plugin: str, pod: Pod, verdict: Verdict) -> None:
         """Notes that a filter refuses `pod`."""
         if verdict.reason is not None:
-            codes = self.refused.setdefault((self._profile, plugin), {})
-            codes.setdefault(str(verdict.reason.value), set()).add(id(pod))
+            _note(self.refused, (self._profile, plugin), verdict.code, pod)
 
     def _factory(self, name: str, factory: Callable[[Any, Any], object]) -> Callable[[Any, Any], object]:
         def build(args: msgspec.Struct, handle: Handle) -> object:
@@ -139,10 +149,14 @@ class Watch:
         return build
 
 
+def _note(noted: dict[tuple[str, str], dict[str, set[int]]], key: tuple[str, str], answer: str, pod: Pod) -> None:
+    noted.setdefault(key, {}).setdefault(answer, set()).add(id(pod))
+
+
 class _WatchedFilter:
     """A filter plugin under watch."""
 
-    def __init__(self, plugin: EvictorPlugin, name: str, watch: Watch) -> None:
+    def __init__(self, plugin: EvictorPlugin, name: str, watch: RunWitness) -> None:
         self._plugin = plugin
         self._name = name
         self._watch = watch
@@ -161,7 +175,7 @@ class _WatchedFilter:
 class _WatchedEvictor(WrappedEvictor):
     """A plugin's evictor under watch."""
 
-    def __init__(self, inner: PluginEvictor, plugin: str, watch: Watch) -> None:
+    def __init__(self, inner: PluginEvictor, plugin: str, watch: RunWitness) -> None:
         super().__init__(inner)
         self._name = plugin
         self._watch = watch

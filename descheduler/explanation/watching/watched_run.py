@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
+from typing import Literal
 
 import msgspec
 
@@ -12,9 +13,10 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import MOST_JUDGED, with_beyond
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.documents.fields import Fields
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
-from descheduler.explanation.watching.not_selected import plugin_misses
-from descheduler.explanation.watching.watch import Watch, Wish
+from descheduler.explanation.watching.not_selected import PluginMiss, plugin_misses
+from descheduler.explanation.watching.watch import RunWitness, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import Decisions
@@ -23,16 +25,60 @@ from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.staying import staying_pod
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy
-from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
 
-__all__ = ["RunOptions", "WatchedRun", "watched_run"]
+__all__ = ["DecisionOptions", "FilterAnswer", "PluginAnswer", "PodDecision", "WatchedRun", "watched_run"]
+
+
+class PluginAnswer(Fields, frozen=True):
+    """One plugin that selected the pod, and the result.
+
+    `result` is `refused` for an eviction that was requested, `kept` for a candidate whose eviction was not requested.
+    `reason` is the plugin's own sentence, empty when it gave none; `code`, `message` and `subject` say what blocks it.
+    """
+
+    profile: str
+    plugin: str
+    result: Literal["evicted", "refused", "kept"]
+    reason: str
+    code: str
+    message: str
+    subject: str
+
+
+class FilterAnswer(Fields, frozen=True):
+    """The result of the filters of a profile for the pod at the end of the run; `code` is empty when they pass."""
+
+    profile: str
+    code: str
+    message: str
+    subject: str
+
+
+class PodDecision(Fields, frozen=True):
+    """What one run of the policy decides about the pod, in one sentence and in detail.
+
+    `outcome` is `evicted`, `kept` (selected but not evicted), `unwanted` (not selected by any plugin) or `unjudged` (no
+    plugin ran). `answers` has an entry for each plugin that selected the pod; when the pod is not evicted, the first
+    one names what blocks its eviction. `not_selected` says why the other plugins do not select it. `num_moves_before`
+    counts the pods that the run evicts before it. `filters` is empty for a pod without a node, which is not evicted.
+    `wave` is that of an evicted pod, as in `Move`, and null for all others; the run has `num_waves`.
+    """
+
+    outcome: Literal["evicted", "kept", "unwanted", "unjudged"]
+    summary: str
+    answers: tuple[PluginAnswer, ...]
+    not_selected: tuple[PluginMiss, ...]
+    filters: tuple[FilterAnswer, ...]
+    num_moves_before: int = msgspec.field(name="movesBefore")
+    wave: int | None
+    num_waves: int = msgspec.field(name="waves")
 
 
 class WatchedRun(msgspec.Struct, frozen=True):
     """One run of a policy, and what the watch saw of it."""
 
     decisions: Decisions
-    watch: Watch
+    watch: RunWitness
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -85,10 +131,12 @@ class WatchedRun(msgspec.Struct, frozen=True):
                 for profile in (self.decisions.policy.profiles if pod.node_name else ())
             ),
             num_moves_before=len(self.moves_before(pod)),
+            wave=next((move.wave for move in self.decisions.leaving if move.pod is pod), None),
+            num_waves=max((move.wave for move in self.decisions.leaving), default=0),
         )
 
 
-class RunOptions(msgspec.Struct, frozen=True):
+class DecisionOptions(msgspec.Struct, frozen=True):
     """What beside the policy changes the decisions of a run: feature gates, which pods it may move, earlier runs."""
 
     feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
@@ -97,11 +145,11 @@ class RunOptions(msgspec.Struct, frozen=True):
 
 
 def watched_run(
-    policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime, options: RunOptions | None = None
+    policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime, options: DecisionOptions | None = None
 ) -> WatchedRun:
     """One dry run in which `pods` are watched. Raises PolicyError as `decide` does."""
     pods = tuple(pods)
-    watch, options = Watch(pods), options or RunOptions()
+    watch, options = RunWitness(pods), options or DecisionOptions()
     decide_by = partial(
         decide,
         snapshot=snapshot,

@@ -5,28 +5,33 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import urllib3
 
-from descheduler.kube.authentication.auth_provider import provider_credentials
-from descheduler.kube.authentication.credentials import Credentials, RenewedCredentials, read_token_file
+from descheduler.kube.authentication.credentials import Credentials, Issued, RenewedCredentials, read_token_file
 from descheduler.kube.authentication.kubeconfig_file import ChosenContext, choose_context
-from descheduler.kube.authentication.pool import make_pool
 from descheduler.kube.authentication.tls_files import MissingFileError, TlsFiles, load_tls_files
 from descheduler.kube.authentication.user_credentials import user_credentials
 from descheduler.kube.errors import KubeConfigError
-from descheduler.kube.http.proxies import named_proxy, proxy_for
+from descheduler.kube.http.header_values import bearer
+from descheduler.kube.http.proxies import Proxy, named_proxy, proxy_for
 from descheduler.model.text.urls import split_userinfo
+
+if TYPE_CHECKING:
+    from kubernetes.client import Configuration
 
 __all__ = ["SERVICE_ACCOUNT_CA", "SERVICE_ACCOUNT_TOKEN", "ClientConnection", "default_namespace", "load_connection"]
 
+# One more than the executor ever has in flight, so that no connection is thrown away and opened again.
+_POOL_SIZE = 65
+_PROVIDER_SECONDS = 10.0
+"""How often an `auth-provider` is asked whether its token has expired, which it finds out without a call."""
 SERVICE_ACCOUNT_TOKEN = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 """The token that the kubelet keeps fresh in every pod that wants one."""
-
 SERVICE_ACCOUNT_CA = Path("/var/run/secrets/kubernetes.io/serviceaccount/ca.crt")
 """The certificate authority of the cluster, next to the token."""
-
 SERVICE_ACCOUNT_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 """The namespace of the pod."""
 
@@ -141,3 +146,66 @@ def _unusable(chosen: ChosenContext, error: Exception) -> str:
         else f"the credentials of user {chosen.user_name!r} or the cluster's certificates are malformed"
     )
     return f"{chosen.where}: context {chosen.name!r} cannot be used: {detail}"
+
+
+def provider_credentials(server: str, provider: Mapping[str, object]) -> Credentials:
+    """The token of `provider`, an entry `auth-provider` of old kubeconfigs, as the official client gets and renews it.
+
+    Raises whatever the official client does.
+    """
+    # It takes a fifth of a second to import, which nobody else is to pay for.
+    from kubernetes.client import Configuration
+    from kubernetes.config import load_kube_config_from_dict
+
+    entry = {"name": "chosen"}
+    document = {
+        "current-context": "chosen",
+        "contexts": [{**entry, "context": {"cluster": "chosen", "user": "chosen"}}],
+        "clusters": [{**entry, "cluster": {"server": server}}],
+        "users": [{**entry, "user": {"auth-provider": dict(provider)}}],
+    }
+    configuration = Configuration()
+    load_kube_config_from_dict(  # type: ignore[no-untyped-call]  # as the client is
+        document, context="chosen", client_configuration=configuration, persist_config=False
+    )
+    return RenewedCredentials(lambda: _token(configuration))
+
+
+def _token(configuration: Configuration) -> Issued:
+    """What the client's code gives as of now, renewed by it when it has expired."""
+    owner = "the token of the kubeconfig's auth-provider"
+    try:
+        setting = configuration.auth_settings().get("BearerToken")
+    except Exception:  # whatever a provider does; its text may hold the token
+        raise KubeConfigError(f"{owner} cannot be renewed; log in again") from None
+    value = str(setting["value"] or "") if setting else ""
+    return Issued(bearer(value.removeprefix("Bearer "), owner), _PROVIDER_SECONDS)
+
+
+def make_pool(tls: TlsFiles, proxy: Proxy | None) -> urllib3.PoolManager:
+    """A pool whose connections check the server, and show a certificate, as `tls` says. Raises KubeConfigError."""
+    settings: dict[str, Any] = {
+        "maxsize": _POOL_SIZE,
+        "server_hostname": tls.server_name,
+        "ssl_context": tls.context,
+    }
+    if tls.context is None:
+        settings |= {
+            "cert_reqs": "CERT_REQUIRED" if tls.is_verified else "CERT_NONE",
+            "ca_certs": tls.authority,
+            "cert_file": tls.certificate,
+            "key_file": tls.key,
+        }
+    given = {name: value for name, value in settings.items() if value is not None}
+    if proxy is None:
+        return urllib3.PoolManager(**given)
+    try:
+        return urllib3.ProxyManager(
+            proxy.url, proxy_headers=proxy.headers, proxy_ssl_context=tls.proxy_context, **given
+        )
+    except ValueError:
+        # The URL may hold a password, and is neither repeated nor chained.
+        raise KubeConfigError(
+            "the proxy, from proxy-url of the kubeconfig or from HTTPS_PROXY, cannot be used: it must be a URL such as "
+            "http://host:3128"
+        ) from None

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,7 +24,9 @@ from descheduler.kube.leases.held_lease import HeldLease, Renewal
 from descheduler.kube.leases.settings import LeaseSettings, make_identity
 from descheduler.kube.leases.store import Lease, LeaseSpec, LeaseStore, micro_time
 from descheduler.kube.retry import RetryPolicy
-from descheduler.kube.stored_object import ObjectApi
+
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
 
 __all__ = ["LeaseHeld", "acquire", "give_back"]
 
@@ -51,7 +54,7 @@ def awake_clock() -> float:
 
 
 def acquire(
-    client: ObjectApi,
+    client: KubeClient,
     settings: LeaseSettings,
     *,
     retry: RetryPolicy,
@@ -161,7 +164,7 @@ def _watch(
 
 
 def give_back(
-    client: ObjectApi,
+    client: KubeClient,
     settings: LeaseSettings,
     identity: str,
     *,

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.kube.http.bounded_body import STATUS_BYTES
-from descheduler.kube.stored_object import ObjectApi, ObjectPlace, ObjectStore
+from descheduler.kube.stored_object import ObjectPlace, ObjectStore
+
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
 
 __all__ = ["Lease", "LeaseSpec", "LeaseStore", "micro_time"]
 
@@ -73,7 +77,7 @@ def micro_time(at: datetime) -> str:
 class LeaseStore:
     """Calls for one Lease, each made once. All raise ApiError (403 names the rule to add) and TransportError."""
 
-    def __init__(self, client: ObjectApi, namespace: str, name: str) -> None:
+    def __init__(self, client: KubeClient, namespace: str, name: str) -> None:
         place = ObjectPlace("Lease", _API_VERSION, "leases", namespace, name, STATUS_BYTES)
         self._store = ObjectStore(client, place, Lease, self._explained)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import AnswerTooLarge, ApiError, KindAbsent, KindForbidden, KubeError, ListExpired
@@ -13,7 +13,10 @@ from descheduler.kube.http.bounded_body import LIST_BYTES
 from descheduler.kube.lists.body import ListBodyReader, ListPage, kind_in
 from descheduler.kube.lists.progress import ListProgress
 
-__all__ = ["ListPage", "doing_of", "list_pages", "list_refusal"]
+if TYPE_CHECKING:
+    from descheduler.kube.http.transport import StreamedResponse
+
+__all__ = ["ListClient", "ListPage", "doing_of", "list_pages", "list_refusal"]
 
 T = TypeVar("T")
 
@@ -26,18 +29,18 @@ class ListClient(Protocol):
     """What listing needs of a client."""
 
     def fetch(
-        self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None, max_bytes: int
+        self,
+        path: str,
+        decode: Callable[[bytes], T],
+        *,
+        query: Mapping[str, str] | None = None,
+        max_bytes: int,
+        accept: str = "application/json",
     ) -> T:
         """What `decode` makes of the body of a successful GET, retried on faults."""
 
-    def list_pages(
-        self,
-        path: str,
-        *,
-        limit: int = 500,
-        label_selector: str | None = None,
-    ) -> Iterator[ListPage]:
-        """The pages of the list at `path`."""
+    def open_stream(self, path: str, *, query: Mapping[str, str], accept: str) -> StreamedResponse:
+        """The body of a successful GET, still to be read; asking is retried on faults."""
 
 
 def list_pages(client: ListClient, path: str, *, limit: int, query: Mapping[str, str]) -> Iterator[ListPage]:

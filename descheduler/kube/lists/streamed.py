@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -14,23 +13,16 @@ from descheduler.kube.http.found import Head
 from descheduler.kube.http.transport import StreamedResponse
 from descheduler.kube.lists.body import ListBodyReader, ListPage, kind_in, version_in
 from descheduler.kube.lists.json_list import JsonList
-from descheduler.kube.lists.listing import list_refusal
+from descheduler.kube.lists.listing import ListClient, list_refusal
 from descheduler.kube.lists.message_list import MessageList
 from descheduler.kube.lists.progress import ListProgress
 
-__all__ = ["MessageBatch", "StreamClient", "list_messages", "list_pieces"]
+__all__ = ["ListClient", "MessageBatch", "list_messages", "list_pieces"]
 
 _JSON = "application/json"
 _PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf"
 _PROTOBUF = f"{_PROTOBUF_TYPE}, {_JSON}"
 """What is asked for; the second for an error, and for servers that know nothing else."""
-
-
-class StreamClient(Protocol):
-    """What listing needs of a client."""
-
-    def open_stream(self, path: str, *, query: Mapping[str, str], accept: str) -> StreamedResponse:
-        """The body of a successful GET, still to be read; asking is retried on faults."""
 
 
 class MessageBatch(msgspec.Struct, frozen=True):
@@ -41,7 +33,7 @@ class MessageBatch(msgspec.Struct, frozen=True):
     kind: str
 
 
-def list_messages(client: StreamClient, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
+def list_messages(client: ListClient, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
     """One list in protobuf, in order, at one resource version, as it comes in; `limit` objects a page, 0 in one go.
 
     Of the list no more is in memory than a batch. Raises NotProtobuf at the first answer in another format,
@@ -60,7 +52,7 @@ def list_messages(client: StreamClient, path: str, *, limit: int = 0) -> Generat
             yield MessageBatch((), page.resource_version, page.kind)
 
 
-def list_pieces(client: StreamClient, path: str, query: Mapping[str, str]) -> Generator[ListPage, None, None]:
+def list_pieces(client: ListClient, path: str, query: Mapping[str, str]) -> Generator[ListPage, None, None]:
     """One list in JSON, in order, at one resource version, asked for as a whole and read as it comes in.
 
     Each piece is a page of some of the objects. Raises AnswerBroken and ListExpired when the list has to be started
@@ -89,7 +81,7 @@ class _Answers:
     Servers may send a list in pages, whatever they are asked for.
     """
 
-    def __init__(self, client: StreamClient, path: str, query: Mapping[str, str], *, accept: str) -> None:
+    def __init__(self, client: ListClient, path: str, query: Mapping[str, str], *, accept: str) -> None:
         self._client = client
         self._path = path
         self._query = query

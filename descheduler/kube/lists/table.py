@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol, TypeVar
-
 import msgspec
 
 from descheduler.kube.http.bounded_body import LIST_BYTES
+from descheduler.kube.lists.listing import ListClient
 
 __all__ = ["column_cells"]
-
-T = TypeVar("T")
 
 _ACCEPT = "application/json;as=Table;v=v1;g=meta.k8s.io, application/json"
 _QUERY = {"includeObject": "None", "resourceVersion": "0"}
 """Rows without their objects, from the cache of the API server: some seconds old at most, and nothing for etcd."""
-
-
-class TableClient(Protocol):
-    """What tables need of a client."""
-
-    def fetch(
-        self,
-        path: str,
-        decode: Callable[[bytes], T],
-        *,
-        query: Mapping[str, str] | None = None,
-        max_bytes: int,
-        accept: str,
-    ) -> T:
-        """What `decode` makes of the body of a successful GET, retried on faults."""
 
 
 class _Column(msgspec.Struct):
@@ -50,7 +31,7 @@ class _Table(msgspec.Struct, rename="camel"):
 _decode = msgspec.json.Decoder(_Table).decode
 
 
-def column_cells(client: TableClient, path: str, column: str) -> tuple[str, ...] | None:
+def column_cells(client: ListClient, path: str, column: str) -> tuple[str, ...] | None:
     """The cells of one column of the list at `path`, such as `Status`, a row each; None where there is no such table.
 
     Raises as `KubeClient.fetch`.

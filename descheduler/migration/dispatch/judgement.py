@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["POD_GONE", "Judgement", "judge"]
+__all__ = ["POD_GONE", "Judgement", "judge", "shown"]
 
 POD_GONE = "the pod does not exist any more"
 """The cause of a pod that left before it was evicted."""
@@ -67,6 +68,14 @@ def judge(
             return _refused(OutcomeCode.SEVERAL_BUDGETS, response)
         case _:
             return _judge_fault(response, fault_wait_seconds)
+
+
+def shown(error: Exception) -> str:
+    """What may be said of an error.
+
+    Its text is not repeated unless it is made for people: it may quote a header field with a credential.
+    """
+    return str(error) if isinstance(error, KubeError) else f"internal error ({type(error).__name__})"
 
 
 def _refused(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from enum import Enum
 
-from descheduler.eviction.checks.limits import EvictionLimits
-from descheduler.model.eviction_limits import ReachedLimit
+from descheduler.eviction.checks.limits import RunLimits
+from descheduler.model.eviction_limits import LimitReached
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["LimitLedger", "Room"]
@@ -33,7 +33,7 @@ class LimitLedger:
     one too many, and never one too few because a call failed. Not for use from several threads.
     """
 
-    def __init__(self, limits: EvictionLimits) -> None:
+    def __init__(self, limits: RunLimits) -> None:
         self._limits = limits
         self._in_flight: Counter[_Scope] = Counter()
         self._counted: Counter[_Scope] = Counter()
@@ -67,5 +67,5 @@ class LimitLedger:
         return [_scope(limit) for limit in self._limits.of(eviction.node, eviction.namespace)]
 
 
-def _scope(limit: ReachedLimit) -> _Scope:
+def _scope(limit: LimitReached) -> _Scope:
     return limit.limit.scope_kind, limit.scope

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from descheduler.migration.dispatch.call_window import CallWindow
-from descheduler.migration.dispatch.eviction_task import EvictionTask
 from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement
+from descheduler.migration.dispatch.pace import CallWindow
 from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import OutcomeCode
 

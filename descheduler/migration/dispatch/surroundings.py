@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import msgspec
 
 from descheduler.migration.dispatch.open_calls import OpenCalls
-from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.events.job_listener import JobListener
 from descheduler.migration.ports import OutcomeSink
 from descheduler.plan.outcome import OutcomeCode

@@ -10,10 +10,9 @@ from typing import Any
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.kube.client import KubeClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.guards.api_errors import ApiErrors
 from descheduler.migration.guards.guard import Guard, NotReadyNodes, PendingPods
 from descheduler.migration.guards.health import Health, read_health
-from descheduler.migration.guards.watchman import Watchman
+from descheduler.migration.guards.watchman import ApiErrors, Watchman
 from descheduler.policy.types import Policy
 
 __all__ = ["make_watchman"]

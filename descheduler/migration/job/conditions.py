@@ -9,15 +9,28 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from descheduler.migration.job.steps import ReleaseRoom, Step
 from descheduler.model.koordinator.migration_job import (
     JobCondition,
     JobConditionType,
+    JobMode,
     JobPhase,
     JobReason,
     MigrationJob,
 )
+from descheduler.model.pod import Pod
 
-__all__ = ["COMPLETE", "aborted", "failed", "succeeded", "with_condition", "without_condition"]
+__all__ = [
+    "COMPLETE",
+    "aborted",
+    "failed",
+    "give_up",
+    "is_stuck",
+    "may_hold_room",
+    "succeeded",
+    "with_condition",
+    "without_condition",
+]
 
 COMPLETE = "Complete"
 """`status.status` of a job that succeeded."""
@@ -71,3 +84,25 @@ def aborted(job: MigrationJob, message: str) -> MigrationJob:
 def succeeded(job: MigrationJob, message: str = "") -> MigrationJob:
     """`job` at its good end."""
     return replace(job, phase=JobPhase.SUCCEEDED.value, condition=COMPLETE, reason="", message=message)
+
+
+def may_hold_room(job: MigrationJob, default_mode: str) -> bool:
+    """Whether room may have been asked for, whatever the job knows of that: a creation may have had no clear answer."""
+    return bool(job.reservation_name) or (job.mode or default_mode) != JobMode.EVICT_DIRECTLY
+
+
+def give_up(job: MigrationJob, reason: JobReason, message: str) -> Step:
+    """The end without success; what is held is given back first, so that a run that is killed does it again."""
+    return ReleaseRoom(failed(job, reason, message))
+
+
+def is_stuck(job: MigrationJob, replacement: Pod | None, since: datetime) -> bool:
+    """Whether there is a replacement since then, the pod was gone by then too, and still there is no node for it.
+
+    The replacement that a surge brings has nobody to wait for.
+    """
+    if replacement is None or replacement.node_name or replacement.created_at is None:
+        return False
+    gone = job.found(JobConditionType.EVICTION)
+    is_gone = gone is None or gone.transitioned_at is None or gone.transitioned_at <= since
+    return is_gone and replacement.created_at <= since

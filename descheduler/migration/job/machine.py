@@ -15,11 +15,10 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.migration.job.conditions import failed, succeeded, with_condition
-from descheduler.migration.job.endings import give_up, is_stuck
+from descheduler.migration.job.conditions import failed, give_up, is_stuck, succeeded, with_condition
 from descheduler.migration.job.seen import Miss, RoomState, Seen
 from descheduler.migration.job.steps import End, Evict, HoldRoom, ReleaseRoom, Save, Step, WaitForChange
-from descheduler.migration.job.surging import SurgePatience, surge_step
+from descheduler.migration.job.surge import SurgePatience, surge_step
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, EVICT_POLICY_LABEL
 from descheduler.model.koordinator.migration_job import (
     JobCondition,

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
@@ -25,7 +26,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["MOST_LOOKED_AT", "Asked", "Footprints"]
+__all__ = ["MOST_LOOKED_AT", "Asked", "Footprints", "Judged"]
 
 MOST_LOOKED_AT = 5
 """Nodes that had room in the plan and are looked at for a move without a known target."""
@@ -45,10 +46,20 @@ class Asked:
     has_landed: bool = False
 
 
+class Judged(msgspec.Struct, frozen=True):
+    """What is found of a wave: UID of each pod whose move no longer holds → why, in a sentence.
+
+    Those that are `waiting` have room once others of the wave leave, which nobody knows yet.
+    """
+
+    objections: Mapping[str, str] = {}
+    waiting: frozenset[str] = frozenset()
+
+
 class Footprints:
     """Judges the waves of one run, whose plan was made over `snapshot`. One wave at a time, on whatever thread.
 
-    With `leaving_make_room` the plan counts on the room of pods that leave before in the same wave, or are under way.
+    With `leaving_make_room` the plan may count on the room of pods that leave before in the same wave.
     """
 
     def __init__(self, objects: ObjectCalls, snapshot: Snapshot, *, leaving_make_room: bool = False) -> None:
@@ -58,6 +69,8 @@ class Footprints:
         self._fit: NodeFit | None = None
         self._arriving: dict[str, tuple[str, Pod]] = {}
         """UID of a pod that was let go → the node that has room for its successor, and that successor."""
+        self._mates: set[str] = set()
+        """UIDs of pods that leave before the one that is judged, unless their evictions are refused."""
 
     @cached_property
     def _planned_nodes(self) -> Mapping[str, Node]:
@@ -67,26 +80,31 @@ class Footprints:
     def _planned_pods(self) -> Mapping[str, Pod]:
         return {pod.uid: pod for pod in self._snapshot.pods}
 
-    def objections(self, wave: Sequence[Asked], under_way: Collection[str]) -> dict[str, str]:
-        """UID of each pod of `wave` whose move no longer holds → why, in a sentence. Raises KubeError.
+    def judge(self, wave: Sequence[Asked], under_way: Collection[str], granted: Collection[str] = ()) -> Judged:
+        """What is found of `wave`. Raises KubeError.
 
-        `under_way` are the UIDs of pods that were let go, and whose successors may not be listed yet.
+        `under_way` are the UIDs of pods that were let go, and whose successors may not be listed yet. Those `granted`
+        leave for certain, and take no room.
         """
         self._arriving = {uid: found for uid, found in self._arriving.items() if uid in under_way}
         arriving: dict[str, list[Pod]] = defaultdict(list)
         for name, pod in self._arriving.values():
             arriving[name].append(pod)
-        leaving = set(under_way) if self._leaving_make_room else set[str]()
-        nodes = FreshNodes(self._objects, arriving, leaving, self._planned_pods)
-        objections = {}
+        self._mates = set(under_way).difference(granted) if self._leaving_make_room else set[str]()
+        nodes = FreshNodes(self._objects, arriving, set(granted), self._planned_pods)
+        objections, waiting = dict[str, str](), set[str]()
         for asked in wave:
-            if why := self._objection(asked, nodes):
+            why = self._objection(asked, nodes)
+            if why is None:
+                waiting.add(asked.eviction.uid)
+            elif why:
                 objections[asked.eviction.uid] = why
-            elif self._leaving_make_room:
-                nodes.leave(asked.pod)
-        return objections
+            if not why and self._leaving_make_room:
+                self._mates.add(asked.eviction.uid)
+        return Judged(objections, frozenset(waiting))
 
-    def _objection(self, asked: Asked, nodes: FreshNodes) -> str:
+    def _objection(self, asked: Asked, nodes: FreshNodes) -> str | None:
+        """Why the move does not hold, "" where it does; None where that depends on mates."""
         why = self._pod_has_changed(asked) or self._source_has_changed(asked, nodes)
         return why if why or asked.has_landed else self._no_room(asked, nodes)
 
@@ -115,8 +133,11 @@ class Footprints:
                 return f"node {node.name}, which the pod was to leave, has lost the taint {taint.key}"
         return ""
 
-    def _no_room(self, asked: Asked, nodes: FreshNodes) -> str:
-        """What stands against every node that comes into question; "" where one is left, or nobody knows of any."""
+    def _no_room(self, asked: Asked, nodes: FreshNodes) -> str | None:
+        """What stands against every node that comes into question; "" where one is left, or nobody knows of any.
+
+        None where mates have to leave first.
+        """
         if asked.room_node:
             why = nodes.obstacle(_successor(asked.pod), asked.room_node, job_uid=asked.job_uid)
             return "" if why is None else f"node {asked.room_node}, where room is held: {why}"
@@ -129,6 +150,8 @@ class Footprints:
                     nodes.take(_successor(asked.pod, name), name)
                     self._arriving[asked.eviction.uid] = name, _successor(asked.pod, name)
                 return ""
+            if self._mates and nodes.obstacle(successor, name, without=self._mates) is None:
+                return None
             first = first or f"node {name}: {why}"
         return f"no node that fitted the pod in the plan fits it now; {first}" if first else ""
 

@@ -30,7 +30,7 @@ class FreshNodes:
         self,
         objects: ObjectCalls,
         arriving: Mapping[str, Sequence[Pod]],
-        leaving: set[str],
+        leaving: Container[str],
         known: Container[str],
     ) -> None:
         self._objects = objects
@@ -50,10 +50,10 @@ class FreshNodes:
             self._nodes[name] = next(iter(found), None)
         return self._nodes[name]
 
-    def obstacle(self, pod: Pod, name: str, *, job_uid: str = "") -> str | None:
+    def obstacle(self, pod: Pod, name: str, *, job_uid: str = "", without: Container[str] = ()) -> str | None:
         """What keeps a successor of `pod` off the node now, None for nothing.
 
-        A placeholder that holds room for the job of this UID makes way for it.
+        A placeholder that holds room for the job of this UID makes way for it; pods of UIDs in `without` count as gone.
         """
         node = self.node(name)
         if node is None:
@@ -61,19 +61,17 @@ class FreshNodes:
         if not node.is_ready:
             return "node is not ready"
         placeholder = (pod.namespace, placeholder_name_of(job_uid)) if job_uid else None
-        pods = tuple(other for other in self._pods_on(name) if (other.namespace, other.name) != placeholder)
+        pods = tuple(
+            other
+            for other in self._pods_on(name)
+            if (other.namespace, other.name) != placeholder and other.uid not in without
+        )
         view = ClusterView(Snapshot(nodes=(node,), pods=pods), moves_take_effect=True)
         return NodeFit(view, spares_namesakes=False).obstacle(pod, node)
 
     def take(self, pod: Pod, name: str) -> None:
         """From now on the successor of `pod` takes room on the node."""
         self._pods_on(name).append(pod)
-
-    def leave(self, pod: Pod) -> None:
-        """From now on `pod` takes no room on its node."""
-        self._leaving.add(pod.uid)
-        if pod.node_name in self._pods:
-            self._pods[pod.node_name] = [other for other in self._pods[pod.node_name] if other.uid != pod.uid]
 
     def _pods_on(self, name: str) -> list[Pod]:
         if name not in self._pods:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from descheduler.model.koordinator.classes import PriorityClass, priority_class, qos_of
+from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class, qos_of
 from descheduler.model.koordinator.node_metric import NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -83,7 +83,7 @@ def _resource(
     reserved = max(capacity - _of_kubelet(node, name), by_annotation)
     margin = capacity * (100 - _RECLAIMED_PERCENT[name]) // 100
     # The agent still measures pods that are gone; their class is not known, and they count as important.
-    high = [pod for pod in pods if priority_class(pod) > PriorityClass.BATCH]
+    high = [pod for pod in pods if priority_class(pod) > KoordinatorPriority.BATCH]
     pods_used = sum(_usage(pod, name, used) for pod in high) + sum(usage.get(name, 0) for usage in gone)
     system_used = max(system.get(name, 0), reserved)
     batch = capacity - margin - system_used - pods_used

@@ -10,13 +10,13 @@ from enum import IntEnum
 from descheduler.model.pod import Pod
 from descheduler.model.qos import BEST_EFFORT, BURSTABLE, GUARANTEED
 
-__all__ = ["QOS_CLASSES", "PriorityClass", "priority_class", "qos_of"]
+__all__ = ["QOS_CLASSES", "KoordinatorPriority", "priority_class", "qos_of"]
 
 _CLASS_LABEL = "koordinator.sh/priority-class"
 _QOS_LABEL = "koordinator.sh/qosClass"
 
 
-class PriorityClass(IntEnum):
+class KoordinatorPriority(IntEnum):
     """The priority classes, the least important first."""
 
     FREE = 0
@@ -26,16 +26,16 @@ class PriorityClass(IntEnum):
 
 
 _CLASSES = {
-    "koord-free": PriorityClass.FREE,
-    "koord-batch": PriorityClass.BATCH,
-    "koord-mid": PriorityClass.MID,
-    "koord-prod": PriorityClass.PROD,
+    "koord-free": KoordinatorPriority.FREE,
+    "koord-batch": KoordinatorPriority.BATCH,
+    "koord-mid": KoordinatorPriority.MID,
+    "koord-prod": KoordinatorPriority.PROD,
 }
 _BANDS = (
-    (9000, PriorityClass.PROD),
-    (7000, PriorityClass.MID),
-    (5000, PriorityClass.BATCH),
-    (3000, PriorityClass.FREE),
+    (9000, KoordinatorPriority.PROD),
+    (7000, KoordinatorPriority.MID),
+    (5000, KoordinatorPriority.BATCH),
+    (3000, KoordinatorPriority.FREE),
 )
 """Lowest priority of each class; each band is a thousand wide."""
 _BAND_WIDTH = 1000
@@ -50,7 +50,7 @@ def qos_of(pod: Pod) -> str:
     return stated if stated in QOS_CLASSES else _DEFAULT_QOS.get(pod.qos_class, "BE")
 
 
-def priority_class(pod: Pod) -> PriorityClass:
+def priority_class(pod: Pod) -> KoordinatorPriority:
     """The class that the label states, which decides alone where there is one, else that of `spec.priority`.
 
     A pod without a class has that of its QoS: batch for BE, prod for all others.
@@ -62,4 +62,4 @@ def priority_class(pod: Pod) -> PriorityClass:
         known = next((band for low, band in _BANDS if priority and low <= priority < low + _BAND_WIDTH), None)
     if known is not None:
         return known
-    return PriorityClass.BATCH if qos_of(pod) == "BE" else PriorityClass.PROD
+    return KoordinatorPriority.BATCH if qos_of(pod) == "BE" else KoordinatorPriority.PROD

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from descheduler.model.koordinator.classes import PriorityClass, priority_class, qos_of
+from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class, qos_of
 from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION, DELETION_COST_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.model.qos import BEST_EFFORT, BURSTABLE, GUARANTEED
@@ -42,7 +42,7 @@ def importance(pod: Pod, plugin_rank: Callable[[Pod], float] = lambda _: 0) -> I
 
 def is_prod(pod: Pod) -> bool:
     """Whether the priority class of `pod` is koord-prod, be it for want of any other."""
-    return priority_class(pod) is PriorityClass.PROD
+    return priority_class(pod) is KoordinatorPriority.PROD
 
 
 def annotated_cost(pod: Pod, annotation: str) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.objective import Neighbourhood, Term
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -26,7 +26,7 @@ class NodeModel:
     divided by the greatest common divisor of what the pods need of the resource.
     """
 
-    def __init__(self, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def __init__(self, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Variables, hints, capacity at the end of the plan, and what is held at both ends while it runs."""
         from ortools.sat.python import cp_model
 

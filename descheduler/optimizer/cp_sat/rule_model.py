@@ -10,7 +10,7 @@ import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.cp_sat.node_model import NodeModel
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Together
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["state_rules"]
 
 
-def state_rules(model: NodeModel, placement: Placement) -> None:
+def state_rules(model: NodeModel, placement: Arrangement) -> None:
     """Adds every rule that the model's pods could break; what is broken already must not get worse."""
     for rule in placement.problem.rules:
         match rule:
@@ -39,7 +39,7 @@ class _Domains:
     `arrivals` are the variables of pods that are in another domain now.
     """
 
-    def __init__(self, model: NodeModel, placement: Placement, rule: AtMost | MinDomains | Together) -> None:
+    def __init__(self, model: NodeModel, placement: Arrangement, rule: AtMost | MinDomains | Together) -> None:
         self._group, self._domain, self._at = rule.group, rule.domain, placement.at
         self._own = np.zeros(len(placement.at), bool)
         self._own[model.pods] = True
@@ -93,7 +93,7 @@ class _Domains:
         return sorted(own | {domain for domain, count in self._others[group].items() if count and domain >= 0})
 
 
-def _state_at_most(model: NodeModel, placement: Placement, rule: AtMost) -> None:
+def _state_at_most(model: NodeModel, placement: Arrangement, rule: AtMost) -> None:
     domains = _Domains(model, placement, rule)
     for group, domain in sorted(domains.arrivals):
         variables = domains.variables[group, domain]
@@ -103,7 +103,7 @@ def _state_at_most(model: NodeModel, placement: Placement, rule: AtMost) -> None
             model.model.add(sum(variables) <= room)
 
 
-def _state_min_domains(model: NodeModel, placement: Placement, rule: MinDomains) -> None:
+def _state_min_domains(model: NodeModel, placement: Arrangement, rule: MinDomains) -> None:
     domains = _Domains(model, placement, rule)
     for group in domains.groups():
         if rule.minimum[group] <= 1:
@@ -127,7 +127,7 @@ def _is_present(model: NodeModel, variables: list[cp_model.IntVar]) -> cp_model.
     return present
 
 
-def _state_together(model: NodeModel, placement: Placement, rule: Together) -> None:
+def _state_together(model: NodeModel, placement: Arrangement, rule: Together) -> None:
     domains = _Domains(model, placement, rule)
     touched = set(domains.groups())
     near = np.isin(rule.pairs, sorted(touched)).any(axis=1) & (rule.pairs[:, 0] != rule.pairs[:, 1])
@@ -150,7 +150,7 @@ def _state_pair(model: NodeModel, domains: _Domains, group: int, needed: int, do
         model.model.add_bool_or([*company, variable.negated()])
 
 
-def _state_move_limit(model: NodeModel, placement: Placement, rule: MoveLimit) -> None:
+def _state_move_limit(model: NodeModel, placement: Arrangement, rule: MoveLimit) -> None:
     moved = placement.problem.moved(placement.at)
     is_own = np.isin(moved, model.pods)
     outside, inside = rule.count(moved[~is_own]), rule.count(moved[is_own])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from descheduler.optimizer.cp_sat.node_model import NodeModel
 from descheduler.optimizer.cp_sat.rule_model import state_rules
 from descheduler.optimizer.objective import Neighbourhood, PreparedObjective
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Solved", "solve_neighbourhood"]
 
@@ -28,7 +28,7 @@ class Solved:
 
 def solve_neighbourhood(
     objective: PreparedObjective,
-    placement: Placement,
+    placement: Arrangement,
     neighbourhood: Neighbourhood,
     *,
     work_limit: float,

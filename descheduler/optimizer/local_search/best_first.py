@@ -8,7 +8,7 @@ from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.local_search.shifts import shift_changes
 from descheduler.optimizer.objective import Guide
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["climb_best_first"]
 
@@ -16,7 +16,7 @@ _LEAST_GAIN = 1e-6
 _PODS_AT_ONCE = 256
 
 
-def climb_best_first(placement: Placement, guide: Guide, budget: Budget) -> None:
+def climb_best_first(placement: Arrangement, guide: Guide, budget: Budget) -> None:
     """Moves pods while the guide's sum falls. What a move does not touch is not evaluated again.
 
     A kept gain of a pod may be out of date where a rule or a node that filled up stands in its way, so the pod at the
@@ -39,7 +39,7 @@ def climb_best_first(placement: Placement, guide: Guide, budget: Budget) -> None
 
 
 def _refresh(
-    placement: Placement, guide: Guide, pods: Ints, gain: Floats, target: Ints, touched: Ints, budget: Budget
+    placement: Arrangement, guide: Guide, pods: Ints, gain: Floats, target: Ints, touched: Ints, budget: Budget
 ) -> None:
     """Evaluates anew pods that are on a touched node or were bound for one, and the touched nodes for all others."""
     nodes = np.arange(placement.problem.num_nodes)
@@ -51,7 +51,7 @@ def _refresh(
     gain[others[better]], target[others[better]] = near_gain[better], near[better]
 
 
-def _best_moves(placement: Placement, guide: Guide, pods: Ints, nodes: Ints, budget: Budget) -> tuple[Floats, Ints]:
+def _best_moves(placement: Arrangement, guide: Guide, pods: Ints, nodes: Ints, budget: Budget) -> tuple[Floats, Ints]:
     """(float64[k], int64[k]): the change and the node of each pod's best move to one of `nodes`."""
     gain, target = np.full(len(pods), np.inf), np.zeros(len(pods), np.int64)
     for start in range(0, len(pods), _PODS_AT_ONCE):

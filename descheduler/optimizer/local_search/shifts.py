@@ -7,7 +7,7 @@ import numpy as np
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Guide
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["climb_by_shifts", "shift_changes"]
 
@@ -16,14 +16,14 @@ _WORTH_COMPARING = 64
 """So many pods are looked through for equal needs: the arrival of equal pods is evaluated once."""
 
 
-def climb_by_shifts(placement: Placement, guide: Guide, sources: Ints, budget: Budget) -> None:
+def climb_by_shifts(placement: Arrangement, guide: Guide, sources: Ints, budget: Budget) -> None:
     """Moves pods away from each of `sources`, nodes in that order, while the guide's sum falls."""
     for source in sources.tolist():
         while not budget.is_over and _improve_node(placement, guide, source, budget):
             pass
 
 
-def _improve_node(placement: Placement, guide: Guide, source: int, budget: Budget) -> bool:
+def _improve_node(placement: Arrangement, guide: Guide, source: int, budget: Budget) -> bool:
     """Makes the best move of each pod of `source` that still is one when its turn comes; whether there was any."""
     pods = placement.evictable_on(source)
     if not len(pods):
@@ -42,7 +42,7 @@ def _improve_node(placement: Placement, guide: Guide, source: int, budget: Budge
     return len(order) > 0
 
 
-def shift_changes(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
+def shift_changes(placement: Arrangement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
     """float64[k, n]: what the guide's sum changes by where each pod goes to each node; infinity where it may not."""
     source = placement.at[pods]
     change = _arrival_costs(placement, guide, pods, nodes)
@@ -52,7 +52,7 @@ def shift_changes(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -
     return change
 
 
-def _departure_costs(placement: Placement, guide: Guide, pods: Ints) -> Floats:
+def _departure_costs(placement: Arrangement, guide: Guide, pods: Ints) -> Floats:
     """float64[k]: what the cost of each pod's node, of all its parts, changes by where the pod leaves it."""
     need, usage = placement.need[:, pods], placement.usage
     total = np.zeros(len(pods))
@@ -62,7 +62,7 @@ def _departure_costs(placement: Placement, guide: Guide, pods: Ints) -> Floats:
     return total
 
 
-def _arrival_costs(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
+def _arrival_costs(placement: Arrangement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
     """float64[k, n]: what the cost of each node, of all its parts, changes by where each pod arrives."""
     need, usage = placement.need[:, pods], placement.usage
     same: Ints | slice = slice(None)

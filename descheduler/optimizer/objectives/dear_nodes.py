@@ -7,7 +7,7 @@ import numpy as np
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.objective import Neighbourhood
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["choose_dear_nodes"]
 
@@ -15,7 +15,7 @@ _MOST_NODES = 20
 
 
 def choose_dear_nodes(
-    placement: Placement, cost: Floats, rng: np.random.Generator, num_pods: int, *, first: Ints | None = None
+    placement: Arrangement, cost: Floats, rng: np.random.Generator, num_pods: int, *, first: Ints | None = None
 ) -> Neighbourhood:
     """As many nodes as have `num_pods` pods, two at least, with all their pods or a sample.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.optimizer.arrays import Ints
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["fullest", "place_on_fullest"]
 
 
-def place_on_fullest(placement: Placement, pod: int) -> bool:
+def place_on_fullest(placement: Arrangement, pod: int) -> bool:
     """Places the pod on the fullest other node that it fits; False: it fits none."""
     nodes = np.arange(placement.problem.num_nodes)
     nodes = nodes[placement.open_moves(np.array([pod]), nodes)[0]]
@@ -20,6 +20,6 @@ def place_on_fullest(placement: Placement, pod: int) -> bool:
     return True
 
 
-def fullest(placement: Placement, nodes: Ints) -> int:
+def fullest(placement: Arrangement, nodes: Ints) -> int:
     """The node of `nodes`, one at least, with the least left, as shares of its resources together."""
     return int(nodes[np.argmin(placement.free_shares(nodes).sum(axis=0))])

@@ -6,12 +6,12 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["nearly_fitting", "with_room"]
 
 
-def nearly_fitting(placement: Placement, pod: int, rng: np.random.Generator, count: int) -> Ints:
+def nearly_fitting(placement: Arrangement, pod: int, rng: np.random.Generator, count: int) -> Ints:
     """Nodes that `pod` may run on, those that lack little room for it more often."""
     problem = placement.problem
     allowed = np.flatnonzero(problem.allowed[problem.pod_class[pod]])
@@ -20,7 +20,7 @@ def nearly_fitting(placement: Placement, pod: int, rng: np.random.Generator, cou
     return weighted_sample(allowed, 1.0 / (lack + 0.01), rng, count)
 
 
-def with_room(placement: Placement, rng: np.random.Generator, count: int) -> Ints:
+def with_room(placement: Arrangement, rng: np.random.Generator, count: int) -> Ints:
     """Nodes with much room in their scarcest resource more often."""
     nodes = np.arange(placement.problem.num_nodes)
     room = np.maximum(placement.free_shares(nodes), 0.0).min(axis=0)

@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Ints
-from descheduler.optimizer.order.waves import Move, Waves
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.order.waves import Reassignment, WaveState
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["Ordered", "order_moves"]
@@ -25,7 +25,7 @@ class Ordered:
     `assignment`, int64[P], is where they lead. Pods that no order brings to where they were to go are `blocked`.
     """
 
-    waves: tuple[tuple[Move, ...], ...]
+    waves: tuple[tuple[Reassignment, ...], ...]
     num_bounces: int
     blocked: tuple[int, ...]
     assignment: Ints
@@ -62,11 +62,11 @@ class _Ordering:
     """Wave by wave towards `target`."""
 
     def __init__(self, problem: Problem, target: Ints, max_per_wave: int) -> None:
-        self._waves = Waves(problem)
+        self._waves = WaveState(problem)
         self._placement = self._waves.placement
         self._target = target
         self._max_per_wave = max_per_wave
-        self._found: list[tuple[Move, ...]] = []
+        self._found: list[tuple[Reassignment, ...]] = []
         self._num_bounces = 0
         self._has_bounced: set[int] = set()
 
@@ -80,7 +80,7 @@ class _Ordering:
     def _wave(self, waiting: list[int]) -> bool:
         """Starts every move of `waiting` that can, in pod order; whether there was one."""
         self._waves.begin()
-        wave: list[Move] = []
+        wave: list[Reassignment] = []
         for pod in waiting:
             target = int(self._target[pod])
             if len(wave) < self._max_per_wave and self._waves.can_start(pod, target):
@@ -105,6 +105,6 @@ class _Ordering:
         return False
 
 
-def _roomiest(placement: Placement, nodes: Ints) -> int:
+def _roomiest(placement: Arrangement, nodes: Ints) -> int:
     """The node whose scarcest resource is least scarce."""
     return int(nodes[np.argmax(placement.free_shares(nodes).min(axis=0))])

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from descheduler.optimizer.arrays import Ints
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Rule, Together
 
@@ -18,7 +18,7 @@ __all__ = ["replay"]
 _Counts = Counter[tuple[int, int]]
 
 
-def replay(problem: Problem, waves: Sequence[Sequence[Move]], assignment: Ints) -> list[str]:
+def replay(problem: Problem, waves: Sequence[Sequence[Reassignment]], assignment: Ints) -> list[str]:
     """What is wrong with a plan that is said to lead to `assignment`: nothing, in a sound one.
 
     During a wave every moving pod counts on both of its nodes; capacity and limits a domain must hold then, all rules
@@ -51,7 +51,7 @@ class _Replay:
             for resource, amount in enumerate(self._need[pod]):
                 self._used[part][resource] += sign * amount
 
-    def run(self, waves: Sequence[Sequence[Move]], assignment: Ints) -> list[str]:
+    def run(self, waves: Sequence[Sequence[Reassignment]], assignment: Ints) -> list[str]:
         """The faults of all waves, of the end, and of what is held to the end."""
         for number, wave in enumerate(waves):
             self._run_wave(number, wave)
@@ -62,7 +62,7 @@ class _Replay:
         self._check_move_limits()
         return self._faults
 
-    def _run_wave(self, number: int, wave: Sequence[Move]) -> None:
+    def _run_wave(self, number: int, wave: Sequence[Reassignment]) -> None:
         before = {id(rule): _broken(rule, self._at) for rule in self._problem.rules}
         for move in wave:
             self._check_move(number, move)
@@ -77,7 +77,7 @@ class _Replay:
             worse = _broken(rule, self._at) - before[id(rule)]
             self._faults.extend(f"wave {number}: {type(rule).__name__} broken for {key}" for key in sorted(worse))
 
-    def _check_move(self, number: int, move: Move) -> None:
+    def _check_move(self, number: int, move: Reassignment) -> None:
         problem = self._problem
         if self._at[move.pod] != move.source:
             self._faults.append(f"wave {number}: pod {move.pod} is on node {self._at[move.pod]}, not {move.source}")
@@ -89,7 +89,7 @@ class _Replay:
         if home >= 0 and move.target != home and self._machine[move.target] == self._machine[home]:
             self._faults.append(f"wave {number}: pod {move.pod} does not leave its machine")
 
-    def _check_capacity(self, number: int, wave: Sequence[Move]) -> None:
+    def _check_capacity(self, number: int, wave: Sequence[Reassignment]) -> None:
         arriving: dict[int, list[int]] = defaultdict(list)
         for move in wave:
             for part in self._parts[move.target]:
@@ -102,7 +102,7 @@ class _Replay:
                         f"capacity {self._capacity[part][resource]}"
                     )
 
-    def _check_limits_during(self, number: int, wave: Sequence[Move]) -> None:
+    def _check_limits_during(self, number: int, wave: Sequence[Reassignment]) -> None:
         """Limits a domain with each moving pod in both of its domains, where one arrives."""
         for rule in self._problem.rules:
             if not isinstance(rule, AtMost):

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import AtMost, MoveLimit
 
-__all__ = ["Move", "Waves"]
+__all__ = ["Reassignment", "WaveState"]
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Reassignment:
     """Pod `pod` goes from `source` (-1: it was pending) to `target`."""
 
     pod: int
@@ -24,7 +24,7 @@ class Move:
     target: int
 
 
-class Waves:
+class WaveState:
     """The cluster of a problem after the moves so far, of which the last wave is still under way.
 
     A move can start when its target has room for the pod beside all that is there now and all that arrives in the same
@@ -35,7 +35,7 @@ class Waves:
     def __init__(self, problem: Problem) -> None:
         # Limits count what a plan moves, not how often, and the plan was made within them.
         rules = tuple(rule for rule in problem.rules if not isinstance(rule, MoveLimit))
-        self.placement = Placement(dataclasses.replace(problem, rules=rules))
+        self.placement = Arrangement(dataclasses.replace(problem, rules=rules))
         self._spreads = [rule for rule in rules if isinstance(rule, AtMost)]
         self.begin()
 
@@ -53,14 +53,14 @@ class Waves:
             return False
         return not any(key in self._left for key in self._keys(pod, target))
 
-    def start(self, pod: int, target: int) -> Move:
+    def start(self, pod: int, target: int) -> Reassignment:
         """Makes the move in this wave, without asking whether it can."""
         source = int(self.placement.at[pod])
         if source != PENDING:
             self._left.update(set(self._keys(pod, source)) - set(self._keys(pod, target)))
         self.placement.move(pod, target)
         self._room.take(target, self.placement.need[:, pod])
-        return Move(pod, source, target)
+        return Reassignment(pod, source, target)
 
     def _keys(self, pod: int, node: int) -> list[tuple[int, int, int]]:
         """(rule, group, domain) for each limit a domain that counts the pod on that node."""

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from descheduler.model.quantity import format_quantity
 from descheduler.placement.batches.single_landings import SingleLanding
+from descheduler.placement.framework.extension_points import SpreadConstraint
+from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import UnplacedReplacement
-from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, PODS_ROW, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -21,7 +21,6 @@ from descheduler.placement.shadow.tally.pod_tally import FoundPods
 
 __all__ = ["certificate"]
 
-_FIT, _SPREAD = "NodeResourcesFit", "PodTopologySpread"
 _CHECKED_ROWS = range(EPHEMERAL_ROW + 1)
 """Resources that no configuration takes out of the comparison."""
 _ENDLESS = 2**62
@@ -37,7 +36,7 @@ def certificate(
     for unplaced in replacements:
         if sentence := _hopeless(unplaced, singles[unplaced.placement_class]):
             return sentence
-    if all(_FIT in unplaced.scheduler.filters for unplaced in replacements):
+    if all(unplaced.scheduler.compares(Compares.REQUESTS) for unplaced in replacements):
         by_class: dict[PlacementClass, list[UnplacedReplacement]] = {}
         for unplaced in replacements:
             by_class.setdefault(unplaced.placement_class, []).append(unplaced)
@@ -122,11 +121,9 @@ def _too_uneven(
     constraint too, and none that the cluster lacks.
     """
     first = alike[0]
-    plugin = first.scheduler.filters.get(_SPREAD)
-    if plugin is None or not first.pod.spec.topology_spread or single.sees_more:
+    if not first.pod.spec.topology_spread or single.sees_more:
         return ""
-    constraints = SpreadConstraints(cluster, first.scheduler.profile.args.of(PodTopologySpreadArgs))
-    for constraint in constraints.of(first.pod, "DoNotSchedule"):
+    for constraint in first.scheduler.spread(first.pod):
         others = (unplaced.pod for unplaced in replacements if unplaced.placement_class is not first.placement_class)
         if constraint.is_self_matching and not any(
             constraint.query.covers(pod.namespace, pod.labels) for pod in others

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.batches.single_landings import SPREAD, SingleLanding
-from descheduler.placement.framework.evaluation import SchedulerModel
-from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
+from descheduler.placement.framework.extension_points import SpreadConstraint
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -65,7 +64,7 @@ def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Cr
     hosts = cluster.table.label(HOSTNAME_KEY)
     if len(hosts.values) != int((hosts.ids >= 0).sum()):
         return [crowd for crowd in crowds if crowd.single is not None]  # plugins take these names to be unique
-    wide = [other for other in crowds if other.scheduler.interactions.is_felt_widely(other.pod)]
+    wide = [other for other in crowds if other.scheduler.is_felt_widely(other.pod)]
     asked = ((crowd, crowd.single) for crowd in crowds if crowd.single is not None)
     return [crowd for crowd, single in asked if not _Proof(crowd, single, crowds, wide, cluster).holds()]
 
@@ -88,7 +87,7 @@ class _Proof:
         wide: Sequence[Crowd],
         cluster: ShadowCluster,
     ) -> None:
-        self._crowd, self._single, self._interactions = crowd, single, crowd.scheduler.interactions
+        self._crowd, self._single, self._scheduler = crowd, single, crowd.scheduler
         self._crowds, self._wide, self._cluster = crowds, wide, cluster
         self._others: Sequence[_Other] = ()
         """Those that may come to a node that the pod may have."""
@@ -111,23 +110,21 @@ class _Proof:
 
     def _is_admitted_last(self) -> bool:
         """Whether the quotas admit the pod once all others are there, wherever that is, as they do while none is."""
-        pod, scheduler = self._crowd.pod, self._crowd.scheduler
+        pod = self._crowd.pod
         with self._cluster.what_if():
             for other in self._crowds:
                 for _ in range(other.number - (other is self._crowd)):
                     self._cluster.add(other.pod, _ANY_NODE)
-            return all(obstacle.plugin != _QUOTA for obstacle in scheduler.evaluate(pod).refusals)
+            return all(obstacle.plugin != _QUOTA for obstacle in self._scheduler.evaluate(pod).refusals)
 
     def _interacting(self) -> frozenset[str]:
         """The plugins by which any of the others bears on other nodes than its own."""
         pod = self._crowd.pod
-        others = self._wide if self._interactions.is_local(pod) else self._crowds
+        others = self._wide if self._scheduler.is_local(pod) else self._crowds
         beside = [each.pod for each in others if each is not self._crowd or each.number > 1]
         # Not asked pair by pair: one tenant can have thousands of pods, each with constraints of its own.
-        by_spread = {SPREAD} if beside and self._interactions.reaches(SPREAD, pod) else set[str]()
-        return frozenset(by_spread).union(
-            *(self._interactions.interacting(each, pod, but_for=SPREAD) for each in beside)
-        )
+        by_spread = {SPREAD} if beside and self._scheduler.reaches(SPREAD, pod) else set[str]()
+        return frozenset(by_spread).union(*(self._scheduler.interacting(each, pod, but_for=SPREAD) for each in beside))
 
     def _beside(self, nodes: BoolMask) -> Iterator[_Other]:
         """The others that may come to any of `nodes`."""
@@ -141,7 +138,7 @@ class _Proof:
         num_nodes, num_others = int(nodes.sum()), sum(other.number for other in self._others)
         if num_others < num_nodes:
             return True
-        closing = [other for other in self._others if self._interactions.closes(other.crowd.pod, self._crowd.pod)]
+        closing = [other for other in self._others if self._scheduler.closes(other.crowd.pod, self._crowd.pod)]
         if self._is_one_beyond_reach(nodes, closing):
             return True
         num_closing = sum(other.number for other in closing)
@@ -187,8 +184,7 @@ class _Proof:
 
     def _holds_spread(self, nodes: BoolMask) -> bool:
         """Whether one of `nodes` is left, which all plugins but PodTopologySpread let the pod have."""
-        args = self._crowd.scheduler.profile.args.of(PodTopologySpreadArgs)
-        constraints = SpreadConstraints(self._cluster, args).of(self._crowd.pod, "DoNotSchedule")
+        constraints = self._scheduler.spread(self._crowd.pod)
         if len(constraints) != 1 or self._single.sees_more:
             return False
         (constraint,) = constraints

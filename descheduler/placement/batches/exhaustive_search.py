@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -83,7 +84,7 @@ class OrderSearch(_Search):
                 rest = tuple(other for other in replacements if other is not unplaced)
                 for node in ties:
                     with self._cluster.what_if():
-                        put_on_node(unplaced.scheduler, evaluation, node)
+                        put_on_node(evaluation, node)
                         left = self.stuck(rest, (*placed, (unplaced, node)))
                     if left:
                         return left
@@ -94,7 +95,7 @@ class OrderSearch(_Search):
     ) -> list[tuple[UnplacedReplacement, Evaluation, tuple[int, ...]]]:
         """The replacements that may be placed next, with their best nodes."""
         levels = sorted({unplaced.priority for unplaced in replacements}, reverse=True)
-        if any(unplaced.scheduler.profile.unknown_sorters for unplaced in replacements) and (
+        if any(unplaced.scheduler.doubt(unplaced.pod, DoubtOf.ORDER) for unplaced in replacements) and (
             len(levels) > 1 or self._pending.placed or self._pending.waiting()
         ):
             raise OutOfBudgetError  # nobody knows who goes first
@@ -133,7 +134,7 @@ class AssignmentSearch(_Search):
             rest = tuple(other for other in replacements if other is not unplaced)
             for node in evaluation.nodes.tolist():
                 with self._cluster.what_if():
-                    put_on_node(unplaced.scheduler, evaluation, node)
+                    put_on_node(evaluation, node)
                     found = self.find(rest, (*placed, (unplaced, node)))
                 if found is not None:
                     return found

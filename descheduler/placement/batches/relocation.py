@@ -63,7 +63,7 @@ class Relocation:
         evaluation = unplaced.evaluate()
         if not evaluation.feasible[node]:
             return None
-        places = {unplaced: put_on_node(unplaced.scheduler, evaluation, node).placed}
+        places = {unplaced: put_on_node(evaluation, node).placed}
         for mover in movers:
             placement = mover.place().placement
             if placement is None:

@@ -105,7 +105,7 @@ class _Progress(NamedTuple):
         evaluation = unplaced.evaluate(unit_is_begun=unit_is_begun)
         if not evaluation.feasible[node]:
             return False
-        return self._note(unplaced, put_on_node(unplaced.scheduler, evaluation, node))
+        return self._note(unplaced, put_on_node(evaluation, node))
 
     def _note(self, unplaced: UnplacedReplacement, placement: Placement) -> bool:
         self.placed[unplaced] = placement.placed

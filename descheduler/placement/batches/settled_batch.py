@@ -21,9 +21,8 @@ from descheduler.placement.batches.exhaustive_search import (
 from descheduler.placement.batches.relocation import Relocation
 from descheduler.placement.batches.sequential_placement import SequentialPlacer, SequentialRun, random_pick
 from descheduler.placement.batches.single_landings import single_landings
-from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.feasibility import Picker, first_of_ties
-from descheduler.placement.framework.obstacle_counts import open_for_good
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.competitors import competitor_condition, goes_first
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
@@ -138,8 +137,8 @@ class SettledBatch:
     def _crowd_of(self, form: Pod, scheduler: SchedulerModel) -> Crowd:
         """One pending pod."""
         evaluation = scheduler.evaluate(form)
-        is_helped = scheduler.interactions.can_be_helped(form)
-        may = open_for_good(scheduler, evaluation) if is_helped else evaluation.feasible
+        is_helped = scheduler.can_be_helped(form)
+        may = evaluation.open_for_good() if is_helped else evaluation.feasible
         return Crowd(self._cluster.placement_class(form), 1, scheduler, may)
 
     def _of_decided(self) -> tuple[dict[UnplacedReplacement, Landing], str]:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.framework.evaluation import Evaluation
-from descheduler.placement.framework.obstacle_counts import ObstacleCounts, open_for_good
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.landings.verdicts import verdict_of
@@ -51,14 +50,9 @@ def single_landings(replacements: Iterable[UnplacedReplacement]) -> dict[Placeme
 
 def _single_landing(unplaced: UnplacedReplacement) -> SingleLanding:
     evaluation = unplaced.evaluate()
-    is_open = open_for_good(unplaced.scheduler, evaluation)
-    may = evaluation.feasible
-    helpers = unplaced.scheduler.interactions.helpers(unplaced.pod)
-    if helpers and not evaluation.refusals:
-        may = is_open & ~ObstacleCounts(evaluation).of_others(helpers)
-    refusal = ""
-    if not may.any():
-        refusal = ObstacleCounts(evaluation).sentence()
+    is_open = evaluation.open_for_good()
+    may = unplaced.scheduler.openable(evaluation)
+    refusal = "" if may.any() else unplaced.scheduler.obstacles(evaluation).sentence()
     cycle = evaluation.cycle
     return SingleLanding(
         verdict_of(unplaced, evaluation),

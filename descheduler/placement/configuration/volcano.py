@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from descheduler.documents.decode import Path as FieldPath
 from descheduler.documents.decode import Strictness
-from descheduler.documents.document import Document, Node, kind_of
+from descheduler.documents.document import Document, TreeNode, kind_of
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.policy.checks import Checks, in_order
@@ -348,7 +348,7 @@ class _Reader(msgspec.Struct, frozen=True):
 
     def _arguments(self, node: object, path: FieldPath, known: Mapping[str, type] | None) -> Arguments:
         """Those that are read; `known` is None for whoever says nothing of its arguments."""
-        if not isinstance(node, Node) or node.value is None:
+        if not isinstance(node, TreeNode) or node.value is None:
             return Arguments()
         if not isinstance(node.value, Mapping):
             self.checks.fail_load(path, f"expected an object, found {kind_of(node)}")

@@ -9,6 +9,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import Extender, SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.koordinator.features import koordinator_features
+from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 
 __all__ = ["Doubts"]
@@ -25,32 +26,33 @@ class Doubts:
     ) -> None:
         self._unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
         self._choosers, self._preempters = profile.unknown_choosers, profile.unknown_preempters
+        self._sorters = profile.unknown_sorters
         self._extenders = configuration.extenders
         doubts = ((name, plugins[name].doubt(profile)) for name in sorted(profile.running) if name in plugins)
         self._of_all = next((f"{doubt} ({name})" for name, doubt in doubts if doubt), "")
         self._known: dict[tuple[int, int, int], tuple[Pod, str]] = {}
         self._modelled = {name for name in profile.running if name in plugins and plugins[name].is_modelled}
 
-    def about(self, pod: Pod) -> str:
+    def about(self, pod: Pod, what: DoubtOf = DoubtOf.LANDING) -> str:
         """What of these checks concerns `pod`, or an empty string: the same words for every pod that it concerns."""
+        match what:
+            case DoubtOf.LANDING:
+                return self._about_landing(pod)
+            case DoubtOf.CHOICE:
+                return _not_modelled(self._choosers) or self._uncalled(pod, lambda extender: extender.prioritizes)
+            case DoubtOf.ORDER:
+                return _not_modelled(self._sorters)
+            case DoubtOf.PREEMPTION:
+                asked = self._uncalled(pod, lambda extender: extender.preempts or extender.filters)
+                return _not_modelled(self._preempters) or asked
+
+    def _about_landing(self, pod: Pod) -> str:
         # Replicas share these parts. The pod is kept as well: identities stand for them only as long as they live.
         key = id(pod.spec), id(pod.labels), id(pod.annotations)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = pod, self._found(pod)
         return known[1]
-
-    def about_choice(self, pod: Pod) -> str:
-        """Why nobody knows which of several nodes that fit `pod` is chosen, or an empty string."""
-        if self._choosers:
-            return _not_modelled(self._choosers)
-        return self._uncalled(pod, lambda extender: extender.prioritizes)
-
-    def about_preemption(self, pod: Pod) -> str:
-        """Why nobody knows for sure which pods are evicted for `pod` where it fits nowhere, or an empty string."""
-        if self._preempters:
-            return _not_modelled(self._preempters)
-        return self._uncalled(pod, lambda extender: extender.preempts or extender.filters)
 
     def _uncalled(self, pod: Pod, is_asked: Callable[[Extender], bool]) -> str:
         """The first extender that is asked about `pod`, as no prediction calls it."""
@@ -77,5 +79,7 @@ class Doubts:
 
 
 def _not_modelled(plugins: Sequence[str]) -> str:
+    if not plugins:
+        return ""
     names = f"plugin {plugins[0]} is" if len(plugins) == 1 else f"plugins {', '.join(plugins)} are"
     return f"scheduler {names} not modelled"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -10,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import FilterPlugin, ReasonBits
-from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed
+from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
-__all__ = ["Choice", "Evaluation", "PluginScores", "SchedulerModel", "ScoreTable"]
+__all__ = ["Choice", "Evaluation", "Evaluator", "PluginScores", "ScoreTable"]
 
 
 class PluginScores(msgspec.Struct, frozen=True):
@@ -56,61 +55,41 @@ class Choice(msgspec.Struct, frozen=True):
     cause: str = ""
 
 
-class SchedulerModel(Protocol):
-    """Whoever places pods, over one shadow cluster: the profiles of kube-scheduler, and schedulers of other kinds.
+class Evaluator(Protocol):
+    """What an evaluation asks further of the scheduler that made it. The bodies here are those of a scheduler that has
+    no scores, takes nothing but what pods request, and never evicts one pod for another."""
 
-    `filters` are its plugins that refuse nodes, by name; `interactions` say how pods that it places bear on each other;
-    `preempts` says whether it evicts others for a pod that fits nowhere. Of more than `num_nodes_to_find` nodes that
-    pass all filters it does not look at every one.
-    """
+    num_nodes_to_find: int = sys.maxsize
+    """Of more nodes that pass all filters it does not look at every one."""
 
-    profile: SchedulerProfile
-    filters: dict[str, FilterPlugin]
-    interactions: JoinedInteractions
-    preempts: bool
-    num_nodes_to_find: int
+    def obstacle(self, plugin: str, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The words for what `plugin` has against `node`."""
 
-    def doubt(self, pod: Pod) -> str:
-        """What the scheduler checks of `pod` that is not modelled, or an empty string."""
-
-    def doubt_of_choice(self, pod: Pod) -> str:
-        """Why nobody knows which of several nodes that fit `pod` it chooses, or an empty string."""
-
-    def doubt_of_preemption(self, pod: Pod) -> str:
-        """Why nobody knows which pods it evicts for `pod` where it fits nowhere, or an empty string."""
-
-    def unit_of(self, pod: Pod) -> str:
-        """What pods share that it places together, as the cluster is now; empty for a pod that it places alone."""
-
-    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
-        """What keeps pods from being bound that are placed together, even if all of them find a node."""
-
-    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
-        """What the filters say of `pod`, as the cluster is now; `company` are the pods that it is tried with."""
-
-    def num_transformer_changes(self) -> int | None:
-        """How often something changed so far that decides what pods see beside the cluster's; None if nobody knows."""
-
-    def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...]) -> Evaluation:
-        """The answer for a pod that is taken nowhere for `obstacles`."""
+    def is_static(self, plugin: str) -> bool:
+        """Whether what `plugin` says of a node stays, whatever is moved."""
+        del plugin
+        return False
 
     def scores(self, evaluation: Evaluation) -> ScoreTable:
         """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
+        return ScoreTable(evaluation.nodes, {}, np.zeros(evaluation.num_nodes, dtype=np.int64))
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken; None when no node passes, or when the pod cannot be scored."""
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
-        """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
-
-    def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
-        """What keeps the pod of `cycle` from being bound to `node`, although there is room."""
+        """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of the scheduler's own."""
+        return evaluation.cycle.cluster.place(evaluation.cycle, node, ledgers)
 
     def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """On what it hangs that the pod of `cycle` is bound to `node` and starts there, each a sentence."""
+        del cycle, node
+        return ()
 
     def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
         """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at."""
+        del refused, other
+        return False
 
 
 class _LeftOut(NamedTuple):
@@ -139,7 +118,7 @@ class Evaluation:
 
     def __init__(
         self,
-        scheduler: SchedulerModel,
+        scheduler: Evaluator,
         cycle: Cycle,
         *,
         is_queued: bool,
@@ -197,7 +176,7 @@ class Evaluation:
             return other.refusals or other.obstacles_on(node)
         found = ((name, int(bits[node])) for name, bits in self.bits.items())
         with self.cycle.view():
-            return tuple(self._scheduler.filters[name].obstacle(self.cycle, node, bits) for name, bits in found if bits)
+            return tuple(self._scheduler.obstacle(name, self.cycle, node, bits) for name, bits in found if bits)
 
     def first_obstacle_on(self, node: int) -> Obstacle:
         """What a real run reports of an infeasible node. Raises ValueError for a feasible one."""
@@ -210,9 +189,10 @@ class Evaluation:
             raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")
         return obstacles[0]
 
-    def with_rewritten(self, rewritten: Mapping[int, Evaluation]) -> Evaluation:
-        """The same but for the nodes of `rewritten`, of which that is said which each of these says."""
-        found = ((name, self._column(name, rewritten)) for name in self._scheduler.filters)
+    def with_rewritten(self, rewritten: Mapping[int, Evaluation], plugins: Iterable[str]) -> Evaluation:
+        """The same but for the nodes of `rewritten`, of which that is said which each of these says, of all `plugins`
+        in running order."""
+        found = ((name, self._column(name, rewritten)) for name in plugins)
         bits = {name: column for name, column in found if column is not None}
         feasible = self.feasible.copy()
         for node, other in rewritten.items():
@@ -243,6 +223,23 @@ class Evaluation:
             column[node] = 0 if against is None else against[node]
         return column if column.any() else None
 
+    def open_for_good(self) -> BoolMask:
+        """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
+        is_open = np.full(len(self.feasible), not self.refusals)
+        if self.is_rewritable:
+            return is_open
+        if self.narrowed is not None:
+            is_open &= self.narrowed
+        for name, bits in self.bits.items():
+            if self._scheduler.is_static(name):
+                is_open &= bits == 0
+        return is_open
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the scheduler stops before it has found every node that passes."""
+        return self.num_nodes > self._scheduler.num_nodes_to_find
+
     def scores(self) -> ScoreTable:
         """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
         return self._scheduler.scores(self)
@@ -250,3 +247,15 @@ class Evaluation:
     def choose(self) -> Choice | None:
         """The node that the scheduler would take; None when no node passes, or when the pod cannot be scored."""
         return self._scheduler.choose(self)
+
+    def place(self, node: int, *ledgers: Ledger[Any]) -> Placed:
+        """Puts the pod on `node`, with what it takes out of `ledgers` and then out of those of its scheduler."""
+        return self._scheduler.place(self, node, *ledgers)
+
+    def conditions(self, node: int) -> tuple[str, ...]:
+        """On what it hangs that the pod is bound to `node` and starts there, each a sentence."""
+        return self._scheduler.conditions(self.cycle, node)
+
+    def may_preempt(self, other: Pod) -> bool:
+        """Whether `other`, of lower priority, may be evicted for the pod, which is refused before any node is asked."""
+        return self._scheduler.may_preempt(self, other)

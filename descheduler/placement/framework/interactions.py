@@ -18,9 +18,13 @@ __all__ = [
     "ClosingNodes",
     "EndingInteractions",
     "Interactions",
+    "Interplay",
     "JoinedInteractions",
     "OnOwnNode",
 ]
+
+
+_ANY_RULE = "any rule"
 
 
 class Interactions(Protocol):
@@ -40,6 +44,55 @@ class Interactions(Protocol):
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether either of the pods, once placed, may bear on what the plugin says of the other on other nodes."""
+
+
+class Interplay(Protocol):
+    """How pods that a scheduler places bear on each other, by all of its rules together. Each has a name, which is that
+    of the scheduling plugin where it is one. Nothing is known by the bodies here, so anything may happen."""
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether a node may come to take `pod` because another pod is placed, on whatever node."""
+        del pod
+        return True
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether what is said of `pod` on a node hangs on that node and the pods there only.
+
+        Others that `is_felt_widely` is true of are not counted.
+        """
+        del pod
+        return False
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Whether `pod`, once placed, may bear on what is said of local pods on other nodes."""
+        del pod
+        return True
+
+    def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
+        """Whether `ending`, as long as it is being deleted, may keep `pod` off a node other than its own that is open
+        once `ending` is gone."""
+        del ending, pod
+        return True
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether either of the pods, once placed, may bear on what is said of the other on other nodes."""
+        del first, second
+        return True
+
+    def interacting(self, first: Pod, second: Pod, *, but_for: str = "") -> frozenset[str]:
+        """The rules by which they do; the rule `but_for` is not asked."""
+        del first, second, but_for
+        return frozenset({_ANY_RULE})
+
+    def reaches(self, rule: str, pod: Pod) -> bool:
+        """Whether by `rule` pods on other nodes may bear on `pod`."""
+        del rule, pod
+        return False
+
+    def closes(self, placed: Pod, pod: Pod) -> bool:
+        """Whether `placed` may close the node that it is on to `pod`, by anything but the requests of both."""
+        del placed, pod
+        return True
 
 
 @runtime_checkable
@@ -135,7 +188,7 @@ BY_REQUESTS: Interactions = _ByRequests(is_wide=False)
 """The same, and what they take is what they request."""
 
 
-class JoinedInteractions:
+class JoinedInteractions(Interplay):
     """The answers of all plugins of a scheduler together, by plugin name.
 
     Those of `transformers` count for all of them, as what they let others see decides what these refuse. Plugins that
@@ -149,7 +202,7 @@ class JoinedInteractions:
         settled: frozenset[str] = frozenset(),
     ) -> None:
         self._names = frozenset(by_plugin)
-        self._transformers = transformers
+        self._widened_by = transformers
         self._by_plugin = {name: each for name, each in by_plugin.items() if each not in (OWN_NODE, BY_REQUESTS)}
         closing = [each for name, each in by_plugin.items() if name not in settled and each is not BY_REQUESTS]
         self._closings = [each for each in closing if isinstance(each, ClosingInteractions)]
@@ -161,7 +214,7 @@ class JoinedInteractions:
     def helpers(self, pod: Pod) -> frozenset[str]:
         """The plugins that may stop refusing a node to `pod` because another pod is placed."""
         found = frozenset(name for name, each in self._by_plugin.items() if each.can_be_helped(pod))
-        return found if found.isdisjoint(self._transformers) else self._names
+        return found if found.isdisjoint(self._widened_by) else self._names
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether any of the plugins may."""
@@ -195,9 +248,9 @@ class JoinedInteractions:
             name for name, each in self._by_plugin.items() if name != but_for and each.interact(first, second)
         )
 
-    def reaches(self, plugin: str, pod: Pod) -> bool:
-        """Whether by `plugin` pods on other nodes may bear on `pod`."""
-        return plugin in self._by_plugin and not self._by_plugin[plugin].is_local(pod)
+    def reaches(self, rule: str, pod: Pod) -> bool:
+        """Whether by the plugin `rule` pods on other nodes may bear on `pod`."""
+        return rule in self._by_plugin and not self._by_plugin[rule].is_local(pod)
 
     def closes(self, placed: Pod, pod: Pod) -> bool:
         """Whether it may by any of the plugins."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["ObstacleCounts", "open_for_good"]
+__all__ = ["ObstacleCounts"]
 
 _MOST_REASONS = 4
 _MOST_COUNTED = 1 << 12
@@ -72,19 +72,6 @@ class ObstacleCounts:
             if obstacle.plugin not in plugins:
                 refused |= where
         return refused
-
-
-def open_for_good(scheduler: SchedulerModel, evaluation: Evaluation) -> BoolMask:
-    """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
-    is_open = np.full(len(evaluation.feasible), not evaluation.refusals)
-    if evaluation.is_rewritable:
-        return is_open
-    if evaluation.narrowed is not None:
-        is_open &= evaluation.narrowed
-    for name, bits in evaluation.bits.items():
-        if scheduler.filters[name].is_static:
-            is_open &= bits == 0
-    return is_open
 
 
 def _found(evaluation: Evaluation) -> Iterator[tuple[Obstacle, BoolMask]]:

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.placed_pods import PlacedPods
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
-__all__ = ["Explain", "RefusedNode", "listed"]
+__all__ = ["Configured", "Explain", "RefusedNode", "listed"]
+
+ArgsType = TypeVar("ArgsType")
+
+
+class Configured(Protocol):
+    """A scheduler, as far as its plugins explain what they have against a node."""
+
+    def runs(self, plugin: str, point: str = "") -> bool:
+        """Whether it runs the scheduling plugin of this name, at this field of a profile or at any."""
+
+    def args_of(self, in_use: type[ArgsType]) -> ArgsType:
+        """The arguments of one of its scheduling plugins, by their type; those by default where it runs none such."""
 
 
 class RefusedNode(msgspec.Struct, frozen=True):
-    """One node that does not take the pod of `cycle`, under the plugins of `profile`."""
+    """One node that does not take the pod of `cycle`, under the plugins of `scheduler`."""
 
     cycle: Cycle
-    profile: SchedulerProfile
+    scheduler: Configured
     node_index: int
 
     @property

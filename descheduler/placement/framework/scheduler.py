@@ -6,9 +6,10 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import partial, reduce
+from operator import or_
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,11 +17,7 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
 from descheduler.placement.framework.doubts import Doubts
-from descheduler.placement.framework.evaluation import (
-    Choice,
-    Evaluation,
-    ScoreTable,
-)
+from descheduler.placement.framework.evaluation import Choice, Evaluation, ScoreTable
 from descheduler.placement.framework.extension_points import (
     CountingTransformer,
     FilterPlugin,
@@ -36,6 +33,8 @@ from descheduler.placement.framework.extension_points import (
     PreFilterTransformer,
     ReservePlugin,
     ResizePodPlugin,
+    SpreadConstraint,
+    SpreadPlugin,
     StartPlugin,
     UnitPlugin,
 )
@@ -44,22 +43,30 @@ from descheduler.placement.framework.foreign.rows import guarded_row
 from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.koordinator.matched_reservations import NomineePlugin, call_nominee_plugins
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
+from descheduler.placement.framework.obstacle_counts import ObstacleCounts
+from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
+from descheduler.placement.framework.scheduling_plugin import (
+    Compares,
+    Preference,
+    SchedulingPlugin,
+    check_annotations,
+)
 from descheduler.placement.framework.scoring import Scoring
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
-from descheduler.placement.shadow.views import Seen
+from descheduler.placement.shadow.views import SeenPod
 from descheduler.policy.plugin_faults import PluginFault
 
 __all__ = ["Scheduler"]
 
+_NEVER = "Never"
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
 _AS_IT_IS = NodeRewrite()
-_MOST_SCORE = 100
-_LEAST_TOTAL = np.iinfo(np.int64).min
+ArgsType = TypeVar("ArgsType")
 
 
-class Scheduler:
+class Scheduler(JoinedInteractions, SchedulerModel):
     """The plugins of `profile`, out of the table `plugins`, over one shadow cluster.
 
     `configuration` is the one that the profile is part of; without it nothing else is configured. Raises ValueError
@@ -75,10 +82,11 @@ class Scheduler:
         configuration: SchedulerConfiguration | None = None,
     ) -> None:
         self.cluster = cluster
-        self.profile = profile
+        self.name = profile.scheduler_name
+        self.profile, self._plugins = profile, plugins
         made = _made(cluster, profile, plugins)
         self._guards = [each for each in made.values() if isinstance(each, ForeignPlugin)]
-        _check_annotations(cluster, {name: plugins[name] for name in made})
+        check_annotations(cluster, {name: plugins[name] for name in made})
         self._pre_enqueue = [each for each in _those(made, profile.pre_enqueue) if isinstance(each, PreEnqueuePlugin)]
         filtering = _those(made, (*profile.filters, *profile.pre_filters))
         self._pre_filters = {plugin.name: plugin for plugin in filtering if isinstance(plugin, FilterPlugin)}
@@ -86,6 +94,8 @@ class Scheduler:
         self._only_before = frozenset(self._pre_filters) - {*profile.filters}
         self._first_asked = {name: place for place, name in enumerate(profile.pre_filters)}
         self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
+        self._static = frozenset(name for name, each in self.filters.items() if each.is_static)
+        self._spreaders = [each for each in self.filters.values() if isinstance(each, SpreadPlugin)]
         self._ledgers = [each.ledger for each in _those(made, profile.reserves) if isinstance(each, ReservePlugin)]
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
         self._uniters = [each for each in self._permitters if isinstance(each, UnitPlugin)]
@@ -99,14 +109,12 @@ class Scheduler:
         ]
         self._resizers = [each for each in made.values() if isinstance(each, ResizePodPlugin)]
         self._nominee_plugins = [each for each in made.values() if isinstance(each, NomineePlugin)]
-        self.interactions = JoinedInteractions(
+        super().__init__(
             {name: _interactions(plugin, guarded_row(name, plugins[name]), profile) for name, plugin in made.items()},
             frozenset(each.name for each in (*self._transformers, *self._filter_transformers)),
             frozenset(name for name, each in made.items() if not isinstance(each, FilterPlugin) or each.is_static),
         )
-        """How pods that this scheduler places bear on each other."""
-        self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
-        """Whether it evicts others for a pod that fits nowhere."""
+        self._is_preempting = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
         post_filters = _those(made, profile.post_filters)
         self._preempters = {plugin.name: plugin for plugin in post_filters if isinstance(plugin, PreemptingPlugin)}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
@@ -117,17 +125,13 @@ class Scheduler:
         self._guards += self._scoring.guards
         self._kept_answers = KeptAnswers(self._pre_filters, only_before=self._only_before, num_nodes=len(cluster.table))
 
-    def doubt(self, pod: Pod) -> str:
+    def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
-        return self._doubts.about(pod)
+        return self._doubts.about(pod, about)
 
-    def doubt_of_choice(self, pod: Pod) -> str:
-        """Why nobody knows which of several nodes that fit `pod` is chosen, or an empty string."""
-        return self._doubts.about_choice(pod)
-
-    def doubt_of_preemption(self, pod: Pod) -> str:
-        """Why nobody knows which pods are evicted for `pod` where it fits nowhere, or an empty string."""
-        return self._doubts.about_preemption(pod)
+    def preempts(self, pod: Pod) -> bool:
+        """Whether a plugin at PostFilter does it, for a pod that allows it."""
+        return self._is_preempting and pod.spec.preemption_policy != _NEVER
 
     def unit_of(self, pod: Pod) -> str:
         """What pods share that are placed together, as the cluster is now; empty for a pod that is placed alone."""
@@ -168,7 +172,7 @@ class Scheduler:
                 return evaluation
             rewrites = self._rewrites(cycle)
         rewritten = {node: self._on_rewritten(pod, company, node, each) for node, each in rewrites.items()}
-        return evaluation.with_rewritten(rewritten)
+        return evaluation.with_rewritten(rewritten, self.filters)
 
     def _prepare(self, cycle: Cycle) -> None:
         """What comes before PreFilter."""
@@ -192,13 +196,13 @@ class Scheduler:
         self._prepare(cycle)
         if rewrite.pod is not None:
             cycle.pod = self.cluster.placement_class(rewrite.pod)
-        cycle.seen += tuple([Seen(each, node) for each in rewrite.seen])
-        cycle.unseen += tuple([Seen(each, node) for each in rewrite.unseen])
+        cycle.seen += tuple([SeenPod(each, node) for each in rewrite.seen])
+        cycle.unseen += tuple([SeenPod(each, node) for each in rewrite.unseen])
         with cycle.view():
             return self._filtered(cycle)
 
-    def num_transformer_changes(self) -> int | None:
-        """How often something changed so far that decides what pods see beside the cluster's; None if nobody knows."""
+    def num_changes_seen(self) -> int | None:
+        """As transformers count it; None where one does not."""
         if len(self._counting) < len(self._transformers):
             return None
         return sum(each.num_changes for each in self._counting)
@@ -259,7 +263,7 @@ class Scheduler:
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
         choice = self._scoring.choose(evaluation)
-        cause = "" if choice is None else self._doubts.about_choice(evaluation.cycle.pod.pod)
+        cause = "" if choice is None else self.doubt(evaluation.cycle.pod.pod, DoubtOf.CHOICE)
         return self._scoring.opened(choice, evaluation, cause) if choice is not None and cause else choice
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
@@ -315,26 +319,53 @@ class Scheduler:
                 return self.refused(cycle, (obstacle,), is_queued=False)
         return self.refused(cycle, self._failures) if self._failures else None
 
-    def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...], *, is_queued: bool = True) -> Evaluation:
-        """The answer for a pod that is taken nowhere for `obstacles`."""
-        nowhere = np.zeros(len(self.cluster.table), dtype=bool)
-        return Evaluation(
-            self,
-            cycle,
-            is_queued=is_queued,
-            refusals=obstacles,
-            narrowed=None,
-            narrowed_by="",
-            bits={},
-            feasible=nowhere,
-        )
+    def openable(self, evaluation: Evaluation) -> BoolMask:
+        """The nodes that none refuses but plugins which others may appease."""
+        helpers = self.helpers(evaluation.cycle.pod.pod)
+        if not helpers or evaluation.refusals:
+            return evaluation.feasible
+        return evaluation.open_for_good() & ~ObstacleCounts(evaluation).of_others(helpers)
 
+    def open_but_for(self, evaluation: Evaluation, compared: Container[Compares]) -> BoolMask | None:
+        """The nodes that are open beside what plugins say that compare any of `compared`."""
+        if evaluation.refusals or evaluation.cause:
+            return None
+        narrowed = evaluation.narrowed
+        mask = np.ones(len(evaluation.feasible), dtype=bool) if narrowed is None else narrowed.copy()
+        for name, against in evaluation.bits.items():
+            what = self._plugins[name].compares
+            if what is None or what not in compared:
+                mask &= against == 0
+        return mask
 
-def _check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugin]) -> None:
-    """Raises ValueError when pods of one class of `cluster` may differ in what a plugin reads."""
-    missing = annotations_read_by(rows.values()) - cluster.read_annotations.keys
-    if missing:
-        raise ValueError(f"the shadow cluster does not tell pods apart by {', '.join(sorted(missing))}")
+    def compares(self, what: Compares) -> bool:
+        """Whether one of its filters compares it."""
+        return any(self._plugins[name].compares is what for name in self.filters)
+
+    def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
+        """The constraints of its filters."""
+        return [constraint for plugin in self._spreaders for constraint in plugin.spread(pod)]
+
+    def preference(self) -> Preference:
+        """That of all plugins, by their arguments in the profile."""
+        given = (row.prefers(self.profile) for row in self._plugins.values() if row.prefers is not None)
+        return reduce(or_, given, Preference())
+
+    def is_static(self, plugin: str) -> bool:
+        """Whether the plugin says so."""
+        return plugin in self._static
+
+    def obstacle(self, plugin: str, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """In the words of the plugin."""
+        return self.filters[plugin].obstacle(cycle, node, bits)
+
+    def runs(self, plugin: str, point: str = "") -> bool:
+        """Whether the profile enables the plugin at this of its fields, or at any point."""
+        return plugin in (getattr(self.profile, point) if point else self.profile.running)
+
+    def args_of(self, in_use: type[ArgsType]) -> ArgsType:
+        """Those of the profile."""
+        return self.profile.args.of(in_use)
 
 
 def _made(

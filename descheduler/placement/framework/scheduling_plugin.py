@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from enum import Enum
+from functools import reduce
+from typing import Protocol
 
 import msgspec
 
@@ -14,17 +17,24 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import P
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
 from descheduler.placement.framework.interactions import BY_REQUESTS, CAUTIOUS, OWN_NODE, Interactions
+from descheduler.placement.framework.node_parts import NodeParts, NoParts
 from descheduler.placement.framework.refused_node import Explain, RefusedNode
 from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = [
     "About",
+    "Compares",
+    "Preference",
+    "Reading",
     "SchedulingPlugin",
     "annotations_read_by",
     "by_requests",
+    "check_annotations",
     "kinds_read_by",
     "own_node",
+    "parts_of",
+    "renewal_by",
     "shadow_cluster_of",
 ]
 
@@ -40,6 +50,34 @@ class About(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...] = ()
 
 
+class Compares(Enum):
+    """What of a node a plugin compares with what a pod asks for: nodes it closes may open when pods leave them."""
+
+    REQUESTS = "requests"
+    PARTS = "parts of nodes"
+    CPUS = "single CPUs"
+
+
+class Preference(msgspec.Struct, frozen=True):
+    """Which nodes are preferred by what is free there: those with more of it, or by `packing_weights` full ones.
+
+    The weights are those of resources, empty where full nodes are not preferred. `prefers_idle_parts` says that parts
+    of nodes, such as GPUs, are preferred which have more left.
+    """
+
+    prefers_empty_nodes: bool = False
+    prefers_idle_parts: bool = False
+    packing_weights: Mapping[str, int] = msgspec.field(default_factory=dict)
+
+    def __or__(self, other: Preference) -> Preference:
+        """Both together, of which not both speak of the same."""
+        return Preference(
+            self.prefers_empty_nodes or other.prefers_empty_nodes,
+            self.prefers_idle_parts or other.prefers_idle_parts,
+            self.packing_weights or other.packing_weights,
+        )
+
+
 def _no_doubt(profile: SchedulerProfile) -> str:
     del profile
     return ""
@@ -48,6 +86,18 @@ def _no_doubt(profile: SchedulerProfile) -> str:
 def _cautious(profile: SchedulerProfile) -> Interactions:
     del profile
     return CAUTIOUS
+
+
+class Reading(Protocol):
+    """Who reads of a cluster what it says: a row of a table."""
+
+    @property
+    def reads_annotations(self) -> tuple[str, ...]:
+        """Keys of annotations of pods; all of a domain for one that ends with `/`."""
+
+    @property
+    def reads_kinds(self) -> frozenset[str]:
+        """Kinds of objects beside pods and nodes, by their keys in the table of kinds."""
 
 
 class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
@@ -66,6 +116,10 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     plugin place them.
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
     `doubt` says what it decides about every pod of a profile that is not modelled, "" for nothing.
+    `compares` says what of a node its filter compares with what the pod asks for, None where it compares nothing, and
+    `prefers` which nodes it gives a higher score for what is free there. `parts` are parts of nodes that it hands out,
+    and that planners may count; None for none. `renews` gives a pod that its owner creates as a copy of another one
+    without what the plugin gave to that one, such as devices or a claim of its own: the same object if that is nothing.
     `is_optional` says that a scheduler of another kind may do without it: what it refuses, the kubelet, the storage or
     the API server would take, and known schedulers let it be switched off.
     """
@@ -79,6 +133,10 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     preempts: bool = False
     is_modelled: bool = True
     doubt: Callable[[SchedulerProfile], str] = _no_doubt
+    compares: Compares | None = None
+    prefers: Callable[[SchedulerProfile], Preference] | None = None
+    parts: Callable[[ShadowCluster], NodeParts] | None = None
+    renews: Callable[[Pod], Pod] | None = None
     is_optional: bool = False
     reads_annotations: tuple[str, ...] = ()
     marks: Callable[[Snapshot], Mark | None] | None = None
@@ -86,27 +144,48 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     reads_kinds: frozenset[str] = frozenset()
 
 
-def annotations_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:
-    """The annotations of pods that any of the plugins reads."""
+def annotations_read_by(rows: Iterable[Reading]) -> frozenset[str]:
+    """The annotations of pods that any of `rows` reads."""
     return frozenset(key for row in rows for key in row.reads_annotations)
 
 
+def check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugin]) -> None:
+    """Raises ValueError when pods of one class of `cluster` may differ in what a plugin reads."""
+    missing = annotations_read_by(rows.values()) - cluster.read_annotations.keys
+    if missing:
+        raise ValueError(f"the shadow cluster does not tell pods apart by {', '.join(sorted(missing))}")
+
+
 def shadow_cluster_of(
-    snapshot: Snapshot, plugins: Mapping[str, SchedulingPlugin], version: KubeVersion | None = None
+    snapshot: Snapshot,
+    plugins: Mapping[str, SchedulingPlugin],
+    version: KubeVersion | None = None,
+    others: Iterable[Reading] = (),
 ) -> ShadowCluster:
-    """The shadow cluster of `snapshot` over which any of `plugins` can run."""
+    """The shadow cluster of `snapshot` over which any of `plugins` can run, and any of `others`."""
     rows = plugins.values()
     marks = (row.marks(snapshot) for row in rows if row.marks is not None)
     return ShadowCluster(
         snapshot,
         version=version,
-        reads_annotations=annotations_read_by(rows),
+        reads_annotations=annotations_read_by((*rows, *others)),
         marks=[mark for mark in marks if mark is not None],
     )
 
 
-def kinds_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:
-    """The kinds of objects that any of the plugins reads, beside pods and nodes."""
+def parts_of(plugins: Iterable[SchedulingPlugin], cluster: ShadowCluster) -> NodeParts:
+    """The parts of the nodes of `cluster`, by the first of `plugins` that hands any out."""
+    return next((row.parts(cluster) for row in plugins if row.parts is not None), NoParts())
+
+
+def renewal_by(plugins: Iterable[SchedulingPlugin]) -> Callable[[Pod], Pod]:
+    """What makes a pod that is created anew of a copy of one that was bound, by all of `plugins`."""
+    renewals = [row.renews for row in plugins if row.renews is not None]
+    return lambda pod: reduce(lambda made, renew: renew(made), renewals, pod)
+
+
+def kinds_read_by(rows: Iterable[Reading]) -> frozenset[str]:
+    """The kinds of objects that any of `rows` reads, beside pods and nodes."""
     return frozenset(key for row in rows for key in row.reads_kinds)
 
 

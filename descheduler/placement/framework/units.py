@@ -5,19 +5,14 @@ Most pods are a unit of their own, and are placed without any of this. A schedul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import SchedulerModel
-from descheduler.placement.framework.feasibility import Attempt, Picker, put_on_node
-from descheduler.placement.framework.obstacle import Obstacle
-from descheduler.placement.shadow.shadow_cluster import Company, Ledger, ShadowCluster
+from descheduler.placement.framework.feasibility import Attempt
 
-__all__ = ["Unit", "UnitAttempt", "place_unit", "priority_of", "queue_order"]
+__all__ = ["Unit", "UnitAttempt", "priority_of", "queue_order"]
 
 _LAST = datetime.max.replace(tzinfo=UTC)
 
@@ -37,6 +32,11 @@ class Unit(msgspec.Struct, frozen=True):
 
     pods: tuple[Pod, ...]
 
+    @property
+    def priority(self) -> int:
+        """That of the first pod."""
+        return priority_of(self.pods[0])
+
 
 class UnitAttempt(msgspec.Struct, frozen=True):
     """What came of one try of a unit: the tries of its first pods, in order.
@@ -52,38 +52,3 @@ class UnitAttempt(msgspec.Struct, frozen=True):
     def is_bound(self) -> bool:
         """Whether any pod of the unit is bound."""
         return any(attempt.placement is not None for attempt in self.attempts)
-
-
-def place_unit(
-    scheduler: SchedulerModel, cluster: ShadowCluster, unit: Unit, pick: Picker, ledgers: Sequence[Ledger[Any]] = ()
-) -> UnitAttempt:
-    """Places pods of `unit` on `cluster` until nothing keeps them back any more, and leaves them there.
-
-    Pods that fit nowhere are passed over: the scheduler tries the unit again, in whatever order, until those that are
-    placed first are enough.
-    """
-    company = Company(unit.pods)
-    attempts: list[Attempt] = []
-    waits: tuple[Obstacle, ...] = ()
-    with cluster.what_if() as trial:
-        for pod in unit.pods:
-            evaluation = scheduler.evaluate(pod, company)
-            choice = evaluation.choose()
-            if choice is None:
-                attempts.append(Attempt(evaluation))
-                continue
-            node = pick(evaluation, choice)
-            waits = scheduler.permits(evaluation.cycle, node)
-            attempts.append(Attempt(evaluation, put_on_node(scheduler, evaluation, node, choice, ledgers)))
-            company.held.append(pod)
-            if not waits:
-                trial.keep()
-                return UnitAttempt(tuple(attempts))
-    return UnitAttempt(tuple(_held_back(scheduler, attempt, waits) for attempt in attempts))
-
-
-def _held_back(scheduler: SchedulerModel, attempt: Attempt, waits: tuple[Obstacle, ...]) -> Attempt:
-    """The try of a pod whose unit is not bound: one that fits is kept by what the unit waits for."""
-    if attempt.placement is None:
-        return attempt
-    return Attempt(scheduler.refused(attempt.evaluation.cycle, waits))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,14 +11,15 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
-from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.other_placers import WAY_OUT, other_placer
 from descheduler.placement.replacements.answer import Returns, not_created
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
@@ -66,12 +67,12 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     def place(self, pick: Picker = first_of_ties, *, unit_is_begun: bool = False) -> Attempt:
         """Places it where its scheduler would, by the last word of `pick`, and leaves it there."""
-        return place(self.scheduler, self.evaluate(unit_is_begun=unit_is_begun), pick)
+        return place(self.evaluate(unit_is_begun=unit_is_begun), pick)
 
     @property
     def can_be_helped(self) -> bool:
         """Whether it may find a node once others are placed that it does not find before."""
-        return self.scheduler.interactions.can_be_helped(self.pod)
+        return self.scheduler.can_be_helped(self.pod)
 
     @property
     def returns_at_once(self) -> bool:
@@ -101,7 +102,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class CandidateMaker:
-    """Makes candidates for one cluster."""
+    """Makes candidates for one cluster. `renew` makes a pod that is created anew of a copy of one that was bound."""
 
     def __init__(
         self,
@@ -110,8 +111,9 @@ class CandidateMaker:
         schedulers: Schedulers,
         forms: PlacementForms,
         now: datetime | None = None,
+        renew: Callable[[Pod], Pod] = lambda pod: pod,
     ) -> None:
-        self._maker = ReplacementMaker(snapshot, now)
+        self._maker = ReplacementMaker(snapshot, now, renew)
         self._cluster = cluster
         self._schedulers = schedulers
         self._forms = forms
@@ -150,21 +152,22 @@ class CandidateMaker:
     def _other_placer(self, pod: Pod) -> str:
         return other_placer(pod, is_foreign=self._schedulers.is_foreign(pod))
 
-    def evaluation_of_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> Evaluation | None:
-        """What the filters say of a pending pod, with those of the pending `others` that are placed together with it.
+    def evaluation_of_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> tuple[SchedulerModel, Evaluation | None]:
+        """The scheduler of a pending pod, and what it says of the pod with those of the pending `others` that are
+        placed together with it.
 
-        None where its scheduler checks what is not modelled.
+        None where the scheduler checks what is not modelled.
         """
         form = self._forms.form_of(pod)
-        if self._schedulers.doubt(form):
-            return None
         scheduler = self._schedulers.scheduler_of(form)
+        if self._schedulers.doubt(form):
+            return scheduler, None
         unit = scheduler.unit_of(form)
         if not unit:
-            return scheduler.evaluate(form)
+            return scheduler, scheduler.evaluate(form)
         forms = [self._forms.form_of(other) for other in others if other is not pod]
         mates = (other for other in forms if scheduler.unit_of(other) == unit)
-        return scheduler.evaluate(form, Company((form, *mates)))
+        return scheduler, scheduler.evaluate(form, Company((form, *mates)))
 
     def _unplaced(
         self, victim: Pod, replacement: Replacement, pod: Pod, alternative: UnplacedReplacement | None = None

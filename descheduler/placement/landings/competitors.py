@@ -10,7 +10,6 @@ import numpy as np
 from descheduler.model.koordinator.reservation import RESERVATION_NAME_ANNOTATION
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Placement, put_on_node
-from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_groups import Competitor
 from descheduler.placement.landings.pending_pods import PendingPods
@@ -72,7 +71,7 @@ class CompetitorFinder:
         """
         if not self._pending.placed:
             return None
-        open_nodes = open_for_good(unplaced.scheduler, evaluation)
+        open_nodes = evaluation.open_for_good()
         near = [each for each in reversed(self._pending.placed) if open_nodes[each.node]][:_MOST_LIFTED]
         with self._cluster.what_if():
             self._pending.lift(near)
@@ -117,7 +116,7 @@ class CompetitorFinder:
             evaluation = unplaced.evaluate()
             if not evaluation.feasible[node]:
                 return None
-            placement = put_on_node(unplaced.scheduler, evaluation, node)
+            placement = put_on_node(evaluation, node)
             return placement if self._pending.put_back(movable) else None
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
 from descheduler.placement.landings.candidates import Candidate, UnplacedReplacement
@@ -211,7 +212,7 @@ class Decider:
 
 def _hinders_elsewhere(unplaced: UnplacedReplacement) -> bool:
     """Whether the victim, as long as it is terminating, may keep the replacement off other nodes than its own."""
-    return unplaced.scheduler.interactions.hinders_while_ending(unplaced.victim, unplaced.pod)
+    return unplaced.scheduler.hinders_while_ending(unplaced.victim, unplaced.pod)
 
 
 def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:
@@ -223,7 +224,7 @@ def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bo
 
 def _first_priority(unplaced: UnplacedReplacement) -> int:
     """From which priority on pending pods may be scheduled before it."""
-    return _LEAST_PRIORITY if unplaced.scheduler.profile.unknown_sorters else unplaced.priority
+    return _LEAST_PRIORITY if unplaced.scheduler.doubt(unplaced.pod, DoubtOf.ORDER) else unplaced.priority
 
 
 def _free_pods(pending: PendingPods) -> list[FreePod]:

@@ -45,7 +45,7 @@ class EarlyRooms:
         if node is None or evaluation.undecided or not evaluation.feasible[node]:
             return
         self._victim = unplaced.victim
-        placed = put_on_node(unplaced.scheduler, evaluation, node, ledgers=(self,)).placed
+        placed = put_on_node(evaluation, node, ledgers=(self,)).placed
         self._rooms[id(unplaced.victim)].placed = placed
 
     def give_up(self, victim: Pod) -> None:

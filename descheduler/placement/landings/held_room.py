@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.held_room import HeldRoom
-from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
+from descheduler.placement.framework.evaluation import Choice, Evaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.landings.candidates import UnplacedReplacement
@@ -35,15 +35,14 @@ def land_in_held_room(unplaced: UnplacedReplacement, cluster: ShadowCluster) -> 
             evaluation = each.evaluate()
             if not evaluation.feasible[node]:
                 return _refused(unplaced, evaluation, node)
-        placement = put_on_node(unplaced.scheduler, evaluation, node, _only(node, evaluation, unplaced.scheduler))
+        placement = put_on_node(evaluation, node, _only(node, evaluation))
         trial.keep()
     return landed(unplaced, placement, cluster, cold=None)
 
 
-def _only(node: int, evaluation: Evaluation, scheduler: SchedulerModel) -> Choice:
+def _only(node: int, evaluation: Evaluation) -> Choice:
     """No choice: it is that node. A scheduler that does not look at all nodes may still miss it."""
-    is_sampled = evaluation.num_nodes > scheduler.num_nodes_to_find
-    return Choice(node, 0, (node,), None, is_sampled=is_sampled)
+    return Choice(node, 0, (node,), None, is_sampled=evaluation.is_sampled)
 
 
 def _refused(unplaced: UnplacedReplacement, evaluation: Evaluation, node: int) -> Landing:

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import SchedulerModel
+from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -27,7 +27,7 @@ class FreePod(NamedTuple):
     @property
     def doubt(self) -> str:
         """Why it may have another node than is predicted, or an empty string."""
-        return self.scheduler.doubt_of_choice(self.pod)
+        return self.scheduler.doubt(self.pod, DoubtOf.CHOICE)
 
 
 class Choices(NamedTuple):
@@ -65,7 +65,7 @@ def choices_beside(
 
 def _interact(first: FreePod, second: FreePod) -> bool:
     """Whether one of two pods may bear on the other on another node, by the scheduler of either."""
-    return any(each.scheduler.interactions.interact(first.pod, second.pod) for each in (first, second))
+    return any(each.scheduler.interact(first.pod, second.pod) for each in (first, second))
 
 
 def _has_room_for_all(

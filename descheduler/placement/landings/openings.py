@@ -6,28 +6,27 @@ say, of each, when it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.koordinator.devices import AllocatedDevices
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.node_parts import NodeParts
+from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
-from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["Openings"]
 
-_RESOURCES_FIT = "NodeResourcesFit"
-"""What it says of a node changes with every move, and follows from the amounts."""
-_DEVICE_SHARE = "DeviceShare"
-_ROOM = frozenset({_RESOURCES_FIT, _DEVICE_SHARE, "NodeNUMAResource"})
-"""What they say of a node changes with moves that make room on it."""
+_AMOUNTS = frozenset({Compares.REQUESTS})
+"""These follow from the amounts, and change with every move."""
+_AMOUNTS_AND_PARTS = frozenset({Compares.REQUESTS, Compares.PARTS})
+_ROOM = frozenset(Compares)
+"""These change with moves that make room on a node."""
 
 
 class Openings:
@@ -36,10 +35,13 @@ class Openings:
     Amounts are in the units of the node table: cpu in milli, everything else in whole units.
     """
 
-    def __init__(self, cluster: ShadowCluster, candidates: CandidateMaker) -> None:
+    def __init__(
+        self, cluster: ShadowCluster, candidates: CandidateMaker, parts: Callable[[ShadowCluster], NodeParts]
+    ) -> None:
+        self._parts = parts
         self._cluster = cluster
         self._candidates = candidates
-        self._open: dict[tuple[PlacementClass, frozenset[str]], NDArray[np.bool_] | None] = {}
+        self._open: dict[tuple[PlacementClass, frozenset[Compares]], NDArray[np.bool_] | None] = {}
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -73,13 +75,10 @@ class Openings:
             amounts[row] = amount
         return amounts
 
-    def device_state(self, node: str) -> DeviceState:
-        """The devices of a node; those of nodes that are alike and in the same state are one object."""
-        return self._cluster.follow(DeviceCache).state(self.place_of(node))
-
-    def devices_of(self, pod: Pod) -> AllocatedDevices:
-        """The devices that a pod has, as its annotation says; none for one that is not bound."""
-        return self._cluster.follow(DeviceCache).held_by(pod)
+    @cached_property
+    def parts(self) -> NodeParts:
+        """What nodes have that pods get one by one, such as GPUs; nodes are numbered as by `place_of`."""
+        return self._parts(self._cluster)
 
     def open_to(self, victim: Pod, *, looks_at_devices: bool = True) -> NDArray[np.bool_] | None:
         """bool[N]: the nodes that would take the replacement of `victim` if they had the room; do not change it.
@@ -90,10 +89,10 @@ class Openings:
         unplaced = self._candidates.candidate(victim, {}).unplaced
         if unplaced is None or unplaced.doubt or unplaced.own_node:
             return None
-        room = frozenset({_RESOURCES_FIT} if looks_at_devices else {_RESOURCES_FIT, _DEVICE_SHARE})
+        room = _AMOUNTS if looks_at_devices else _AMOUNTS_AND_PARTS
         known = unplaced.placement_class, room
         if known not in self._open:
-            self._open[known] = _open_nodes(unplaced.evaluate(), room)
+            self._open[known] = unplaced.scheduler.open_but_for(unplaced.evaluate(), room)
         return self._open[known]
 
     def open_to_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> NDArray[np.bool_] | None:
@@ -102,16 +101,5 @@ class Openings:
         `others` are further pending pods, with which it may have to be placed together. None for a pod that no room
         helps, or of which its scheduler's answer is not certain.
         """
-        evaluation = self._candidates.evaluation_of_pending(pod, others)
-        return None if evaluation is None else _open_nodes(evaluation, _ROOM)
-
-
-def _open_nodes(evaluation: Evaluation, room: frozenset[str]) -> NDArray[np.bool_] | None:
-    """The nodes that are open beside what the plugins of `room` say."""
-    if evaluation.refusals or evaluation.cause:
-        return None
-    mask = np.ones(len(evaluation.feasible), dtype=bool) if evaluation.narrowed is None else evaluation.narrowed.copy()
-    for name, against in evaluation.bits.items():
-        if name not in room:
-            mask &= against == 0
-    return mask
+        scheduler, evaluation = self._candidates.evaluation_of_pending(pod, others)
+        return None if evaluation is None else scheduler.open_but_for(evaluation, _ROOM)

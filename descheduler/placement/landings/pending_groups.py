@@ -9,8 +9,8 @@ from typing import NamedTuple
 import msgspec
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
-from descheduler.placement.framework.obstacle_counts import open_for_good
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.units import Unit, priority_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, Demand
@@ -76,7 +76,7 @@ class Group:
         self.pods: list[Pod] = []
         self.waiting: list[int] = []
         self.priority = priority_of(form)
-        self.is_local = scheduler.interactions.is_local(form)
+        self.is_local = scheduler.is_local(form)
         self.open_nodes: BoolMask | None = None
         self.last_cycle: Cycle | None = None
         self.num_changes: int | None = None
@@ -86,11 +86,11 @@ class Group:
         """Notes what the first of those that wait was told."""
         self.doubt = evaluation.cause if evaluation.fits else ""
         if self.open_nodes is None:
-            self.open_nodes = open_for_good(self.scheduler, evaluation)
+            self.open_nodes = evaluation.open_for_good()
         cycle = evaluation.cycle
         without_notes = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen, unseen=cycle.unseen)
         self.last_cycle = None if evaluation.is_rewritable else without_notes
-        self.num_changes = self.scheduler.num_transformer_changes()
+        self.num_changes = self.scheduler.num_changes_seen()
 
     def add(self, pod: Pod) -> None:
         """Puts `pod` last."""

@@ -1,6 +1,6 @@
 """Pods that wait for a node: they compete with replacements for the room that evictions free.
 
-What the scheduler would do with them is done here in its order: by priority, then by age. Those that fit already are
+What the scheduler would do with them is done here in its order: mostly by priority, then by age. Those that fit are
 placed at once; those left are tried again as room is freed, before replacements of no higher priority.
 """
 
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, groupby
 from operator import attrgetter
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import first_of_ties
-from descheduler.placement.framework.schedulers import Schedulers
-from descheduler.placement.framework.units import place_unit, priority_of, queue_order
+from descheduler.placement.framework.units import Unit, priority_of, queue_order
 from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod, Group, UnitGroup
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import PODS_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -45,13 +45,14 @@ class PendingPods:
         self._forms = forms
         self._groups: dict[PlacementClass, Group] = {}
         self._units: dict[str, UnitGroup] = {}
-        self._in_order: list[Group] = []
+        self._groups_by_age: list[Group] = []
+        self._known_order: Sequence[Group] | None = None
         self._turns = count()
         self.placed: list[Competitor] = []
         self._doubts: dict[int, str] = {}
         self._doubtful: list[Pod] = []
         waiting = [pod for pod in (*cluster.snapshot.pods, *schedulers.queued_beside()) if _is_waiting(pod)]
-        for pod in sorted(waiting, key=queue_order):
+        for pod in self._in_turn_of_schedulers(sorted(waiting, key=queue_order)):
             if doubt := schedulers.doubt(pod):
                 self._doubts[id(pod)] = doubt
                 self._doubtful.append(pod)
@@ -108,9 +109,21 @@ class PendingPods:
         group = UnitGroup(key, form, scheduler, demand) if key else Group(form, scheduler, demand)
         if isinstance(group, UnitGroup):
             self._units[key] = group
-        self._in_order.append(group)
-        self._in_order.sort(key=lambda each: -each.priority)
+        self._groups_by_age.append(group)
+        self._known_order = None
         return group
+
+    @property
+    def _in_order(self) -> Sequence[Group]:
+        """All groups as their schedulers try them."""
+        if self._known_order is None:
+            groups = {id(group.form): group for group in self._groups_by_age}
+            forms = self._in_turn_of_schedulers([group.form for group in self._groups_by_age])
+            self._known_order = [groups[id(form)] for form in forms]
+        return self._known_order
+
+    def _in_turn_of_schedulers(self, pods: Iterable[Pod]) -> list[Pod]:
+        return [unit.pods[0] for unit in self._schedulers.order([Unit((pod,)) for pod in pods])]
 
     def place_all(self) -> None:
         """Places every pod that fits."""
@@ -221,7 +234,7 @@ class PendingPods:
         """Places what may be bound together; whether it was anything."""
         num_placed = len(self.placed)
         for unit in group.units():
-            attempts = place_unit(group.scheduler, self._cluster, unit, first_of_ties, (self,)).attempts
+            attempts = group.scheduler.try_place(unit, first_of_ties, (self,)).attempts
             placements = [attempt.placement for attempt in attempts if attempt.placement is not None]
             for competitor, placement in zip(
                 self.placed[len(self.placed) - len(placements) :], placements, strict=True
@@ -241,7 +254,7 @@ class PendingPods:
 
     def _put(self, group: Group, evaluation: Evaluation, node: int) -> None:
         """Puts the next pod of `group` on `node`."""
-        placed = group.scheduler.place(evaluation, node, self)
+        placed = evaluation.place(node, self)
         self.placed[-1].placed = placed  # noted there by `reserve`
 
     def _may_gain(self, group: Group, victim: Pod) -> bool:
@@ -252,11 +265,11 @@ class PendingPods:
         if node is None or group.open_nodes is None or group.last_cycle is None or not group.is_local:
             return True
         # What is free is not all that a pod may use that has credit, or that does not see others.
-        if group.last_cycle.credit or group.last_cycle.unseen or group.scheduler.interactions.is_felt_widely(victim):
+        if group.last_cycle.credit or group.last_cycle.unseen or group.scheduler.is_felt_widely(victim):
             return True
         if not group.last_cycle.seen:
             return self._has_room(group, group.open_nodes, node)
-        num_changes = group.scheduler.num_transformer_changes()
+        num_changes = group.scheduler.num_changes_seen()
         if num_changes is None or num_changes != group.num_changes:
             return True  # what it sees besides may have gone elsewhere
         with group.last_cycle.view():

@@ -12,14 +12,13 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.obstacle import Code
-from descheduler.placement.framework.obstacle_counts import open_for_good
+from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.framework.units import priority_of, queue_order
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["preemption_hint"]
 
-_NEVER = "Never"
 _MOST_NODES = 20
 _MOST_NAMED = 3
 
@@ -34,7 +33,7 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
     tried. For a pod that plugins refuse before nodes are looked at, such as for its quota, only those leave that these
     plugins would evict.
     """
-    if not unplaced.scheduler.preempts or unplaced.pod.spec.preemption_policy == _NEVER:
+    if not unplaced.scheduler.preempts(unplaced.pod):
         return ""
     evaluation = unplaced.evaluate()
     if evaluation.fits or not evaluation.is_queued:
@@ -44,11 +43,11 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
         lower = [
             pod
             for pod in cluster.snapshot.pods_by_node.get(name, ())
-            if _is_lower(pod, unplaced, gone) and unplaced.scheduler.may_preempt(evaluation, pod)
+            if _is_lower(pod, unplaced, gone) and evaluation.may_preempt(pod)
         ]
         preempted = _preempted(lower, unplaced, node, cluster) if lower else []
         if preempted:
-            doubt = unplaced.scheduler.doubt_of_preemption(unplaced.pod)
+            doubt = unplaced.scheduler.doubt(unplaced.pod, DoubtOf.PREEMPTION)
             beside = f", which is unknown: {doubt}" if doubt else ""
             return f"it would be scheduled onto {name} if {_named(preempted)} preempted there{beside}"
     return ""
@@ -59,7 +58,7 @@ def _helpable(unplaced: UnplacedReplacement, evaluation: Evaluation) -> Iterator
     if evaluation.refusals:
         yield from range(min(len(evaluation.feasible), _MOST_NODES))
         return
-    candidates = np.flatnonzero(open_for_good(unplaced.scheduler, evaluation))[:_MOST_NODES]
+    candidates = np.flatnonzero(evaluation.open_for_good())[:_MOST_NODES]
     for node in candidates.tolist():
         if all(obstacle.code is Code.UNSCHEDULABLE for obstacle in evaluation.obstacles_on(node)):
             yield node

@@ -52,7 +52,7 @@ def verdict_of(unplaced: UnplacedReplacement, evaluation: Evaluation) -> Landing
     """What the filters alone say."""
     if evaluation.fits:
         return LandingVerdict.LIKELY if unplaced.doubt or evaluation.undecided else LandingVerdict.LANDS
-    return _verdict_of_refusal(unplaced, ObstacleCounts(evaluation))
+    return _verdict_of_refusal(unplaced, unplaced.scheduler.obstacles(evaluation))
 
 
 def landed(
@@ -140,9 +140,9 @@ def not_landed(
     unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: LandingVerdict | None, behind: str = ""
 ) -> Landing:
     """The landing of a replacement that was not placed after `evaluation`; `behind` says which pending pod is why."""
-    obstacles = ObstacleCounts(evaluation)
+    obstacles = unplaced.scheduler.obstacles(evaluation)
     settled = LandingVerdict.NO if evaluation.fits else _verdict_of_refusal(unplaced, obstacles)
-    message, cause = _APART if evaluation.fits and unplaced.unit else _message(evaluation), ""
+    message, cause = _APART if evaluation.fits and unplaced.unit else _message(unplaced, evaluation), ""
     message = f"{message}; {behind}" if behind else message
     if settled is LandingVerdict.UNKNOWN:
         cause = unplaced.doubt or obstacles.cause
@@ -162,7 +162,7 @@ def not_landed(
 
 def _only_return(node: str, unplaced: UnplacedReplacement, evaluation: Evaluation) -> str:
     is_alone = node == unplaced.victim.node_name and evaluation.num_nodes == 1 < len(evaluation.feasible)
-    return ObstacleCounts(evaluation).sentence() if is_alone else ""
+    return unplaced.scheduler.obstacles(evaluation).sentence() if is_alone else ""
 
 
 def not_looked_for(unplaced: UnplacedReplacement) -> Landing:
@@ -178,10 +178,10 @@ def _verdict_of_refusal(unplaced: UnplacedReplacement, obstacles: ObstacleCounts
     return LandingVerdict.NO
 
 
-def _message(evaluation: Evaluation) -> str:
+def _message(unplaced: UnplacedReplacement, evaluation: Evaluation) -> str:
     if evaluation.fits:
         return _UNSCORED
     if not evaluation.refusals:
-        return ObstacleCounts(evaluation).sentence()
+        return unplaced.scheduler.obstacles(evaluation).sentence()
     reasons = "; ".join(dict.fromkeys(reason for refusal in evaluation.refusals for reason in refusal.short))
     return f"the scheduler rejects the replacement pod: {reasons}"

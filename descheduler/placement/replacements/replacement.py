@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -51,15 +51,23 @@ class Replacement(msgspec.Struct, frozen=True, gc=False):
     barred: str = ""
 
 
+def _as_it_is(pod: Pod) -> Pod:
+    return pod
+
+
 class ReplacementMaker:
     """Makes the replacements of one snapshot's pods; `now` is the time of it, None where nobody knows.
+
+    `renew` gives a copy of a bound pod without what schedulers gave to that one.
 
     Replicas whose replacements are alike get the same spec and, where no label tells them apart, the same labels, as
     one object each, so that they are one placement class.
     """
 
-    def __init__(self, snapshot: Snapshot, now: datetime | None = None) -> None:
-        self._snapshot = snapshot
+    def __init__(
+        self, snapshot: Snapshot, now: datetime | None = None, renew: Callable[[Pod], Pod] = _as_it_is
+    ) -> None:
+        self._snapshot, self._renew = snapshot, renew
         self.owners = Owners(snapshot, now)
         self._admission = Admission(snapshot)
         # Keys are identities of parts of the snapshot; the parts are kept with the value, and so keep their identity.
@@ -89,7 +97,7 @@ class ReplacementMaker:
         if owner is None:
             return Replacement(victim, answer, None, "none", answer.notes)
         if workload is None:
-            note = f"{owner.kind} {owner.name} is not in the snapshot; the replacement is assumed to equal this pod"
+            note = f"{owner.kind} {owner.name} was not read; the replacement is assumed to equal this pod"
             made = self._copied(victim, victim, owner, answer, note)
         else:
             made = self._made(victim, owner, workload, answer)
@@ -137,7 +145,7 @@ class ReplacementMaker:
         spec = for_node(spec, answer.node, DAEMON_TOLERATIONS) if answer.node else spec
         name = victim.name if owner.kind == "StatefulSet" else f"{victim.name}+"
         pod = _new_pod(victim, owner, spec, labels, like, name, victim.claim_names, answer)
-        return Replacement(victim, answer, pod, "live", (note, *answer.notes))
+        return Replacement(victim, answer, self._renew(pod), "live", (note, *answer.notes))
 
     def _admitted(self, made: Replacement, workload: Workload | None, num_before: int) -> Replacement:
         """`made`, or that it is not admitted, or only once its predecessor is gone."""

@@ -26,7 +26,7 @@ from descheduler.placement.shadow.follower import Follower, Followers, concern_o
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 from descheduler.placement.shadow.undo_log import Change, Changes, Entry, Taking, WhatIf
-from descheduler.placement.shadow.views import Seen, Tell, Views
+from descheduler.placement.shadow.views import SeenPod, Tell, Views
 
 __all__ = [
     "NO_NODE",
@@ -76,8 +76,8 @@ class Cycle(msgspec.Struct, eq=False):
     notes: list[str] = msgspec.field(default_factory=list)
     scratch: dict[str, object] = msgspec.field(default_factory=dict)
     company: Company | None = None
-    seen: tuple[Seen, ...] = ()
-    unseen: tuple[Seen, ...] = ()
+    seen: tuple[SeenPod, ...] = ()
+    unseen: tuple[SeenPod, ...] = ()
     keeper: Ledger[Any] | None = None
     is_in_view: bool = False
 
@@ -298,12 +298,12 @@ class ShadowCluster:
         """Whether somebody may still count pods that are none of the cluster's."""
         return not self._views.is_settled
 
-    def open_view(self, seen: tuple[Seen, ...]) -> tuple[Seen, ...]:
+    def open_view(self, seen: tuple[SeenPod, ...]) -> tuple[SeenPod, ...]:
         """Puts `seen` on their nodes until `close_view`, which is given what this returns; see Cycle.view."""
         self.table.before_reading = None
         return self._views.open(seen)
 
-    def close_view(self, before: tuple[Seen, ...]) -> None:
+    def close_view(self, before: tuple[SeenPod, ...]) -> None:
         """Ends the view that was opened last."""
         self._views.close(before)
         if not self._views.is_open and self.has_been_viewed:
@@ -360,7 +360,7 @@ class ShadowCluster:
         for tell in tells.added if sign > 0 else tells.removed:
             tell(change.pod, change.node, is_terminating=change.is_terminating)
 
-    def _tell_table(self, seen: Seen, by: int) -> None:
+    def _tell_table(self, seen: SeenPod, by: int) -> None:
         if seen.node != NO_NODE:
             self.table.take(seen.node, self._demand(seen.pod), by)
 
@@ -368,7 +368,7 @@ class ShadowCluster:
         """Tells `follower` of what is seen, if that concerns it."""
         concerns = concern_of(follower)
 
-        def tell(seen: Seen, by: int) -> None:
+        def tell(seen: SeenPod, by: int) -> None:
             if concerns(seen.pod):
                 (follower.pod_added if by > 0 else follower.pod_removed)(seen.pod, seen.node, is_terminating=False)
 

@@ -13,17 +13,17 @@ from typing import NamedTuple
 
 from descheduler.model.pod import Pod
 
-__all__ = ["Seen", "Tell", "Views"]
+__all__ = ["SeenPod", "Tell", "Views"]
 
 
-class Seen(NamedTuple):
+class SeenPod(NamedTuple):
     """A pod on a node, where a scheduler counts it although it is none of the cluster's, or does not; see Cycle."""
 
     pod: Pod
     node: int
 
 
-Tell = Callable[[Seen, int], None]
+Tell = Callable[[SeenPod, int], None]
 """Tells somebody who counts pods of one that came (1) or left (-1)."""
 
 
@@ -34,7 +34,7 @@ class _Listener:
 
     def __init__(self, tell: Tell) -> None:
         self.tell = tell
-        self.told: tuple[Seen, ...] = ()
+        self.told: tuple[SeenPod, ...] = ()
 
 
 class Views:
@@ -44,10 +44,10 @@ class Views:
     """
 
     def __init__(self) -> None:
-        self._now: tuple[Seen, ...] = ()
+        self._now: tuple[SeenPod, ...] = ()
         self._depth = 0
         self._listeners: dict[Hashable, _Listener] = {}
-        self._told_to_all: tuple[Seen, ...] | None = ()
+        self._told_to_all: tuple[SeenPod, ...] | None = ()
         self.is_settled = True
 
     @property
@@ -60,14 +60,14 @@ class Views:
         self._listeners[key] = _Listener(tell)
         self.catch_up(key)
 
-    def open(self, seen: tuple[Seen, ...]) -> tuple[Seen, ...]:
+    def open(self, seen: tuple[SeenPod, ...]) -> tuple[SeenPod, ...]:
         """All see `seen` until `close`, which needs what this returns."""
         before, self._now = self._now, seen
         self._depth += 1
         self._catch_all_up()
         return before
 
-    def close(self, before: tuple[Seen, ...]) -> None:
+    def close(self, before: tuple[SeenPod, ...]) -> None:
         """All see again what they saw before `open`: outside of all views when they ask."""
         self._now = before
         self._depth -= 1
@@ -101,7 +101,7 @@ class Views:
             listener.told = self._now
 
 
-def _differences(old: tuple[Seen, ...], new: tuple[Seen, ...]) -> Iterator[tuple[Seen, int]]:
+def _differences(old: tuple[SeenPod, ...], new: tuple[SeenPod, ...]) -> Iterator[tuple[SeenPod, int]]:
     """What has to come and to go: pods are told apart by their identity, which lives as long as both."""
     surplus = Counter((id(each.pod), each.node) for each in new)
     surplus.subtract((id(each.pod), each.node) for each in old)

@@ -8,22 +8,32 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.decoding.volcano import decode_volcano_queue
+from descheduler.cluster.kind import unshared
+from descheduler.cluster.kinds import KINDS, Kinds
 from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND
 from descheduler.placement.configuration.volcano import Arguments, PluginOption, VolcanoConfiguration
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
-from descheduler.placement.shadow.views import Seen
+from descheduler.placement.shadow.views import SeenPod
 from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
 from descheduler.placement.volcano.nodes import Nodes
 from descheduler.placement.volcano.order import Choices, FirstChoices
 from descheduler.placement.volcano.tiers import Callbacks, NodeCodes, OpenPlugin, Tiers
 
-__all__ = ["Eviction", "Session", "Statement", "VolcanoPlugin"]
+__all__ = ["SESSION_KINDS", "Eviction", "Session", "Statement", "VolcanoPlugin"]
+
+
+SESSION_KINDS: Kinds = {
+    **KINDS,
+    QUEUE_KIND: replace(KINDS[QUEUE_KIND], decoder=unshared(decode_volcano_queue)),
+}
+"""The kinds of which a snapshot has to be made for a session: runs do not read queues."""
 
 
 class VolcanoPlugin(NamedTuple):
@@ -77,7 +87,7 @@ class Session:
         self.action = ""
         self.fault = ""
         """Why the scheduler ends instead of running an action, or an empty string."""
-        self.unlisted: dict[str, Seen] = {}
+        self.unlisted: dict[str, SeenPod] = {}
         """Task uid → the pod, with affinity, on a node that is not among those with such pods until the next cycle."""
         self.devices: dict[str, str] = {}
         """Task key → the cards that it was given, as they are noted on the pod."""

@@ -8,8 +8,7 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.parts import UNLIMITED, Parts
-from descheduler.planner.gpus.gpu_need import GpuNeed
-from descheduler.planner.gpus.node_gpus import FreeGpu
+from descheduler.placement.framework.node_parts import FreePart, PartNeed
 
 __all__ = ["NUM_GPU_RESOURCES", "Choice", "GpuChoices"]
 
@@ -36,8 +35,8 @@ class GpuChoices:
 
     def __init__(
         self,
-        gpus: Sequence[Mapping[int, FreeGpu]],
-        needs: Sequence[GpuNeed | None],
+        gpus: Sequence[Mapping[int, FreePart]],
+        needs: Sequence[PartNeed | None],
         places: Sequence[Choice | None],
     ) -> None:
         self._gpus, self._needs, self._places = gpus, needs, places

@@ -9,8 +9,8 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.optimizer.arrays import Ints
+from descheduler.placement.framework.node_parts import PartNeed
 from descheduler.placement.landings.openings import Openings
-from descheduler.planner.gpus.gpu_need import GpuNeed, gpu_need
 
 __all__ = ["GpuClasses", "gpu_classes"]
 
@@ -18,7 +18,7 @@ _MOST_CPU_SIZES = 8
 
 
 class GpuClasses:
-    """`gpus`: int64[M, 3], rows of `GpuNeed`; `needs`: int64[M, R], the CPU and memory that go with them; `weights`:
+    """`gpus`: int64[M, 3], rows of `PartNeed`; `needs`: int64[M, R], the CPU and memory that go with them; `weights`:
     int64[M], how many pods each stands for."""
 
     def __init__(self, gpus: Ints, needs: Ints, weights: Ints) -> None:
@@ -36,14 +36,14 @@ class GpuClasses:
 
 
 def gpu_classes(pods: Iterable[Pod], openings: Openings, most_memory: int) -> GpuClasses | None:
-    """The classes of `pods`; None where none asks for GPUs. `most_memory` is as in `gpu_need`.
+    """The classes of `pods`; None where none asks for GPUs. `most_memory` is as in NodeParts.
 
     Pods with equal needs of GPUs are of one class a number of cores, or of few where these differ much, with the
     median of their cores and memory.
     """
-    by_need: dict[GpuNeed, list[Ints]] = {}
+    by_need: dict[PartNeed, list[Ints]] = {}
     for pod in pods:
-        need = gpu_need(pod.spec.requests, most_memory)
+        need = openings.parts.need(pod.spec.requests, most_memory)
         if need is not None and need.memory_ratio:
             by_need.setdefault(need, []).append(openings.need(pod))
     columns = [openings.resources.index(name) for name in (CPU, MEMORY)]

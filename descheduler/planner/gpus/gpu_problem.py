@@ -11,10 +11,9 @@ from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import MoveLimit, Rule
+from descheduler.placement.framework.node_parts import FreePart, PartNeed
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.gpus.gpu_choices import Choice, GpuChoices
-from descheduler.planner.gpus.gpu_need import GpuNeed, gpu_need
-from descheduler.planner.gpus.node_gpus import FreeGpu, free_gpus, gpus_of_pod, largest_memory
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["GpuProblem", "units_of", "with_gpus"]
@@ -42,9 +41,10 @@ def units_of(allocatable: Ints) -> Ints:
 
 def with_gpus(cluster: ClusterProblem, openings: Openings) -> GpuProblem:
     """`cluster` with its GPUs. A pod stays where it is if nobody knows which GPUs it has."""
-    gpus = [free_gpus(openings.device_state(name)) for name in cluster.nodes]
-    memory = largest_memory(openings, cluster.nodes)
-    needs = [gpu_need(pod.spec.requests, memory) for pod in cluster.pods]
+    parts, nodes = openings.parts, [openings.place_of(name) for name in cluster.nodes]
+    gpus = [parts.free(node) for node in nodes]
+    memory = parts.most_memory(nodes)
+    needs = [parts.need(pod.spec.requests, memory) for pod in cluster.pods]
     placed = zip(cluster.pods, cluster.problem.assignment.tolist(), needs, strict=True)
     places = [None if at == PENDING else (at, _minors(openings, pod, need, gpus[at])) for pod, at, need in placed]
     choices = GpuChoices(gpus, needs, places)
@@ -57,9 +57,9 @@ def with_gpus(cluster: ClusterProblem, openings: Openings) -> GpuProblem:
     return GpuProblem(dataclasses.replace(problem, evictable=evictable), cluster, choices.host)
 
 
-def _minors(openings: Openings, pod: Pod, need: GpuNeed | None, gpus: Mapping[int, FreeGpu]) -> tuple[int, ...]:
+def _minors(openings: Openings, pod: Pod, need: PartNeed | None, gpus: Mapping[int, FreePart]) -> tuple[int, ...]:
     """The GPUs of a pod; none for one without any, or where they are not as many as it asks for."""
-    minors = () if need is None else gpus_of_pod(openings, pod)
+    minors = () if need is None else openings.parts.held_by(pod)
     is_known = need is not None and len(minors) == need.number and all(minor in gpus for minor in minors)
     return minors if is_known else ()
 

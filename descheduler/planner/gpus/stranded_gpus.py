@@ -8,14 +8,13 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Floats
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments
+from descheduler.placement.framework.node_parts import FreePart
 from descheduler.placement.landings.openings import Openings
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
 from descheduler.planner.gpus.gpu_classes import GpuClasses
-from descheduler.planner.gpus.node_gpus import free_gpus
 
 __all__ = ["StrandedGpus"]
 
-_Known = tuple[DeviceState, bytes]
+_Known = tuple[object, bytes]
 
 
 class StrandedGpus:
@@ -40,25 +39,24 @@ class StrandedGpus:
         free = np.maximum(openings.capacity[:, columns] - openings.taken[:, columns], 0).T
         changed: list[int] = []
         for number, row in enumerate(np.ascontiguousarray(free)):
-            state, amounts = openings.device_state(self._nodes[number]), row.tobytes()
+            state, amounts = openings.parts.state(columns[number]), row.tobytes()
             known = self._known[number]
             if known is None or known[0] is not state or known[1] != amounts:
                 self._known[number] = state, amounts
                 changed.append(number)
         if changed:
-            states = [openings.device_state(self._nodes[number]) for number in changed]
-            self._stranded[changed] = self._fragments(free.shape[1]).of(_by_gpu(states, free[changed]))
+            gpus = [list(openings.parts.free(columns[number]).values()) for number in changed]
+            self._stranded[changed] = self._fragments(free.shape[1]).of(_by_gpu(gpus, free[changed]))
 
     def _fragments(self, num_resources: int) -> Fragments:
         classes = self._classes.over(num_resources)
         return Fragments(classes.shape[1] - 1, classes, self._classes.numbers, self._classes.weights)
 
 
-def _by_gpu(states: Sequence[DeviceState], free: Floats) -> Floats:
+def _by_gpu(gpus: Sequence[Sequence[FreePart]], free: Floats) -> Floats:
     """float64[R + 2, n, G]: what is left for a pod on each GPU of each node; -1: no such GPU."""
-    gpus = [list(free_gpus(state).values()) for state in states]
     most = max(map(len, gpus))
-    found = np.full((free.shape[1] + 2, len(states), most), -1.0)
+    found = np.full((free.shape[1] + 2, len(gpus), most), -1.0)
     for number, (some, row) in enumerate(zip(gpus, free, strict=True)):
         found[:-2, number, : len(some)] = row[:, None]
         found[-2:, number, : len(some)] = np.array(some, dtype=np.float64).reshape(-1, 2).T

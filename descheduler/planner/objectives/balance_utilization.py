@@ -16,7 +16,7 @@ from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objective import Objective
 from descheduler.optimizer.objectives.balance_utilization import BalanceUtilization
 from descheduler.optimizer.objectives.balance_utilization.cover import smallest_cover
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.planner.args import BalanceUtilizationArgs
 from descheduler.planner.connected_moves import connected_moves
@@ -24,8 +24,8 @@ from descheduler.planner.objectives.cluster_objective import ClusterObjective, P
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.utilization.measured_usage import measured_usage
 from descheduler.planner.utilization.node_utilization import NodeUtilization
-from descheduler.planner.utilization.targets import Targets
-from descheduler.planner.utilization.usage import RequestedUsage, Utilization
+from descheduler.planner.utilization.targets import UsageTargets
+from descheduler.planner.utilization.usage import RequestsAsUsage, UsageMeasure
 
 __all__ = ["BalanceUtilizationObjective"]
 
@@ -44,11 +44,11 @@ class BalanceUtilizationObjective(ClusterObjective):
         self._over_before = self._over()
         self._cluster: ClusterProblem
 
-    def _resolved(self, args: BalanceUtilizationArgs, nodes: Sequence[Node]) -> Targets:
+    def _resolved(self, args: BalanceUtilizationArgs, nodes: Sequence[Node]) -> UsageTargets:
         if not args.use_deviation_thresholds:
-            return Targets(args.target_thresholds)
+            return UsageTargets(args.target_thresholds)
         usages = (self._usage.of(node.name) for node in nodes)
-        return Targets.above_average(args.target_thresholds, [usage for usage in usages if usage is not None])
+        return UsageTargets.above_average(args.target_thresholds, [usage for usage in usages if usage is not None])
 
     def nothing_to_do(self) -> str:
         """That no node is over its target, and of which resources no node has any."""
@@ -132,18 +132,20 @@ class BalanceUtilizationObjective(ClusterObjective):
             " within the limits"
         )
 
-    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """Moves that only make room are together with those that take it, before which they are asked for."""
         groups = connected_moves(moves, serves_others=self._only_makes_room)
         return [sorted(group, key=self._only_makes_room, reverse=True) for group in groups]
 
-    def _only_makes_room(self, move: Move) -> bool:
+    def _only_makes_room(self, move: Reassignment) -> bool:
         return self._cluster.nodes[move.source] not in self._over_before
 
-    def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Sequence[Move]]:
+    def substitutes(
+        self, moves: Sequence[Reassignment], may_leave: Callable[[int], bool]
+    ) -> Sequence[Sequence[Reassignment]]:
         """The cheapest pods whose removal brings the nodes under their targets that `moves` leave."""
         sources = dict.fromkeys(move.source for move in moves if not self._only_makes_room(move))
-        covers = [[Move(pod, node, PENDING) for pod in self._cover(node, may_leave)] for node in sources]
+        covers = [[Reassignment(pod, node, PENDING) for pod in self._cover(node, may_leave)] for node in sources]
         return [cover for cover in covers if cover]
 
     def _cover(self, node: int, may_leave: Callable[[int], bool]) -> list[int]:
@@ -158,7 +160,7 @@ class BalanceUtilizationObjective(ClusterObjective):
         cover = smallest_cover(excess[over].astype(np.float64), need, cluster.problem.cost[pods])
         return [] if cover is None else [pods[row] for row in cover.chosen]
 
-    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterator[Part]:
         """The moves off each node that was over its target; others only make room for these."""
         for node, leaving in groupby(sorted(moves, key=lambda move: move.source), key=lambda move: move.source):
             name = cluster.nodes[node]
@@ -188,7 +190,7 @@ class BalanceUtilizationObjective(ClusterObjective):
         return bool(self._targets.resources_over(self._known(name)))
 
 
-def _utilization(args: BalanceUtilizationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> Utilization:
+def _utilization(args: BalanceUtilizationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> UsageMeasure:
     if args.metrics_utilization is None:
-        return RequestedUsage(handle.evictor)
+        return RequestsAsUsage(handle.evictor)
     return measured_usage(args.metrics_utilization, handle, nodes, sorted(args.target_thresholds))

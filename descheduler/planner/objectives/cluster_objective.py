@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Objective, Value
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.solving import Plan
+from descheduler.optimizer.solving import Solution
+from descheduler.placement.framework.scheduling_plugin import Preference
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -26,7 +27,7 @@ class Part(NamedTuple):
     """`moves` by which the figure falls by `gain`. Without them `pods` stay: no other moves of them gain more."""
 
     gain: float
-    moves: Sequence[Move]
+    moves: Sequence[Reassignment]
     pods: Sequence[Pod]
 
 
@@ -70,9 +71,9 @@ class ClusterObjective(ABC):
         return ()
 
     @staticmethod
-    def packing_hint(evictor: PluginEvictor) -> str:
+    def packing_hint(preference: Preference) -> str:
         """The hint of objectives that are for full nodes, where the scheduler prefers others."""
-        if not evictor.prover().prefers_empty_nodes:
+        if not preference.prefers_empty_nodes:
             return ""
         return "a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
 
@@ -107,7 +108,7 @@ class ClusterObjective(ABC):
     def stated_over(self, cluster: ClusterProblem) -> Objective:
         """The objective over that problem."""
 
-    def scheduled(self, plan: Plan, cluster: ClusterProblem, budget: Budget, seed: int) -> Plan:
+    def scheduled(self, plan: Solution, cluster: ClusterProblem, budget: Budget, seed: int) -> Solution:
         """`plan` over `cluster`, or a better one that counts with what the scheduler does; as it is if not overridden.
 
         The moves of such a plan are in the order in which they are to be asked for.
@@ -153,6 +154,15 @@ class ClusterObjective(ABC):
     def shortfall(self) -> str:
         """What is said where the figure stays above what it might be; empty where that goes without saying."""
 
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """What is in the way where no plan moves anything: by default what is said `against` most of the pods."""
+        if not against:
+            return ""
+        text, number = min(Counter(against.values()).items(), key=lambda item: (-item[1], item[0]))
+        _, namespace, name = min(pod for pod, said in against.items() if said == text)
+        more = f" and {counted(number - 1, 'more pod')}" if number > 1 else ""
+        return f"pod {namespace}/{name}{more}: {text}"
+
     @abstractmethod
     def why_not(self, pod: Pod) -> str:
         """Why a pod stays that the plan does not move and that nothing was said against; asked after the run."""
@@ -172,38 +182,40 @@ class ClusterObjective(ABC):
         del pod
         return False
 
-    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """The moves of one plan in the order in which they are asked for, those together that are of use only together.
 
         Each alone if not overridden.
         """
         return [[move] for move in moves]
 
-    def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[HeldRoom, ...]]:
+    def rooms(self, moves: Sequence[Reassignment]) -> Mapping[Reassignment, tuple[HeldRoom, ...]]:
         """Room that is held for pods of `moves`, a group, by the move after which it is there; none by default."""
         del moves
         return {}
 
-    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterable[Part]:
         """What gains by itself: each group, by 1, if not overridden."""
         return [Part(1, group, [cluster.pods[move.pod] for move in group]) for group in self.groups(moves)]
 
-    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+    def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
         """What says, once a whole group of moves is granted, whether it is of use; asked for before they are."""
         del moves
         return lambda: ACCEPTED
 
-    def give_up(self, groups: Sequence[Sequence[Move]]) -> int | None:
+    def give_up(self, groups: Sequence[Sequence[Reassignment]]) -> int | None:
         """Which of `groups`, none of which is granted, is left out so that others may be; None where none helps."""
         del groups
         return None
 
-    def split(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def split(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """Parts of a group, which are asked for where the whole is refused; none by default."""
         del moves
         return ()
 
-    def substitutes(self, moves: Sequence[Move], may_leave: Callable[[int], bool]) -> Sequence[Sequence[Move]]:
+    def substitutes(
+        self, moves: Sequence[Reassignment], may_leave: Callable[[int], bool]
+    ) -> Sequence[Sequence[Reassignment]]:
         """Other moves that do, as things are booked, what `moves` would have done, which are refused; none by default.
 
         Of pods of the problem that `may_leave`, with those together that are of use only together. Their target is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import compress
+from itertools import compress, islice
 
 import numpy as np
 
@@ -18,22 +18,25 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, MostAllocated
-from descheduler.optimizer.order.waves import Move
-from descheduler.optimizer.solving import Plan
+from descheduler.optimizer.order.waves import Reassignment
+from descheduler.optimizer.solving import Solution
 from descheduler.placement.shadow.node_table import PODS_ROW
+from descheduler.plan.moves import PodIdentity
 from descheduler.planner.args import ConsolidateNodesArgs
 from descheduler.planner.drain_plan import with_drains
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_units
-from descheduler.planner.utilization.targets import Targets
-from descheduler.planner.utilization.usage import RequestedUsage
+from descheduler.planner.utilization.targets import UsageTargets
+from descheduler.planner.utilization.usage import RequestsAsUsage
 from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["ConsolidateNodesObjective"]
 
 _SCHEDULED_SHARE = 0.8
 """Of the limits, where the scheduler's choice is known: targets of other plans are only wishes then."""
+_MOST_EXAMINED, _MOST_NAMED = 20, 2
+"""Nodes that are examined for what keeps them in use, and those that are named."""
 
 
 class ConsolidateNodesObjective(ClusterObjective):
@@ -44,11 +47,12 @@ class ConsolidateNodesObjective(ClusterObjective):
     is_in_bundles = True
 
     def __init__(self, args: ConsolidateNodesArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
-        self._most = Targets(args.max_utilization)
+        self._most = UsageTargets(args.max_utilization)
         self._in_use = _NodesInUse(handle.view, handle.evictor)
         self._evictor, self._view = handle.evictor, handle.view
-        self.hint = self.packing_hint(handle.evictor)
-        self.scheduled_share = _SCHEDULED_SHARE if handle.evictor.prover().packing_weights else 0.0
+        preference = handle.evictor.prover().preference()
+        self.hint, self._packing_weights = self.packing_hint(preference), preference.packing_weights
+        self.scheduled_share = _SCHEDULED_SHARE if self._packing_weights else 0.0
         selector = compile_selector(args.protected_nodes)
         self._nodes = {node.name: node for node in nodes}
         self._protected = {node.name for node in nodes if selector is not None and selector.matches(node.labels)}
@@ -98,16 +102,15 @@ class ConsolidateNodesObjective(ClusterObjective):
             protected=others | np.array([name in self._protected for name in names], dtype=bool),
         )
 
-    def scheduled(self, plan: Plan, cluster: ClusterProblem, budget: Budget, seed: int) -> Plan:
+    def scheduled(self, plan: Solution, cluster: ClusterProblem, budget: Budget, seed: int) -> Solution:
         """The nodes that can be emptied where the scheduler chooses the targets, first of all those of `plan`."""
-        weights = self._evictor.prover().packing_weights
-        scored = np.array([weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
+        scored = np.array([self._packing_weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
         goal = self.stated_over(cluster).prepare(cluster.problem)
         nodes = [group[0].source for group in self._fullest_first(plan.moves)]
         drains = goal.scheduled(nodes, MostAllocated(cluster.allocatable, scored), budget, np.random.default_rng(seed))
         return with_drains(plan, drains, goal, budget)
 
-    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """The moves of each node: in their own order where the plan counts with the scheduler, else the fullest first.
 
         Of nodes that are emptied later the fullest would attract replacements.
@@ -117,13 +120,13 @@ class ConsolidateNodesObjective(ClusterObjective):
         self._attracted.clear()
         return found
 
-    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterator[Part]:
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterator[Part]:
         """Each node, by what it costs."""
         for part in super().parts(cluster, moves):
             cost = self._cost[cluster.nodes[part.moves[0].source]]
             yield part._replace(gain=in_units(cost) if self._has_costs else cost)
 
-    def _fullest_first(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def _fullest_first(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         names = list(self._nodes)
         return sorted(
             self._of_each_node(moves),
@@ -131,13 +134,13 @@ class ConsolidateNodesObjective(ClusterObjective):
         )
 
     @staticmethod
-    def _of_each_node(moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
-        by_node: dict[int, list[Move]] = {}
+    def _of_each_node(moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
+        by_node: dict[int, list[Reassignment]] = {}
         for move in moves:
             by_node.setdefault(move.source, []).append(move)
         return list(by_node.values())
 
-    def give_up(self, groups: Sequence[Sequence[Move]]) -> int | None:
+    def give_up(self, groups: Sequence[Sequence[Reassignment]]) -> int | None:
         """The node onto which most replacements of others would be scheduled, which stays in use."""
         names = list(self._nodes)
         sources = [names[group[0].source] for group in groups]
@@ -148,7 +151,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         self._emptied -= {attracting}
         return sources.index(attracting)
 
-    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+    def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
         """That the node is empty then: what pods leave may be taken by pending pods that had no room before."""
         name, before = list(self._nodes)[moves[0].source], self._used()
 
@@ -189,7 +192,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         if not self._in_use.num_pods(node):
             return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
         need = self._evictor.prover().openings().need(pod)
-        over = self._most.resources_over(RequestedUsage(self._evictor).of(node), need)
+        over = self._most.resources_over(RequestsAsUsage(self._evictor).of(node), need)
         if not over or node not in self._nodes:
             return ACCEPTED
         message = f"{would}, and bring it over {self._most.text_of(over)} (maxUtilization)"
@@ -198,6 +201,14 @@ class ConsolidateNodesObjective(ClusterObjective):
     def shortfall(self) -> str:
         """That no more are emptied."""
         return "no plan that was found within the limits empties more"
+
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """What is said `against` pods, else the first pods of the emptiest nodes that cannot be evicted."""
+        if said := super().obstacles(against):
+            return said
+        names = sorted(self._used() - self._protected, key=lambda name: (self._fullness(name), name))[:_MOST_EXAMINED]
+        blocked = ((name, self._blocked(name, self._asked_for)) for name in names)
+        return "; ".join(islice((f"node {name} is not emptied: {text}" for name, text in blocked if text), _MOST_NAMED))
 
     def why_not(self, pod: Pod) -> str:
         """What keeps its node in use."""
@@ -208,20 +219,28 @@ class ConsolidateNodesObjective(ClusterObjective):
             return f"the pod does not keep node {name} in use: it {_why_not_in_use(pod)}"
         if name in self._protected:
             return f"node {name} is protected (protectedNodes)"
-        if blocked := self._blocked(name):
+        if blocked := self._blocked(name, self._evictor.filter):
             return f"node {name} is not emptied: {blocked}"
         if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
             return f"node {name} is not emptied: the plan has pods of other nodes scheduled onto it"
-        return f"node {name} is not emptied: no plan that was found empties it within the limits"
+        blocked = self._blocked(name, self._asked_for) or "no plan that was found empties it within the limits"
+        return f"node {name} is not emptied: {blocked}"
 
-    def _blocked(self, node: str) -> str:
+    def _blocked(self, node: str, verdict_of: Callable[[Pod], Verdict]) -> str:
         """The first pod of a node that cannot be evicted, and why; empty where all can that are there."""
         for pod in self._view.active_pods_on(node):
             is_passed = self._view.is_arrival(pod) or not _keeps_in_use(pod)
-            verdict = ACCEPTED if is_passed else self._evictor.filter(pod)
+            verdict = ACCEPTED if is_passed else verdict_of(pod)
             if not verdict.is_accepted:
                 return f"pod {pod.key} cannot be evicted: {verdict.message}"
         return ""
+
+    def _asked_for(self, pod: Pod) -> Verdict:
+        """What filters, limits and budgets say of `pod`."""
+        if self._evictor.has_booked(pod):
+            return ACCEPTED
+        with self._evictor.what_if():
+            return self._evictor.request(pod)
 
     def _used(self) -> frozenset[str]:
         return frozenset(name for name in self._in_use.names() if name in self._nodes)
@@ -237,7 +256,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         return ", ".join(f"{resource} {shares.get(resource, 0):.0%}" for resource in ("cpu", "memory"))
 
     def _shares(self, node: str) -> Mapping[str, float]:
-        usage = RequestedUsage(self._evictor).of(node)
+        usage = RequestsAsUsage(self._evictor).of(node)
         numbers = zip(usage.resources, usage.taken.tolist(), usage.allocatable.tolist(), strict=True)
         return {resource: taken / has for resource, taken, has in numbers if has}
 
@@ -253,7 +272,7 @@ class _NodesInUse:
 
     def num_pods(self, node: str) -> int:
         """Pods of a node, without those that do not keep it in use."""
-        return int(RequestedUsage(self._evictor).of(node).taken[PODS_ROW]) - self._others[node]
+        return int(RequestsAsUsage(self._evictor).of(node).taken[PODS_ROW]) - self._others[node]
 
     def names(self) -> Iterator[str]:
         """The nodes with such pods; of all at once, because it is asked for each node that is to be emptied."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted_about, text_about
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -37,7 +37,7 @@ class Fragmentation(ClusterObjective):
             text = "slightly fewer" if after < before else "slightly more"
         return f"{self.text_of(before)} → {text}"
 
-    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterable[Part]:
         """The plan as a whole: what a move gains depends on the others."""
         if not moves:
             return

@@ -18,13 +18,11 @@ from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.objectives.make_room import MakeRoom
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import MakeRoomArgs
 from descheduler.planner.connected_moves import connected_moves
-from descheduler.planner.gpus.gpu_need import gpu_need
-from descheduler.planner.gpus.node_gpus import free_gpus
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.objectives.selected_pods import SelectedPods
 from descheduler.planner.problem.cluster_problem import ClusterProblem
@@ -46,7 +44,7 @@ class MakeRoomObjective(ClusterObjective):
 
     def __init__(self, args: MakeRoomArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor = handle.evictor
-        self.hint = self.packing_hint(handle.evictor)
+        self.hint = self.packing_hint(handle.evictor.prover().preference())
         self._nodes = frozenset(node.name for node in nodes)
         self._selection = SelectedPods(args, handle.view.snapshot.pods)
         self._selected = self._selection.pods
@@ -91,10 +89,10 @@ class MakeRoomObjective(ClusterObjective):
     @property
     def tells_gpus_apart(self) -> bool:
         """Whether some selected pod asks for GPUs, and Devices list those of some node."""
-        if not any(gpu_need(pod.spec.requests, 0) for pod in self._selected.values()):
-            return False
         openings = self._evictor.prover().openings()
-        return any(free_gpus(openings.device_state(node)) for node in self._nodes)
+        if not any(openings.parts.need(pod.spec.requests, 0) for pod in self._selected.values()):
+            return False
+        return any(openings.parts.free(openings.place_of(node)) for node in self._nodes)
 
     def stated_over(self, cluster: ClusterProblem) -> MakeRoom:
         """The gangs of pending pods, which are placed whole."""
@@ -133,7 +131,7 @@ class MakeRoomObjective(ClusterObjective):
         found += [f"{number:,} more {text}" for number, text in beside[1:]]
         return tuple(filter(None, (", ".join(found), self._selection.fault)))
 
-    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """Chains of moves, each for one pending pod or gang, those for small pods first.
 
         Room for a small pod suits no larger one, and once the small ones are placed they take no other room. Where the
@@ -153,53 +151,53 @@ class MakeRoomObjective(ClusterObjective):
         super().choose_nodes()
         self._is_choosing = True
 
-    def _groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def _groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         chains = self._chains(moves)
         if not self._is_choosing:
             return chains
         useful = {move for chain in chains for move in chain}
         return connected_moves([move for move in moves if move in useful], serves_others=lambda _: True)
 
-    def _chains(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def _chains(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         return room_chains(self._cluster.problem, moves, self._gang_of)
 
-    def split(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def split(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """Its chains, where there is more than one."""
         chains = self._chains(moves)
         return sorted(chains, key=self._largest_placed) if len(chains) > 1 else ()
 
-    def rooms(self, moves: Sequence[Move]) -> Mapping[Move, tuple[HeldRoom, ...]]:
+    def rooms(self, moves: Sequence[Reassignment]) -> Mapping[Reassignment, tuple[HeldRoom, ...]]:
         """Room for the pods of `moves`, pending or not, each as soon as those before it leave enough on its node.
 
         None is held for pending pods of gangs, which their scheduler places together, nor for those of another
         scheduler than that of the pods that leave, which is known to support Reservations.
         """
         problem, nodes = self._cluster.problem, self._cluster.nodes
-        found: dict[Move, tuple[HeldRoom, ...]] = {}
+        found: dict[Reassignment, tuple[HeldRoom, ...]] = {}
         for move, leaving in held_after(problem, moves, nodes).items():
             pod = self._cluster.pods[move.pod]
             if move.source != PENDING or self._is_reserved_for(pod, leaving):
                 found[leaving] = (*found.get(leaving, ()), HeldRoom(pod, nodes[move.target]))
         return found
 
-    def _is_reserved_for(self, pod: Pod, leaving: Move) -> bool:
+    def _is_reserved_for(self, pod: Pod, leaving: Reassignment) -> bool:
         scheduler = scheduler_name_of(self._cluster.pods[leaving.pod])
         return not gang_id_of(pod) and scheduler_name_of(pod) == scheduler
 
-    def _largest_placed(self, moves: Sequence[Move]) -> float:
+    def _largest_placed(self, moves: Sequence[Reassignment]) -> float:
         """What the largest pod that `moves` place needs, as a share of what any pod does."""
         need = self._cluster.problem.need
         placed = need[[move.pod for move in moves if move.source == PENDING]]
         return float((placed / np.maximum(need.max(axis=0), 1)).max())
 
-    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterable[Part]:
         """Each group, by the pods that it makes room for."""
         for group in self.groups(moves):
             evictions = [move for move in group if move.source != PENDING]
             if evictions:
                 yield Part(len(group) - len(evictions), evictions, [cluster.pods[move.pod] for move in evictions])
 
-    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+    def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
         """That as many pods fewer are pending as the moves are for; of equal pods the scheduler takes any."""
         served, before = self._placed_by(moves), self.figure()
 
@@ -226,6 +224,11 @@ class MakeRoomObjective(ClusterObjective):
     def shortfall(self) -> str:
         """That no room is made for more."""
         return "no plan that was found within the limits makes room for more"
+
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """Nothing: what is said against pods is that others would still be pending."""
+        del against
+        return ""
 
     def why_not(self, pod: Pod) -> str:
         """That its eviction is not needed, or does not help."""
@@ -275,7 +278,7 @@ class MakeRoomObjective(ClusterObjective):
         is_pending = self._cluster.problem.assignment[number] == PENDING
         return gang_id_of(self._cluster.pods[number]) or None if is_pending else None
 
-    def _placed_by(self, moves: Iterable[Move]) -> Sequence[Pod]:
+    def _placed_by(self, moves: Iterable[Reassignment]) -> Sequence[Pod]:
         return [self._cluster.pods[move.pod] for move in moves if move.source == PENDING]
 
 

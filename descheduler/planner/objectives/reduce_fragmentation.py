@@ -28,7 +28,7 @@ class ReduceFragmentationObjective(Fragmentation):
         self._resource = args.resource
         self.state = f"of {args.resource} stranded"
         self._evictor = handle.evictor
-        self.hint = self.packing_hint(handle.evictor)
+        self.hint = self.packing_hint(handle.evictor.prover().preference())
         self.larger = f"larger slots of {args.resource}"
         self.node_names = [node.name for node in nodes]
         self._sizes = sizes_of(_requesting(handle), args.resource, self._openings)

@@ -9,11 +9,10 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.planner.args import ReduceFragmentationArgs
 from descheduler.planner.gpus.gpu_classes import gpu_classes
 from descheduler.planner.gpus.gpu_problem import GpuProblem, units_of
-from descheduler.planner.gpus.node_gpus import free_gpus, largest_memory
 from descheduler.planner.gpus.stranded_gpus import StrandedGpus
 from descheduler.planner.objectives.fragmentation import Fragmentation
 from descheduler.planner.problem.cluster_problem import ClusterProblem
@@ -33,19 +32,21 @@ class ReduceGpuFragmentationObjective(Fragmentation):
         self._resource = args.resource
         self.state = f"of {args.resource} stranded"
         self._evictor = handle.evictor
-        if self._evictor.prover().prefers_idle_gpus:
-            self.hint = _PACKING_HINT
         self.node_names = [node.name for node in nodes]
         openings = self._evictor.prover().openings()
         pods = [pod for pod in handle.view.snapshot.pods if not pod.is_terminal]
-        self._classes = gpu_classes(pods, openings, largest_memory(openings, self.node_names))
+        most_memory = openings.parts.most_memory(map(openings.place_of, self.node_names))
+        self._classes = gpu_classes(pods, openings, most_memory)
+        asking = (pod for pod in pods if openings.parts.need(pod.spec.requests, most_memory) is not None)
+        if self._evictor.prover().preference(asking).prefers_idle_parts:
+            self.hint = _PACKING_HINT
         self.scale = 1 if self._classes is None else int(self._classes.weights.sum())
         self._stranded = None if self._classes is None else StrandedGpus(self.node_names, self._classes)
 
     def nothing_to_do(self) -> str:
         """That no pod asks for GPUs, that no node has any, or that all that is free can be used."""
         openings = self._evictor.prover().openings()
-        if not any(free_gpus(openings.device_state(node)) for node in self.node_names):
+        if not any(openings.parts.free(openings.place_of(node)) for node in self.node_names):
             return "no node has a Device with GPUs (devices.scheduling.koordinator.sh)"
         if self._stranded is None:
             return "no pod requests GPUs"
@@ -69,7 +70,8 @@ class ReduceGpuFragmentationObjective(Fragmentation):
 
     def reason(self, pod: Pod) -> str:
         """What is free on the GPUs of its node."""
-        gpus = free_gpus(self._evictor.prover().openings().device_state(pod.node_name))
+        openings = self._evictor.prover().openings()
+        gpus = openings.parts.free(openings.place_of(pod.node_name))
         free = ", ".join(f"{gpu.memory_ratio}%" for gpu in gpus.values() if gpu.memory_ratio)
         if not free:
             return f"leaves parts of GPUs free on node {pod.node_name} that pods can use"
@@ -80,7 +82,7 @@ class ReduceGpuFragmentationObjective(Fragmentation):
         del pod, node
         return ACCEPTED
 
-    def gain_of(self, moves: Sequence[Move]) -> Callable[[], Verdict]:
+    def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
         """That less is stranded on the GPUs that the replacements get."""
         before = self.figure()
 

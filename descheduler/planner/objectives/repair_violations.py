@@ -14,7 +14,7 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.repair_violations import RepairViolations
-from descheduler.optimizer.order.waves import Move
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
 from descheduler.plan.moves import PodIdentity, identity_of
@@ -81,12 +81,12 @@ class RepairViolationsObjective(ClusterObjective):
         """What the strategies say of it, or which pods it makes room for."""
         return self._wanted.reason(pod) or self._before.reason(pod) or self._rooms.get(identity_of(pod), "")
 
-    def groups(self, moves: Sequence[Move]) -> Sequence[Sequence[Move]]:
+    def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """Moves that only make room are together with those that take it."""
         self._rooms = dict(self._room_makers(moves))
         return connected_moves(moves, serves_others=lambda move: not self._misplaced[move.pod])
 
-    def parts(self, cluster: ClusterProblem, moves: Sequence[Move]) -> Iterable[Part]:
+    def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterable[Part]:
         """The groups; each gains the selected pods in it."""
         for group in self.groups(moves):
             gain = sum(bool(self._misplaced[move.pod]) for move in group)
@@ -134,7 +134,7 @@ class RepairViolationsObjective(ClusterObjective):
     def _weight(self, pod: Pod) -> int:
         return max((self._weights.get(name, 1) for name in self._wanted.strategies_of(pod)), default=0)
 
-    def _room_makers(self, moves: Sequence[Move]) -> Iterable[tuple[PodIdentity, str]]:
+    def _room_makers(self, moves: Sequence[Reassignment]) -> Iterable[tuple[PodIdentity, str]]:
         """The pods that are moved for others, each with the sentence that says for which."""
         if self._cluster is None:
             return

@@ -12,7 +12,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.placement.landings.openings import Openings
 from descheduler.plan.moves import PodIdentity, identity_of
@@ -54,7 +54,7 @@ class ClusterProblem:
         None where that changes nothing.
         """
         by_uid = {pod.uid: number for number, pod in enumerate(self.pods)}
-        placement = Placement(self.problem)
+        placement = Arrangement(self.problem)
         for uid, node in targets.items():
             number = by_uid.get(uid, -1)
             if number >= 0 and self.problem.evictable[number]:
@@ -62,7 +62,7 @@ class ClusterProblem:
         return None if np.array_equal(placement.at, self.problem.assignment) else placement.at
 
     @staticmethod
-    def _place(placement: Placement, number: int, places: Sequence[int]) -> None:
+    def _place(placement: Arrangement, number: int, places: Sequence[int]) -> None:
         """Puts the pod on the first of its places that has room, else on the first."""
         if places:
             is_open = placement.open_moves(np.array([number]), np.array(places))[0]

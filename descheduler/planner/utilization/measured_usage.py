@@ -20,7 +20,7 @@ from descheduler.optimizer.problem import Problem
 from descheduler.planner.args import NODE_METRIC, MeasuredUtilization
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.utilization.node_utilization import NodeUtilization
-from descheduler.planner.utilization.targets import NO_CEILING, Targets
+from descheduler.planner.utilization.targets import NO_CEILING, UsageTargets
 from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
 from descheduler.strategies.low_node_load.node_load import measure
 from descheduler.strategies.low_node_load.pools import pools_of
@@ -138,7 +138,7 @@ class MeasuredUsage:
             both_ends=np.append(problem.both_ends, np.zeros(len(self.resources), bool)),
         )
 
-    def ceilings_over(self, cluster: ClusterProblem, targets: Targets) -> Ints:
+    def ceilings_over(self, cluster: ClusterProblem, targets: UsageTargets) -> Ints:
         """int64[N, R]: no ceiling of requests; of measured usage the targets, less what other things than pods use."""
         ceilings = targets.ceilings(self.resources, self._allocatable(cluster)) - self._held(cluster)
         return np.hstack((np.full_like(cluster.problem.capacity, NO_CEILING), ceilings))

@@ -12,13 +12,13 @@ from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
 from descheduler.strategies.node_utilization.usage import noun_of
 
-__all__ = ["NO_CEILING", "Targets"]
+__all__ = ["NO_CEILING", "UsageTargets"]
 
 NO_CEILING = 2**60
 """The ceiling of a resource without a target."""
 
 
-class Targets:
+class UsageTargets:
     """Percent of allocatable by resource that may be taken of a node at most.
 
     With an `average`, percent by resource too, `percent` are `stated` above it.
@@ -36,7 +36,7 @@ class Targets:
         self._average = average
 
     @classmethod
-    def above_average(cls, stated: Mapping[str, float], usages: Sequence[NodeUtilization]) -> Targets:
+    def above_average(cls, stated: Mapping[str, float], usages: Sequence[NodeUtilization]) -> UsageTargets:
         """Targets so far above the mean of nodes; a resource that none of them has has no target.
 
         As LowNodeUtilization has it with `useDeviationThresholds`: each node counts the same, and nothing above 100.

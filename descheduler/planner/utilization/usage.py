@@ -10,12 +10,12 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.utilization.node_utilization import NodeUtilization
-from descheduler.planner.utilization.targets import Targets
+from descheduler.planner.utilization.targets import UsageTargets
 
-__all__ = ["RequestedUsage", "Utilization"]
+__all__ = ["RequestsAsUsage", "UsageMeasure"]
 
 
-class Utilization(Protocol):
+class UsageMeasure(Protocol):
     """What nodes and pods use, one pod at a time and as arrays."""
 
     @property
@@ -40,13 +40,13 @@ class Utilization(Protocol):
         """The problem of `cluster` with this usage among its needs."""
         ...
 
-    def ceilings_over(self, cluster: ClusterProblem, targets: Targets) -> Ints:
+    def ceilings_over(self, cluster: ClusterProblem, targets: UsageTargets) -> Ints:
         """int64[N, R]: what the pods of that problem may take of each node under `targets`."""
         ...
 
 
-class RequestedUsage:
-    """Implements `Utilization`: what pods request, and what is held beside them."""
+class RequestsAsUsage:
+    """Implements `UsageMeasure`: what pods request, and what is held beside them."""
 
     what = "requests"
 
@@ -72,6 +72,6 @@ class RequestedUsage:
         """Requests are its needs as it is."""
         return cluster.problem
 
-    def ceilings_over(self, cluster: ClusterProblem, targets: Targets) -> Ints:
+    def ceilings_over(self, cluster: ClusterProblem, targets: UsageTargets) -> Ints:
         """The targets, less what is held by other things than pods."""
         return targets.ceilings(cluster.resources, cluster.allocatable) - cluster.held

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from descheduler.documents.decode import Decoder, Path
-from descheduler.documents.document import Node
+from descheduler.documents.document import TreeNode
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.selection.labels import LabelError, LabelSelector
 from descheduler.policy.checks import Checks
@@ -161,7 +161,7 @@ class _ProfileReader:
             self._report_unknown(section.name, (*path, "name"))
             return None
         args_path = (*path, "args")
-        node = section.args if isinstance(section.args, Node) else Node(None, self._checks.node(path).mark)
+        node = section.args if isinstance(section.args, TreeNode) else TreeNode(None, self._checks.node(path).mark)
         decoder = self._decoder_for(spec)
         args = ArgsReader(decoder, "error").read(spec, node, args_path)
         if spec.name not in self._enabled:
@@ -176,7 +176,7 @@ class _ProfileReader:
         place = (mark.line, mark.column) if mark else None
         return PluginConfig(spec.name, self._with_threshold(spec, args, args_path), args_path, place)
 
-    def _check_construction(self, spec: PluginSpec[Any], args: msgspec.Struct, node: Node, path: Path) -> None:
+    def _check_construction(self, spec: PluginSpec[Any], args: msgspec.Struct, node: TreeNode, path: Path) -> None:
         reader = ArgsReader(self._checks.build, "error")
         reader.record_construction(spec, args, node, path, self._checks.read_scheduler_file)
 
@@ -212,7 +212,7 @@ class _ProfileReader:
             spec = self._registry.get(name)
             if spec is None or name in given:
                 continue
-            node, path = Node(None, self._checks.node((*self._path, "plugins")).mark), (*self._path, "pluginConfig")
+            node, path = TreeNode(None, self._checks.node((*self._path, "plugins")).mark), (*self._path, "pluginConfig")
             args = ArgsReader(self._checks.build, "error").read(spec, node, (*path, name))
             if args is not None:
                 self._check_construction(spec, args, node, (*path, name))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from descheduler.documents.decode import Path, Strictness
-from descheduler.documents.document import Node, member_text
+from descheduler.documents.document import TreeNode, member_text
 from descheduler.policy.checks import Checks
 from descheduler.policy.plugin import ExtensionPoint, Registry
 from descheduler.policy.plugin_args import (
@@ -127,7 +127,7 @@ class _ProfileReader:
         names = [name for name in PluginsSection.__struct_fields__ if name != "pre_eviction_filter"]
         sets: dict[str, PluginSetSection] = {name: getattr(plugins, name) for name in names}
         documented, path = plugins.pre_eviction_filter, (*self._path, "plugins", _DOCUMENTED)
-        if isinstance(documented, Node):
+        if isinstance(documented, TreeNode):
             if reads_documented:
                 sets[_DOCUMENTED] = self._checks.load.partial(documented, PluginSetSection, path, _LENIENT)
             else:
@@ -155,7 +155,7 @@ class _ProfileReader:
 
     def _read_config(self, section: PluginConfigSection, path: Path, *, is_in_use: bool) -> PluginConfig | None:
         spec, args_path = self._registry[section.name], (*path, "args")
-        node = section.args if isinstance(section.args, Node) else Node(None, self._checks.node(path).mark)
+        node = section.args if isinstance(section.args, TreeNode) else TreeNode(None, self._checks.node(path).mark)
         form = self._checks.load.document.form
         reader = ArgsReader(self._checks.load, "error" if form == "json" else "warning")
         args = reader.read(spec, node, args_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descheduler.documents.document import Node, kind_of
+from descheduler.documents.document import TreeNode, kind_of
 from descheduler.policy.checks import Checks
 
 __all__ = ["INTERNAL_VERSIONS", "type_meta"]
@@ -13,7 +13,7 @@ INTERNAL_VERSIONS = ("", "/", "descheduler/", "descheduler/__internal")
 """Versions for which upstream decodes into its internal type, where no field has the documented name."""
 
 
-def type_meta(checks: Checks, root: Node) -> tuple[str, str] | None:
+def type_meta(checks: Checks, root: TreeNode) -> tuple[str, str] | None:
     """`apiVersion` and `kind` of the document, empty when absent; None, with the problem recorded, for no strings.
 
     These two keys alone count in any letter case, the last one said: Kubernetes finds out the kind of a document with
@@ -24,7 +24,7 @@ def type_meta(checks: Checks, root: Node) -> tuple[str, str] | None:
     return None if api_version is None or kind is None else (api_version, kind)
 
 
-def _text(checks: Checks, root: Node, key: str) -> str | None:
+def _text(checks: Checks, root: TreeNode, key: str) -> str | None:
     members = root.value if isinstance(root.value, Mapping) else {}
     spellings = [spelling for spelling in members if spelling.casefold() == key.casefold()]
     text = ""

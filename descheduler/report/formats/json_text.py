@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from descheduler.report.document import Fields
+from descheduler.documents.fields import Fields
 
 __all__ = ["json_pieces", "json_text"]
 

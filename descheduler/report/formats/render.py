@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 
+from descheduler.documents.fields import Fields
 from descheduler.report.formats.json_text import json_pieces
 from descheduler.report.outcome.document import Outcome
 from descheduler.report.outcome.status_document import Status
@@ -14,10 +15,7 @@ from descheduler.report.plan.document import Plan
 from descheduler.report.simulation_document import Simulation
 from descheduler.report.tables.table_style import TableStyle
 
-if TYPE_CHECKING:
-    from descheduler.report.explanation.document import Explanation
-
-__all__ = ["FlatFormat", "Format", "render"]
+__all__ = ["FlatFormat", "Format", "TabledDocument", "render"]
 
 Format = Literal["table", "wide", "json", "yaml"]
 """Formats that every document has."""
@@ -27,8 +25,16 @@ FlatFormat = Literal["name", "csv", "jsonl"]
 _PLAIN_TABLE = TableStyle()
 
 
+class TabledDocument(Fields, frozen=True):
+    """Base of documents that are put together in packages above, and that know their tables."""
+
+    def table(self, style: TableStyle) -> Iterator[str]:
+        """The lines of its tables."""
+        raise NotImplementedError
+
+
 def render(
-    document: Plan | Outcome | Explanation | Status | Simulation,
+    document: Plan | Outcome | Status | Simulation | TabledDocument,
     output_format: Format | FlatFormat,
     style: TableStyle = _PLAIN_TABLE,
 ) -> Iterator[str]:
@@ -54,8 +60,7 @@ def render(
 
 
 def _flat(document: Plan | Outcome, output_format: FlatFormat, style: TableStyle) -> Iterator[str]:
-    from descheduler.report.formats.flat_rows import csv_lines, names
-    from descheduler.report.formats.json_lines import json_lines
+    from descheduler.report.formats.flat_rows import csv_lines, json_lines, names
 
     match output_format:
         case "name":
@@ -66,7 +71,7 @@ def _flat(document: Plan | Outcome, output_format: FlatFormat, style: TableStyle
             return json_lines(document)
 
 
-def _table(document: Plan | Outcome | Explanation | Status | Simulation, style: TableStyle) -> Iterator[str]:
+def _table(document: Plan | Outcome | Status | Simulation | TabledDocument, style: TableStyle) -> Iterator[str]:
     match document:
         case Plan():
             from descheduler.report.tables.plan_table import plan_table
@@ -85,6 +90,4 @@ def _table(document: Plan | Outcome | Explanation | Status | Simulation, style: 
 
             return simulation_table(document, style)
         case _:
-            from descheduler.report.explanation.tables.explanation import explanation_table
-
-            return explanation_table(document, style)
+            return document.table(style)

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import msgspec
 
+from descheduler.documents.fields import Fields
 from descheduler.documents.yaml_scalars import resolve_plain
-from descheduler.report.document import Fields
 
 __all__ = ["yaml_lines"]
 

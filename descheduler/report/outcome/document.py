@@ -7,7 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from descheduler.report.document import ApiVersion, Fields, PodReference
+from descheduler.documents.fields import Fields
+from descheduler.report.document import ApiVersion, PodReference
 from descheduler.report.outcome.predictions import Predictions
 from descheduler.report.plan.document import LandingTotals, Plan, Target
 from descheduler.report.plan.figures import Figures

@@ -8,7 +8,8 @@ from typing import get_args
 
 from descheduler.plan import outcome
 from descheduler.plan.decisions import Decisions
-from descheduler.report.document import API_VERSION, PodReference
+from descheduler.report.document import API_VERSION
+from descheduler.report.identities import reference
 from descheduler.report.outcome.document import EvictionResult, NotAttempted, Outcome, PluginResults, ResultKind
 from descheduler.report.outcome.predictions import make_predictions
 from descheduler.report.plan.document import Plan
@@ -47,7 +48,7 @@ def make_outcome(
 def _result(executed: outcome.Outcome) -> EvictionResult:
     eviction = executed.eviction
     return EvictionResult(
-        pod=PodReference(namespace=eviction.namespace, name=eviction.name, uid=eviction.uid),
+        pod=reference(eviction),
         node=eviction.node,
         target=None if eviction.landing is None else target_of(eviction.landing),
         landed_on=executed.landed_on,

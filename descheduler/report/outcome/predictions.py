@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from descheduler.documents.fields import Fields
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.predictions import Prediction, prediction_of
-from descheduler.report.document import Fields
 
 __all__ = ["Predictions", "hit_rate_text", "make_predictions"]
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from descheduler.report.document import Fields
+from descheduler.documents.fields import Fields
 from descheduler.report.outcome.document import PluginResults, ResultKind
 from descheduler.report.outcome.predictions import Predictions
 

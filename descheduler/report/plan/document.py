@@ -8,7 +8,9 @@ from typing import Literal
 
 import msgspec
 
-from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.documents.fields import Fields
+from descheduler.plan.decisions import Failure
+from descheduler.report.document import ApiVersion, PodReference, PolicyIdentity, SnapshotIdentity
 from descheduler.report.facts import PluginFacts
 from descheduler.report.plan.figures import Figures
 from descheduler.report.plan.goal import PlannedGoal
@@ -21,7 +23,6 @@ ReturnsWord = Literal["at once", "when gone", "later", "on its own node", "not c
 __all__ = [
     "ApiAnswer",
     "BackgroundEviction",
-    "Failure",
     "LandingCause",
     "LandingTotals",
     "Move",
@@ -162,24 +163,20 @@ class LandingTotals(Fields, frozen=True):
     certificate: str
 
 
-class BackgroundEviction(Fields, frozen=True):
+class _Request(Fields, frozen=True):
+    pod: PodReference
+    node: str
+    profile: str
+    plugin: str
+    reason: str
+
+
+class BackgroundEviction(_Request, frozen=True):
     """A pod whose eviction another controller would carry out."""
 
-    pod: PodReference
-    node: str
-    profile: str
-    plugin: str
-    reason: str
 
-
-class RepeatedRequest(Fields, frozen=True):
+class RepeatedRequest(_Request, frozen=True):
     """A further request for a pod that a move already evicts. The pod is evicted once."""
-
-    pod: PodReference
-    node: str
-    profile: str
-    plugin: str
-    reason: str
 
 
 class RefusedAlso(Fields, frozen=True, gc=False):
@@ -263,14 +260,6 @@ class PluginFigures(Fields, frozen=True):
     background: int
     refused: Mapping[str, int]
     facts: PluginFacts | None
-
-
-class Failure(Fields, frozen=True):
-    """A plugin that failed in this cycle."""
-
-    profile: str
-    plugin: str
-    message: str
 
 
 class Plan(Fields, frozen=True):

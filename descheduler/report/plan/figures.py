@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.documents.fields import Fields
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, PODS, ResourceList
-from descheduler.report.document import Fields
 
 __all__ = ["Amounts", "Figures", "NodeFigures", "TotalFigures", "make_figures"]
 

@@ -9,11 +9,13 @@ from typing import Literal
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.documents.fields import Fields
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
-from descheduler.report.document import API_VERSION, ApiVersion, Fields, PodReference
+from descheduler.report.document import API_VERSION, ApiVersion, PodReference
+from descheduler.report.identities import reference
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
 from descheduler.version import VERSION
@@ -133,7 +135,7 @@ def basis_of(pod: Pod, snapshot: Snapshot, old: MoveBasis) -> MoveBasis:
 
 
 def _basis(move: Move, nodes: dict[str, Node]) -> MoveBasis:
-    serves = tuple(PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid) for pod in move.serves)
+    serves = tuple(map(reference, move.serves))
     return _made(move.pod, nodes, move.to_node or "", move.bundle, serves)
 
 

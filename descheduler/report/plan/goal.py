@@ -7,11 +7,13 @@ from typing import Literal
 
 import msgspec
 
+from descheduler.documents.fields import Fields
 from descheduler.plan import goals
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Goal, Level
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.report.document import Fields, PodReference
+from descheduler.report.document import PodReference
+from descheduler.report.identities import reference
 
 __all__ = ["GoalLevel", "PendingPod", "PlannedGoal", "PlannedObjective", "goal_of"]
 
@@ -120,9 +122,8 @@ def _level(level: Level) -> GoalLevel:
     return GoalLevel(counts=level.counts, before=before, after=after, bound=bound)
 
 
-def _pending_pod(each: goals.PendingPod, held: Container[PodIdentity]) -> PendingPod:
-    pod = PodReference(namespace=each.pod.namespace, name=each.pod.name, uid=each.pod.uid)
-    return PendingPod(pod=pod, to_node=each.node or None, holds_target=identity_of(each.pod) in held)
+def _pending_pod(each: goals.UnscheduledPod, held: Container[PodIdentity]) -> PendingPod:
+    return PendingPod(pod=reference(each.pod), to_node=each.node or None, holds_target=identity_of(each.pod) in held)
 
 
 def _in_units(figure: int, scale: int) -> int | float:

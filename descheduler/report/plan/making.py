@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import msgspec
 
 from descheduler.model.eviction_limits import EvictionLimit
-from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, Decisions
 from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
-from descheduler.report.document import API_VERSION, PodReference
+from descheduler.report.document import API_VERSION
 from descheduler.report.facts import facts_of
-from descheduler.report.identities import policy_identity, snapshot_identity
+from descheduler.report.identities import policy_identity, reference, snapshot_identity
 from descheduler.report.plan.document import (
     ApiAnswer,
     BackgroundEviction,
-    Failure,
     HeldRoom,
     Move,
     Plan,
@@ -33,6 +34,8 @@ from descheduler.report.plan.goal import goal_of
 from descheduler.report.plan.landings import landing_totals, loss_notes, planned_landing
 
 __all__ = ["Plan", "make_plan"]
+
+_Request = TypeVar("_Request", BackgroundEviction, RepeatedRequest)
 
 _SUMMARIES = {reason.code: reason.summary for reason in Reason}
 
@@ -51,14 +54,14 @@ def make_plan(decisions: Decisions) -> Plan:
         snapshot=snapshot_identity(decisions.snapshot, decisions.now),
         skipped=decisions.skipped,
         moves=tuple(map(_move, decisions.leaving)),
-        repeated_requests=tuple(_repeated(move) for move in decisions.moves if move.is_repeated),
+        repeated_requests=tuple(_request(RepeatedRequest, move) for move in decisions.moves if move.is_repeated),
         goal=goal_of(decisions),
         landings=landing_totals(
             [move.landing for move in decisions.leaving],
             is_verified=decisions.is_verified,
             together=decisions.together,
         ),
-        background=tuple(map(_background, decisions.background)),
+        background=tuple(_request(BackgroundEviction, move) for move in decisions.background),
         num_background=decisions.num_background,
         refusals=refusals,
         refusal_counts=_refusal_counts(refusals),
@@ -67,7 +70,7 @@ def make_plan(decisions: Decisions) -> Plan:
         is_lower_bound=not decisions.beyond.is_whole,
         plugins=tuple(_plugin_figures(decisions, staying)),
         figures=make_figures(decisions.snapshot, (move.pod for move in decisions.leaving)),
-        failures=tuple(Failure(profile=f.profile, plugin=f.plugin, message=f.message) for f in decisions.failures),
+        failures=decisions.failures,
         warnings=(
             *(str(problem) for problem in policy.warnings),
             *decisions.notes,
@@ -77,17 +80,13 @@ def make_plan(decisions: Decisions) -> Plan:
     )
 
 
-def _reference(pod: Pod) -> PodReference:
-    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
-
-
 def _move(move: moves.Move) -> Move:
     return Move(
-        pod=_reference(move.pod),
+        pod=reference(move.pod),
         from_node=move.pod.node_name,
         to_node=move.to_node,
         holds_target=bool(move.held_on),
-        room_for=tuple(HeldRoom(pod=_reference(room.pod), node=room.node) for room in move.rooms),
+        room_for=tuple(HeldRoom(pod=reference(room.pod), node=room.node) for room in move.rooms),
         landing=None if move.landing is None else planned_landing(move.landing),
         profile=move.profile,
         plugin=move.plugin,
@@ -97,19 +96,9 @@ def _move(move: moves.Move) -> Move:
     )
 
 
-def _repeated(move: moves.Move) -> RepeatedRequest:
-    return RepeatedRequest(
-        pod=_reference(move.pod),
-        node=move.pod.node_name,
-        profile=move.profile,
-        plugin=move.plugin,
-        reason=move.reason,
-    )
-
-
-def _background(move: moves.Move) -> BackgroundEviction:
-    return BackgroundEviction(
-        pod=_reference(move.pod),
+def _request(document: type[_Request], move: moves.Move) -> _Request:
+    return document(
+        pod=reference(move.pod),
         node=move.pod.node_name,
         profile=move.profile,
         plugin=move.plugin,
@@ -120,7 +109,7 @@ def _background(move: moves.Move) -> BackgroundEviction:
 def _refusal(staying: Staying) -> PlannedRefusal:
     refusal, verdict = staying.first, staying.first.verdict
     return PlannedRefusal(
-        pod=_reference(refusal.pod),
+        pod=reference(refusal.pod),
         node=refusal.pod.node_name,
         profile=refusal.profile,
         plugin=refusal.plugin,
@@ -131,15 +120,8 @@ def _refusal(staying: Staying) -> PlannedRefusal:
         limit="" if verdict.limit is None else verdict.limit.value,
         is_attempt=staying.is_attempt,
         others=tuple(map(_also, staying.others)),
-        api_answer=_api_answer(verdict),
+        api_answer=msgspec.convert(verdict.api_refusal, ApiAnswer | None, from_attributes=True),
     )
-
-
-def _api_answer(verdict: Verdict) -> ApiAnswer | None:
-    refusal = verdict.api_refusal
-    if refusal is None:
-        return None
-    return ApiAnswer(code=refusal.code, cause=refusal.cause, retry_after_seconds=refusal.retry_after_seconds)
 
 
 def _also(refusal: moves.Refusal) -> RefusedAlso:

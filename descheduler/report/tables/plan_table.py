@@ -9,9 +9,10 @@ from descheduler.model.text.amounts import percent_text
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.model.verdict import Reason
+from descheduler.plan.decisions import Failure
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import Failure, Move, Plan, PlannedLanding, PlannedRefusal, RefusalCount, Target
+from descheduler.report.plan.document import Move, Plan, PlannedLanding, PlannedRefusal, RefusalCount, Target
 from descheduler.report.plan.figures import Amounts
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
@@ -159,7 +160,7 @@ def _repeated(plan: Plan, style: TableStyle) -> Iterator[str]:
     """Requests for pods that an earlier move evicts, in wide tables alone."""
     if style.is_wide:
         rows = [[r.pod.namespace, r.pod.name, r.node, r.plugin, r.reason] for r in plan.repeated_requests]
-        title = "Requested again by another plugin"
+        title = "Selected twice, evicted once"
         yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "REASON"], rows, title=title)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from descheduler.model.text.counted import counted
@@ -19,7 +19,7 @@ from descheduler.report.simulation_document import (
     Simulation,
     Utilization,
 )
-from descheduler.report.tables.columns import Row
+from descheduler.report.tables.columns import TIE, Row
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["simulation_table"]
@@ -47,7 +47,8 @@ def simulation_table(simulation: Simulation, style: TableStyle) -> Iterator[str]
         yield from _differences(simulation, style)
     for policy in simulation.policies:
         yield from _messages(policy, style)
-    yield from style.labelled({_name(policy): policy.sentence for policy in simulation.policies})
+    remaining = {label: text for each in _remaining(simulation) for label, text in each.items()}
+    yield from style.labelled(remaining | {_name(policy): policy.sentence for policy in simulation.policies})
 
 
 def _cycles(policy: SimulatedPolicy, every: str, style: TableStyle) -> Iterator[str]:
@@ -137,6 +138,18 @@ def _messages(policy: SimulatedPolicy, style: TableStyle) -> Iterator[str]:
         yield style.palette.warning(f"Warning: {printable(warning)}")
     if policy.failures or policy.warnings:
         yield ""
+
+
+def _remaining(simulation: Simulation) -> Iterator[Mapping[str, str]]:
+    """What a further run of each policy does not evict, and why it evicts nothing."""
+    whose = [""] if len(simulation.policies) == 1 else [", first policy", ", second policy"]
+    for policy, suffix in zip(simulation.policies, whose, strict=True):
+        by_code = ", ".join(f"{code}{TIE}{number:,}" for code, number in policy.not_evicted.items())
+        number = sum(policy.not_evicted.values())
+        yield {
+            f"Not evicted{suffix}": f"{counted(number, 'pod')} ({by_code})" if number else "",
+            f"Why nothing{suffix}": printable(policy.why_nothing),
+        }
 
 
 def _name(policy: SimulatedPolicy) -> str:

@@ -19,6 +19,8 @@ from descheduler.report.tables.table_style import TableStyle
 __all__ = ["landing_summary", "outcome_headline", "outcome_summary", "plan_headline", "plan_summary", "plugin_title"]
 
 _GIB = 2**30
+_MOST_WAVES = 8
+"""Waves whose pods are counted in a line."""
 _MOST_SCOPES = 3
 """Names of nodes or namespaces that one line lists."""
 
@@ -52,6 +54,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
         {
             "By plugin": _by_plugin(plan, [(move.profile, move.plugin) for move in plan.moves]),
             **_goal_and_why(plan),
+            "Waves": _waves(plan),
             "Replacement pods": landing_summary(plan.landings),
             **_left_aside(plan),
             "Requests": _requested(plan.figures.total),
@@ -80,6 +83,18 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
             "Requests": _requested(outcome.figures.total),
         }
     )
+
+
+def _waves(plan: Plan) -> str:
+    """How many pods each wave evicts; empty where all are evicted together."""
+    sizes = Counter(move.wave for move in plan.moves)
+    if len(sizes) < 2:
+        return ""
+    numbers = [f"{sizes[wave]:,}" for wave in sorted(sizes)]
+    more = [f"{len(numbers) - _MOST_WAVES:,} more waves"] if len(numbers) > _MOST_WAVES else []
+    *first, last = [*numbers[:_MOST_WAVES], *more]
+    unit = "" if more else " pods"
+    return f"{len(sizes):,}, of {', '.join(first)} and {last}{unit}; a wave starts when the wave before has ended"
 
 
 def _goal_and_why(plan: Plan) -> Mapping[str, str]:
@@ -140,14 +155,14 @@ def landing_summary(totals: LandingTotals) -> str:
 def _left_aside(plan: Plan) -> Mapping[str, str]:
     """What is not in the plan although it matches the policy."""
     by_code = ", ".join(f"{count.code}{TIE}{count.num_refusals:,}" for count in plan.refusal_counts)
-    repeated = len(plan.repeated_requests)
+    repeated = len({each.pod for each in plan.repeated_requests})
     return {
         "Other controllers": f"{counted(plan.num_background, 'pod')} being evicted by them"
         if plan.num_background
         else "",
         "Not evicted": f"{counted(len(plan.refusals), 'pod')} ({by_code})" if plan.refusals else "",
         "Limits reached": "; ".join(_limits(plan)),
-        "Requested again": f"{counted(repeated, 'further request')} for pods of this plan" if repeated else "",
+        "Selected twice": f"{counted(repeated, 'pod')} (evicted and counted once)" if repeated else "",
     }
 
 
@@ -174,13 +189,13 @@ def _scopes(reached: list[ReachedLimit]) -> str:
 
 
 def _requested(total: TotalFigures) -> str:
-    """What all pods request of all nodes, and how much of it has to be scheduled again."""
-    displaced = f"{_cores(total.displaced.cpu_milli)} cores and {_gib(total.displaced.memory_bytes)} GiB"
+    """What all pods request of what nodes can allocate, and how much of that the evicted pods request."""
+    displaced = f"{_cores(total.displaced.cpu_milli)} CPU and {_gib(total.displaced.memory_bytes)} GiB"
     return (
-        f"{counted(total.before.pods, 'pod')} on {counted(total.num_nodes, 'node')} request "
-        f"{_cores(total.before.cpu_milli)} of {_cores(total.allocatable.cpu_milli)} CPU cores and "
-        f"{_gib(total.before.memory_bytes)} of {_gib(total.allocatable.memory_bytes)} GiB memory"
-        + (f"; evicted pods request {displaced}" if total.displaced.pods else "")
+        f"{_cores(total.before.cpu_milli)} of {_cores(total.allocatable.cpu_milli)} CPU, "
+        f"{_gib(total.before.memory_bytes)} of {_gib(total.allocatable.memory_bytes)} GiB memory "
+        f"({counted(total.before.pods, 'pod')} on {counted(total.num_nodes, 'node')})"
+        + (f"; evicted pods: {displaced}" if total.displaced.pods else "")
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
@@ -11,12 +13,11 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY
-from descheduler.model.selection.labels import LabelError
+from descheduler.model.selection.labels import LabelError, LabelSelector
 from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.plan.facts import PluginFacts
-from descheduler.policy.shared_args import compile_selector
-from descheduler.strategies.custom_priority.args import BEST_EFFORT, DRAIN_NODE, CustomPriorityArgs
-from descheduler.strategies.custom_priority.levels import Level, levels_of
+from descheduler.policy.shared_args import LabelSelectorArg, compile_selector
+from descheduler.strategies.custom_priority.args import BEST_EFFORT, DRAIN_NODE, CustomPriorityArgs, ResourcePriority
 from descheduler.strategies.framework import StrategyError
 from descheduler.strategies.shared.container_request import container_request
 from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
@@ -24,7 +25,7 @@ from descheduler.strategies.shared.pod_filter import evictable_pods
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.selection import Selection
 
-if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+if TYPE_CHECKING:
     from descheduler.eviction.node_fit.node_fit import NodeSet
     from descheduler.eviction.node_fit.trial_room import TrialRoom
 
@@ -201,3 +202,31 @@ def _size(pod: Pod) -> tuple[int, int, str, str]:
     cpu_milli = ceil_milli(container_request(pod, CPU))
     memory_bytes = ceil_value(container_request(pod, MEMORY))
     return cpu_milli, memory_bytes, pod.namespace, pod.name
+
+
+class Level(msgspec.Struct, frozen=True):
+    """The nodes of one entry of `evictionOrder`; at least one."""
+
+    name: str
+    nodes: tuple[Node, ...]
+
+
+def levels_of(order: Iterable[ResourcePriority], nodes: Sequence[Node]) -> list[Level]:
+    """The levels of `order` that have some of `nodes`; each node is in the first whose selector it matches.
+
+    Nothing matches a selector that is not valid.
+    """
+    selectors = {entry.name: _compiled(entry.node_selector) for entry in order}
+    nodes_by_level: dict[str, list[Node]] = {name: [] for name in selectors}
+    for node in nodes:
+        matching = (name for name, each in selectors.items() if each is not None and each.matches(node.labels))
+        if (first := next(matching, None)) is not None:
+            nodes_by_level[first].append(node)
+    return [Level(name, tuple(members)) for name, members in nodes_by_level.items() if members]
+
+
+def _compiled(selector: LabelSelectorArg | None) -> LabelSelector | None:
+    try:
+        return compile_selector(selector)
+    except LabelError:
+        return None

@@ -11,7 +11,7 @@ import msgspec
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.pod import Pod
 from descheduler.model.text.amounts import amount_of, amount_text
-from descheduler.placement.plugins.elastic_quota.admission import Admission
+from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_usage import UsageOf
 from descheduler.placement.plugins.elastic_quota.units import in_units
@@ -46,7 +46,7 @@ class QuotaReview:
         snapshot = view.snapshot
         known = tuple(pod for pod in snapshot.pods if _exists(pod, until))
         usage = usage_of.over(replace(snapshot, pods=known))
-        self._admission = Admission(usage)
+        self._admission = QuotaAdmission(usage)
         self._pods_by_quota: dict[str, list[Pod]] = {}
         for node_name in snapshot.pods_by_node:
             for pod in view.active_pods_on(node_name):

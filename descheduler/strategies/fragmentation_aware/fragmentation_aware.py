@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.cluster_view import ClusterView
@@ -15,14 +17,13 @@ from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.shared_args import compile_selector
 from descheduler.strategies.fragmentation_aware.args import FragmentationAwareArgs
-from descheduler.strategies.fragmentation_aware.node_balance import NodeBalance
 from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
 from descheduler.strategies.shared.pod_filter import evictable_pods
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection
 
-if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+if TYPE_CHECKING:
     from descheduler.eviction.node_fit.node_fit import NodeSet
 
 __all__ = ["FragmentationAware"]
@@ -170,3 +171,38 @@ def _change(gain: float) -> str:
 def _number(value: float) -> str:
     """With four decimals at most."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+class NodeBalance(msgspec.Struct, frozen=True):
+    """What is requested of a node, in nano units by resource. Resources that the node does not have are left out."""
+
+    node: Node
+    requested: Mapping[str, int]
+
+    @classmethod
+    def of(cls, node: Node, pods: Sequence[Pod], resources: Iterable[str]) -> NodeBalance:
+        """That of `node` with `pods`, over `resources`."""
+        names = [name for name in resources if node.allocatable.get(name, 0)]
+        return cls(node, {name: sum(pod.spec.requests.get(name, 0) for pod in pods) for name in names})
+
+    @property
+    def imbalance(self) -> float:
+        """The population standard deviation of the requested shares of allocatable; 0 without any resource.
+
+        Mirrors koordinator-sh/koordinator, main of July 2026,
+        `pkg/descheduler/framework/plugins/fragmentationaware/scorer.go`.
+        """
+        shares = [nano / self.node.allocatable[name] for name, nano in self.requested.items()]
+        if not shares:
+            return 0.0
+        mean = sum(shares) / len(shares)
+        return sqrt(sum((share - mean) ** 2 for share in shares) / len(shares))
+
+    def without(self, pod: Pod) -> NodeBalance:
+        """The balance when `pod`, which is one of its pods, has left."""
+        requests = pod.spec.requests
+        return NodeBalance(self.node, {name: nano - requests.get(name, 0) for name, nano in self.requested.items()})
+
+    def gain(self, pod: Pod) -> float:
+        """By how much the imbalance falls without `pod`; below 0 when it rises."""
+        return self.imbalance - self.without(pod).imbalance

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 import msgspec
 
+from descheduler.cluster.decoding.koordinator.cpu_annotations import decode_pinned_cpus
+from descheduler.model.annotations import RESOURCE_STATUS_ANNOTATION
 from descheduler.model.cpu_list import cpu_list_text
 from descheduler.model.koordinator.node_topology import NodeTopology
 from descheduler.model.node import Node
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import Pod
-from descheduler.strategies.node_reservation.pinned_cpus import pinned_cpus
 from descheduler.strategies.node_reservation.shortage import Shortage, held_by
 
 __all__ = ["ClosedCpus", "ReservingNode", "requests_any"]
@@ -94,3 +95,11 @@ class ReservingNode(msgspec.Struct, frozen=True):
         cpus = cpu_list_text(self.closed.cpus) if self.closed is not None else ""
         pinned = f", and the pod is not pinned to reserved CPUs {cpus}" if cpus else ""
         return f"requests on node {self.name} do not exceed allocatable minus reserved{pinned}"
+
+
+def pinned_cpus(pod: Pod, topology: NodeTopology) -> frozenset[int]:
+    """The CPUs of annotation `scheduling.koordinator.sh/resource-status`, or else those that the kubelet, by `topology`
+    of the node, has pinned `pod` to; none for a pod that shares CPUs."""
+    text = pod.annotations.get(RESOURCE_STATUS_ANNOTATION)
+    noted = decode_pinned_cpus(text) if text else frozenset[int]()
+    return noted or topology.kubelet_pods.get(pod.uid, noted)

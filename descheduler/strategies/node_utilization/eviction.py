@@ -12,7 +12,7 @@ from types import MappingProxyType
 import msgspec
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.pod import Pod
 from descheduler.model.selection.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
 from descheduler.model.verdict import Reason, limit_reached, refuse
@@ -183,10 +183,10 @@ class NodeRelief:
                 return True
         return True
 
-    def _limit_of(self, node: str) -> ReachedLimit | None:
+    def _limit_of(self, node: str) -> LimitReached | None:
         if self._node_limit is None:
             return None
-        return ReachedLimit.of(EvictionLimit.PLUGIN_NODE, self._node_limit, node, num_pods=self._num_pods.get(node, 0))
+        return LimitReached.of(EvictionLimit.PLUGIN_NODE, self._node_limit, node, num_pods=self._num_pods.get(node, 0))
 
     def _removable(self, relief: Relief) -> list[Pod]:
         selected = [pod for pod in relief.load.pods if self._may_leave(pod)]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 
+import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -21,7 +23,7 @@ from descheduler.strategies.scale_down_bin_pack.args import (
     ScaleDownBinPackArgs,
     weights_of,
 )
-from descheduler.strategies.scale_down_bin_pack.ranking import NodePods, place_of, ranked
+from descheduler.strategies.shared.container_request import container_request
 from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
 from descheduler.strategies.shared.pod_filter import evictable_pods
 from descheduler.strategies.shared.pod_state import FINISHED
@@ -131,7 +133,7 @@ class ScaleDownBinPack:
 
     def _evict(self, pods: Sequence[Pod]) -> None:
         most = self._args.max_pods_to_evict or 0
-        limit = ReachedLimit.of(EvictionLimit.PLUGIN_TOTAL, most, num_pods=len(self._ranks))
+        limit = LimitReached.of(EvictionLimit.PLUGIN_TOTAL, most, num_pods=len(self._ranks))
         num_evicted = 0
         for pod in pods:
             if num_evicted == limit.value:
@@ -144,3 +146,53 @@ class ScaleDownBinPack:
         if rank is None:
             return "not ranked: the filter plugins refuse the pod"
         return f"number {rank + 1:,} of {counted(len(self._ranks), 'pod')} to scale down"
+
+
+class NodePods(msgspec.Struct, frozen=True):
+    """The pods of a node that may go, and all others that have not finished."""
+
+    node: Node
+    targets: Sequence[Pod]
+    others: Sequence[Pod]
+
+
+def ranked(nodes: Iterable[NodePods], weights: Mapping[str, float]) -> list[Pod]:
+    """The targets, first the one to go first: node by node, the least burdened by others first.
+
+    Ties of nodes go to fewer targets, then by name. Within a node the largest pod is first, then the newest, then by
+    namespace and name. Mirrors koordinator-sh/koordinator, main of July 2026,
+    `pkg/descheduler/framework/plugins/scaledownbinpack/ranker.go`.
+    """
+    order = sorted(nodes, key=lambda each: place_of(each, weights))
+    return [pod for each in order for pod in sorted(each.targets, key=lambda pod: _place(pod, weights))]
+
+
+def place_of(each: NodePods, weights: Mapping[str, float]) -> tuple[float, int, str]:
+    """What nodes are sorted by."""
+    return burden(each, weights), len(each.targets), each.node.name
+
+
+def burden(each: NodePods, weights: Mapping[str, float]) -> float:
+    """Weighted share of allocatable that others request, for one that targets request.
+
+    Infinite when only others request something, 0 when nobody does. Resources that the node does not have do not count.
+    """
+    of_others, of_targets = _share(each.node, each.others, weights), _share(each.node, each.targets, weights)
+    if of_targets:
+        return of_others / of_targets
+    return inf if of_others else 0.0
+
+
+def _share(node: Node, pods: Sequence[Pod], weights: Mapping[str, float]) -> float:
+    return sum(
+        weight * sum(container_request(pod, name) for pod in pods) / node.allocatable[name]
+        for name, weight in weights.items()
+        if node.allocatable.get(name, 0) > 0
+    )
+
+
+def _place(pod: Pod, weights: Mapping[str, float]) -> tuple[float, float, str, str]:
+    # Koordinator adds cores and bytes as they are, so that memory decides unless its weight is tiny.
+    size = sum(weight * container_request(pod, name) for name, weight in weights.items())
+    created_at = pod.created_at.timestamp() if pod.created_at is not None else -inf
+    return -size, -created_at, pod.namespace, pod.name

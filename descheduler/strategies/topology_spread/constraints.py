@@ -11,12 +11,12 @@ from descheduler.model.selection.affinity import NodeSelectorTerm, TopologySprea
 from descheduler.model.selection.labels import LabelSelector, Requirement
 from descheduler.model.selection.taints import Toleration
 
-__all__ = ["SpreadConstraint", "distinct_constraints", "states_constraint"]
+__all__ = ["PodConstraint", "distinct_constraints", "states_constraint"]
 
 _HONOR = "Honor"
 
 
-class SpreadConstraint(msgspec.Struct, frozen=True):
+class PodConstraint(msgspec.Struct, frozen=True):
     """One constraint with what it takes from its pod.
 
     Node selector, required node affinity and tolerations narrow the nodes that count, and are empty or None where the
@@ -36,13 +36,13 @@ def states_constraint(pod: Pod, whens: Iterable[str]) -> bool:
     return any(stated.when_unsatisfiable in whens for stated in pod.spec.topology_spread)
 
 
-def distinct_constraints(pods: Iterable[Pod], whens: Iterable[str]) -> list[SpreadConstraint]:
+def distinct_constraints(pods: Iterable[Pod], whens: Iterable[str]) -> list[PodConstraint]:
     """The constraints of `pods` whose `whenUnsatisfiable` is one of `whens`, each once, in order of first appearance.
 
     Constraints with a malformed selector are left out, and `minDomains` is not looked at. Mirrors
     kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint`.
     """
-    found: dict[SpreadConstraint, None] = {}
+    found: dict[PodConstraint, None] = {}
     seen: set[tuple[int, int]] = set()
     for pod in pods:
         # Equal specs and equal labels are one object in a snapshot.
@@ -55,10 +55,10 @@ def distinct_constraints(pods: Iterable[Pod], whens: Iterable[str]) -> list[Spre
     return list(found)
 
 
-def _taken_from(pod: Pod, stated: TopologySpreadConstraint) -> SpreadConstraint:
+def _taken_from(pod: Pod, stated: TopologySpreadConstraint) -> PodConstraint:
     spec = pod.spec
     honors_affinity = stated.node_affinity_policy == _HONOR
-    return SpreadConstraint(
+    return PodConstraint(
         max_skew=stated.max_skew,
         topology_key=stated.topology_key,
         selector=stated.selector.with_requirements(

@@ -14,16 +14,16 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import Affinity
 from descheduler.strategies.shared.node_selection import NodeSelection
-from descheduler.strategies.topology_spread.constraints import SpreadConstraint
+from descheduler.strategies.topology_spread.constraints import PodConstraint
 from descheduler.strategies.topology_spread.label_index import LabelIndex
 
-__all__ = ["DomainFinder", "Domains", "leaving_order"]
+__all__ = ["DomainFinder", "SpreadDomains", "leaving_order"]
 
 _NONE = np.zeros(0, dtype=np.intp)
 
 
 @dataclass(frozen=True)
-class Domains:
+class SpreadDomains:
     """What a constraint is about: the pods that count, by topology value, and the nodes that qualify for it.
 
     `places` are those of the pods in their listing, ascending, and `ids` the domain of each, an index into `values`.
@@ -91,14 +91,14 @@ class DomainFinder:
         self._values: dict[tuple[int, str], tuple[LabelIndex, tuple[str, ...], NDArray[np.intp]]] = {}
         self._qualifying: dict[object, Mapping[str, Sequence[Node]]] = {}
 
-    def find(self, constraint: SpreadConstraint, pods: LabelIndex) -> Domains:
+    def find(self, constraint: PodConstraint, pods: LabelIndex) -> SpreadDomains:
         """The domains of `constraint` for the pods of one namespace.
 
         Pods on nodes that do not qualify count too, and make domains of their own, as upstream has it. Terminating pods
         do not count.
         """
         if constraint.topology_key not in self._keys:
-            return Domains((), _NONE, _NONE, {})  # tenants state keys that no node has, any number of them
+            return SpreadDomains((), _NONE, _NONE, {})  # tenants state keys that no node has, any number of them
         values, value_of = self._values_of(constraint.topology_key, pods)
         places = pods.places(constraint.selector)
         ids = value_of[places]
@@ -108,7 +108,7 @@ class DomainFinder:
         def digest() -> object:
             return id(pods), hashlib.sha256(places.tobytes()).digest(), id(qualifying)
 
-        return Domains(values, places, ids, qualifying, digest)
+        return SpreadDomains(values, places, ids, qualifying, digest)
 
     def _values_of(self, key: str, pods: LabelIndex) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """The values of the label `key`, and which of them the node of each pod has; -1 where a pod does not count."""
@@ -123,7 +123,7 @@ class DomainFinder:
             known = self._values[id(pods), key] = pods, tuple(ids), np.array(counted, dtype=np.intp)
         return known[1:]
 
-    def _qualifying_nodes(self, constraint: SpreadConstraint) -> Mapping[str, Sequence[Node]]:
+    def _qualifying_nodes(self, constraint: PodConstraint) -> Mapping[str, Sequence[Node]]:
         """Topology value → the nodes that count for `constraint`, both in node order."""
         key = (constraint.topology_key, constraint.node_selector, constraint.node_required, constraint.tolerations)
         known = self._qualifying.get(key)

@@ -10,7 +10,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.strategies.topology_spread.balance import balancing_transfers
-from descheduler.strategies.topology_spread.constraints import SpreadConstraint
+from descheduler.strategies.topology_spread.constraints import PodConstraint
 from descheduler.strategies.topology_spread.domains import DomainFinder
 from descheduler.strategies.topology_spread.label_index import LabelIndex
 from descheduler.strategies.topology_spread.surplus import surplus_sentence
@@ -45,9 +45,9 @@ class SettledDomains:
         self._finder = DomainFinder(nodes)
         self._num_changes = after.version
         self._listed = self._list()
-        self._sizes: dict[tuple[str, SpreadConstraint], _Sizes] = {}
+        self._sizes: dict[tuple[str, PodConstraint], _Sizes] = {}
 
-    def excess(self, arrival: Pod, constraint: SpreadConstraint) -> str:
+    def excess(self, arrival: Pod, constraint: PodConstraint) -> str:
         """Why pods leave the domain of `arrival`, which is not there yet, for `constraint`; empty where none do."""
         domain = self._domain_of(arrival, constraint)
         if not domain or not constraint.selector.matches(arrival.labels):
@@ -68,7 +68,7 @@ class SettledDomains:
                 by_namespace.setdefault(pod.namespace, []).append(pod)
         return {namespace: LabelIndex(pods) for namespace, pods in by_namespace.items()}
 
-    def _sizes_of(self, namespace: str, constraint: SpreadConstraint) -> _Sizes:
+    def _sizes_of(self, namespace: str, constraint: PodConstraint) -> _Sizes:
         """The sizes by now."""
         known = self._sizes.get((namespace, constraint))
         if known is None:
@@ -84,12 +84,12 @@ class SettledDomains:
         known.num_changes = self._after.version
         return known
 
-    def _is_counted(self, pod: Pod, constraint: SpreadConstraint, *, is_arrival: bool) -> bool:
+    def _is_counted(self, pod: Pod, constraint: PodConstraint, *, is_arrival: bool) -> bool:
         if pod.is_terminal or pod.deleted_at is not None or not self._domain_of(pod, constraint):
             return False
         return constraint.selector.matches(pod.labels) and (is_arrival or self._counts(pod))
 
-    def _domain_of(self, pod: Pod, constraint: SpreadConstraint) -> str:
+    def _domain_of(self, pod: Pod, constraint: PodConstraint) -> str:
         """The domain of the pod's node; "" for none."""
         node = self._nodes.get(pod.node_name)
         return "" if node is None else node.labels.get(constraint.topology_key, "")

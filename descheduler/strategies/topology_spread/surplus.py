@@ -19,8 +19,8 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import clipped
 from descheduler.placement.plugins.helper.node_selector_words import requirement_text
 from descheduler.strategies.topology_spread.balance import balancing_transfers
-from descheduler.strategies.topology_spread.constraints import SpreadConstraint
-from descheduler.strategies.topology_spread.domains import Domains, leaving_order
+from descheduler.strategies.topology_spread.constraints import PodConstraint
+from descheduler.strategies.topology_spread.domains import SpreadDomains, leaving_order
 from descheduler.strategies.topology_spread.label_index import LabelIndex
 
 __all__ = ["Listing", "RoomBelow", "Surplus", "find_surplus", "surplus_sentence"]
@@ -132,8 +132,8 @@ NOTHING = Surplus(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool), np.zeros(
 
 
 def find_surplus(
-    constraint: SpreadConstraint,
-    domains: Domains,
+    constraint: PodConstraint,
+    domains: SpreadDomains,
     listing: Listing,
     *,
     room_below: Callable[[Sequence[Node]], RoomBelow],
@@ -170,7 +170,7 @@ def find_surplus(
     return Surplus(places[leaving], has_room, sources, texts)
 
 
-def surplus_sentence(constraint: SpreadConstraint, domain: str, num_more: int, owners: str = "") -> str:
+def surplus_sentence(constraint: PodConstraint, domain: str, num_more: int, owners: str = "") -> str:
     """Why pods leave a domain, such as `zone-b has 9 more pods of ReplicaSet web than the emptiest zone`, and the
     constraint. `owners` are left out where they are not known."""
     key = constraint.topology_key

@@ -9,7 +9,7 @@ import msgspec
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NearestValue, PluginFacts
-from descheduler.strategies.topology_spread.constraints import SpreadConstraint
+from descheduler.strategies.topology_spread.constraints import PodConstraint
 
 __all__ = ["SpreadTally"]
 
@@ -20,7 +20,7 @@ class _Skew(msgspec.Struct, frozen=True):
     """How far a constraint is from its limit, or beyond it."""
 
     excess: int
-    constraint: SpreadConstraint
+    constraint: PodConstraint
     namespace: str
 
     @property
@@ -65,7 +65,7 @@ class SpreadTally:
         self._num_filtered += num_pods - num_counted
         self._num_selected += num_selected
 
-    def note_skew(self, constraint: SpreadConstraint, skew: int, namespace: str) -> None:
+    def note_skew(self, constraint: PodConstraint, skew: int, namespace: str) -> None:
         """Takes note of a constraint."""
         noted = _Skew(skew - constraint.max_skew, constraint, namespace)
         self._by_namespace.setdefault(namespace, []).append(noted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descheduler.optimizer import BalanceUtilization, Limits, Plan, solve
+from descheduler.optimizer import BalanceUtilization, Limits, Solution, solve
 from tests.bench.planner.outcomes import Outcome, outcome_of, table
 from tests.bench.planner.scheduling import evict_one_by_one
 from tests.bench.planner.upstream_order import evict_in_order
@@ -19,7 +19,7 @@ _PLANNED, _SCHEDULED, _UPSTREAM = "planner, room held", "planner, scheduler choo
 def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
     """Prints one line a snapshot, and a table and the ratios for loose and tight ones."""
     for name, mean_ratio in MEAN_RATIOS.items():
-        plans: list[Plan] = []
+        plans: list[Solution] = []
         tools: dict[str, list[Outcome]] = {}
         for seed in seeds:
             world = make_balance_world(nodes=nodes, seed=seed, mean_ratio=mean_ratio)
@@ -32,7 +32,7 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
         print(f"{nodes} {name}: {_ratios(plans, tools)}", flush=True)
 
 
-def _line(plan: Plan, world: ArrayWorld) -> str:
+def _line(plan: Solution, world: ArrayWorld) -> str:
     (over_before, _), (over, evictions) = plan.value_before, plan.value
     return (
         f"{world.problem.num_pods:,} pods, nodes over {over_before} -> {over}, evictions {evictions} "
@@ -41,7 +41,7 @@ def _line(plan: Plan, world: ArrayWorld) -> str:
     )
 
 
-def _outcomes(world: ArrayWorld, plan: Plan) -> dict[str, Outcome]:
+def _outcomes(world: ArrayWorld, plan: Solution) -> dict[str, Outcome]:
     """Of the planner once on its own targets, and once as any descheduler: evicted, and placed by the scheduler."""
     order = list(dict.fromkeys(move.pod for move in plan.moves))
     scheduled = evict_one_by_one(world.problem, order, most_allocated=False)
@@ -53,7 +53,7 @@ def _outcomes(world: ArrayWorld, plan: Plan) -> dict[str, Outcome]:
     }
 
 
-def _ratios(plans: Sequence[Plan], tools: dict[str, list[Outcome]]) -> str:
+def _ratios(plans: Sequence[Solution], tools: dict[str, list[Outcome]]) -> str:
     ours = sum(plan.value[1] for plan in plans)
     ratio = ours / max(sum(plan.bound[1] for plan in plans), 1)
     fewer = sum(outcome.num_evictions for outcome in tools[_UPSTREAM]) / max(ours, 1)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from descheduler.optimizer import ConsolidateNodes, Limits, Plan, solve
+from descheduler.optimizer import ConsolidateNodes, Limits, Solution, solve
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.planner.scheduling import evict_one_by_one
 from tests.worlds.arrays import ArrayWorld, make_consolidation_world
 
@@ -45,13 +45,13 @@ def emptied_by_greedy(world: ArrayWorld, ceiling: Ints) -> list[int]:
     drains = Drains(problem, ceiling, np.zeros(problem.num_nodes, bool))
     found = []
     for order in ORDERS:
-        placement = Placement(problem)
+        placement = Arrangement(problem)
         drain_greedily(drains, placement, order, np.ones(problem.num_nodes, np.int64))
         found.append(int(drains.is_emptied(placement).sum()))
     return found
 
 
-def _scheduled(world: ArrayWorld, plan: Plan) -> str:
+def _scheduled(world: ArrayWorld, plan: Solution) -> str:
     """What becomes of the same evictions where the scheduler is not told the targets."""
     pods = list(dict.fromkeys(move.pod for move in plan.moves))
     at = evict_one_by_one(world.problem, pods, most_allocated=True)

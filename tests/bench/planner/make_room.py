@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.optimizer import Limits, MakeRoom, Problem, solve
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.make_room.greedy import make_room_for
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.worlds.arrays import make_crowded_world, make_full_world, make_stranded_world
 
 __all__ = ["report"]
@@ -61,6 +61,6 @@ def land_greedily(problem: Problem) -> tuple[int, int]:
 
 
 def _land(problem: Problem, order: Ints) -> tuple[int, int]:
-    placement = Placement(problem)
+    placement = Arrangement(problem)
     landed = sum(make_room_for(placement, pod) for pod in order.tolist())
     return landed, len(problem.moved(placement.at))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from descheduler.optimizer import Limits, MakeRoom, Plan, Problem, ReduceGpuFragmentation, solve
+from descheduler.optimizer import Limits, MakeRoom, Problem, ReduceGpuFragmentation, Solution, solve
 from descheduler.optimizer.arrays import PENDING, Ints
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.worlds.openb_arrays import GPU, OpenbWorld, make_openb_world
 from tests.worlds.openb_trace import TraceNode, TracePod, read_nodes, read_pods
 
@@ -49,13 +49,13 @@ def _trace(data: Path) -> tuple[list[TraceNode], list[TracePod]]:
     return read_nodes(data / "openb_node_list_gpu_node.csv.gz"), read_pods(data / "openb_pod_list_default.csv.gz")
 
 
-def _moves(problem: Problem, plan: Plan) -> str:
+def _moves(problem: Problem, plan: Solution) -> str:
     placed = int((problem.assignment != PENDING).sum())
     moved = len(problem.moved(plan.assignment))
     return f"{moved} of {placed} pods moved ({moved / placed:.1%})"
 
 
-def _line(plan: Plan) -> str:
+def _line(plan: Solution) -> str:
     return (
         f"first plan {plan.first_seconds:.1f} s of {plan.seconds:.1f} s, {len(plan.waves)} waves, "
         f"{plan.num_bounces} bounces"
@@ -64,7 +64,7 @@ def _line(plan: Plan) -> str:
 
 def move_one_by_one(problem: Problem, objective: ReduceGpuFragmentation, seed: int) -> Ints:
     """FGD's own rule for pods that run: each in random order to where the figure falls most, while moves are left."""
-    placement = Placement(problem)
+    placement = Arrangement(problem)
     descent = objective.prepare(problem).descent(placement)
     for pod in np.random.default_rng(seed).permutation(problem.num_pods).tolist():
         if problem.assignment[pod] != PENDING and placement.may_leave(np.array([pod]))[0]:

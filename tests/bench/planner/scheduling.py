@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["evict_and_schedule", "evict_one_by_one"]
@@ -15,13 +15,13 @@ __all__ = ["evict_and_schedule", "evict_one_by_one"]
 
 def evict_one_by_one(problem: Problem, pods: Iterable[int], *, most_allocated: bool) -> Ints:
     """Where all pods are (int64[P], -1: nowhere) after `pods` were evicted in that order."""
-    placement = Placement(problem)
+    placement = Arrangement(problem)
     for pod in pods:
         evict_and_schedule(placement, pod, most_allocated=most_allocated)
     return placement.at
 
 
-def evict_and_schedule(placement: Placement, pod: int, *, most_allocated: bool) -> bool:
+def evict_and_schedule(placement: Arrangement, pod: int, *, most_allocated: bool) -> bool:
     """Puts the pod where LeastAllocated (or MostAllocated) scores highest, its old node included; False: nowhere.
 
     Mirrors kube-scheduler 1.36 `noderesources`: the mean of the free (or used) shares with the pod on the node.

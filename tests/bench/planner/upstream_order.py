@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.planner.outcomes import Outcome, outcome_of
 from tests.bench.planner.scheduling import evict_and_schedule
 from tests.worlds.arrays import ArrayWorld
@@ -19,7 +19,7 @@ __all__ = ["evict_in_order"]
 
 def evict_in_order(world: ArrayWorld, *, largest_first: bool) -> Outcome:
     """Evicts in the pods' own order, or each node's largest first, the best order that upstream can be given."""
-    placement = Placement(world.problem)
+    placement = Arrangement(world.problem)
     ceiling = world.ceiling.T.astype(np.float64)
     room = np.maximum(ceiling - placement.usage, 0.0).sum(axis=1)
     capacity = world.problem.capacity.T

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer.limits import Budget, Limits
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.random_instances import random_instance
 from tests.bench.roadef.reassign.annealing import Annealing
 from tests.bench.roadef.reassign.swaps import open_swaps, swap_changes, try_swap
@@ -17,7 +17,7 @@ from tests.optimizer.tiny import is_feasible, random_problem
 @pytest.mark.parametrize("seed", range(5))
 def test_change_of_a_swap_is_what_the_sum_changes_by(seed: int) -> None:
     instance = random_instance(seed)
-    placement, guide = Placement(instance.problem), instance.objective.prepare(instance.problem)
+    placement, guide = Arrangement(instance.problem), instance.objective.prepare(instance.problem)
     pods, others = placement.evictable_on(0), placement.evictable_on(1)
 
     change = swap_changes(placement, guide, pods, others)
@@ -32,7 +32,7 @@ def test_change_of_a_swap_is_what_the_sum_changes_by(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_annealing_keeps_every_rule(seed: int) -> None:
     instance = random_instance(seed)
-    placement, guide = Placement(instance.problem), instance.objective.prepare(instance.problem)
+    placement, guide = Arrangement(instance.problem), instance.objective.prepare(instance.problem)
     budget = Budget(Limits(work=1e-3))
 
     Annealing(placement, guide, np.random.default_rng(seed)).run(budget, budget, 1.0)
@@ -45,7 +45,7 @@ def test_swaps_that_are_open_lead_to_feasible_assignments_only() -> None:
     for seed in range(200):
         problem = random_problem(np.random.default_rng(seed))
         here, there = 0, 1
-        placement = Placement(problem)
+        placement = Arrangement(problem)
         pods, others = placement.evictable_on(here), placement.evictable_on(there)
         if not len(pods) or not len(others):
             continue

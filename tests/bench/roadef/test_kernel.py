@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer.local_search.shifts import shift_changes
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.files import Instance
 from tests.bench.roadef.random_instances import random_instance
 from tests.bench.roadef.reassign.kernel import (
@@ -26,7 +26,7 @@ from tests.optimizer.tiny import is_feasible
 _STEPS = 1500
 
 
-def _state(instance: Instance, placement: Placement) -> State:
+def _state(instance: Instance, placement: Arrangement) -> State:
     return instance.objective.prepare(instance.problem).kernel_state(placement)
 
 
@@ -34,14 +34,14 @@ def _random(seed: int) -> Random:
     return np.random.default_rng(seed).integers(1, 2**64, size=1, dtype=np.uint64)
 
 
-def _annealed(instance: Instance, seed: int) -> Placement:
+def _annealed(instance: Instance, seed: int) -> Arrangement:
     """A placement with moved pods, which hold what they need at both ends."""
-    state = _state(instance, Placement(instance.problem))
+    state = _state(instance, Arrangement(instance.problem))
     anneal(state, _random(seed), 50.0, _STEPS)
-    return Placement(instance.problem, state.at)
+    return Arrangement(instance.problem, state.at)
 
 
-def _guide_sum(instance: Instance, placement: Placement) -> float:
+def _guide_sum(instance: Instance, placement: Arrangement) -> float:
     guide = instance.objective.prepare(instance.problem)
     nodes, pods = np.arange(instance.problem.num_nodes), np.arange(instance.problem.num_pods)
     return float(guide.node_cost(nodes, placement.usage).sum() + guide.move_cost(pods, placement.at).sum())
@@ -74,7 +74,7 @@ def test_changes_of_swaps_are_those_of_the_array_operations(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_annealed_assignment_keeps_the_rules_and_its_changes_add_up(seed: int) -> None:
     instance = random_instance(seed)
-    placement = Placement(instance.problem)
+    placement = Arrangement(instance.problem)
     before, state = _guide_sum(instance, placement), _state(instance, placement)
 
     change = anneal(state, _random(seed), 50.0, _STEPS)
@@ -88,11 +88,11 @@ def test_annealed_assignment_keeps_the_rules_and_its_changes_add_up(seed: int) -
 @pytest.mark.parametrize("seed", range(3))
 def test_counts_after_annealing_equal_counts_of_the_assignment(seed: int) -> None:
     instance = random_instance(seed)
-    state = _state(instance, Placement(instance.problem))
+    state = _state(instance, Arrangement(instance.problem))
 
     anneal(state, _random(seed), 50.0, _STEPS)
 
-    fresh = _state(instance, Placement(instance.problem, state.at))
+    fresh = _state(instance, Arrangement(instance.problem, state.at))
     spare = {"limit_counts", "spread_counts", "spread_covered", "company_counts"}
     for name, kept, counted in zip(State._fields, state, fresh, strict=True):
         rows = slice(None, -1) if name in spare else slice(None)
@@ -102,14 +102,14 @@ def test_counts_after_annealing_equal_counts_of_the_assignment(seed: int) -> Non
 def test_nothing_is_proposed_where_no_pod_may_move() -> None:
     instance = random_instance(1)
     problem = dataclasses.replace(instance.problem, evictable=np.zeros(instance.problem.num_pods, bool))
-    state = _state(Instance(problem, instance.objective), Placement(problem))
+    state = _state(Instance(problem, instance.objective), Arrangement(problem))
 
     assert anneal(state, _random(7), 50.0, _STEPS) == 0.0
 
 
 def test_compiled_loop_does_what_the_plain_one_does() -> None:
     instance = random_instance(1)
-    state = _state(instance, Placement(instance.problem))
+    state = _state(instance, Arrangement(instance.problem))
     other = copy.deepcopy(state)
 
     compiled = compile_kernel()(state, _random(7), 50.0, _STEPS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer.limits import Budget, Limits
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.random_instances import random_instance
 from tests.bench.roadef.reassign import compiled_annealing
 from tests.bench.roadef.reassign.compiled_annealing import CompiledAnnealing
@@ -18,7 +18,7 @@ _PRICE = 1.5
 
 def _state(seed: int, at: np.ndarray[tuple[int], np.dtype[np.int64]] | None = None) -> State:
     instance = random_instance(seed)
-    state = instance.objective.prepare(instance.problem).kernel_state(Placement(instance.problem, at))
+    state = instance.objective.prepare(instance.problem).kernel_state(Arrangement(instance.problem, at))
     state.is_lenient[0] = True
     state.price[:] = _PRICE
     return state
@@ -31,7 +31,7 @@ def _random(seed: int) -> Random:
 def _sum(seed: int, state: State) -> float:
     """The guide's sum, and the price of all that is short, both counted from the assignment alone."""
     instance = random_instance(seed)
-    guide, placement = instance.objective.prepare(instance.problem), Placement(instance.problem, state.at)
+    guide, placement = instance.objective.prepare(instance.problem), Arrangement(instance.problem, state.at)
     nodes, pods = np.arange(instance.problem.num_nodes), np.arange(instance.problem.num_pods)
     cost = guide.node_cost(nodes, placement.usage).sum() + guide.move_cost(pods, placement.at).sum()
     short = np.maximum(-_state(seed, state.at).free_while_moving, 0.0).sum()
@@ -105,7 +105,7 @@ def test_annealing_that_ends_overloaded_leaves_the_placement_as_it_was(monkeypat
 
     monkeypatch.setattr(compiled_annealing, "compile_kernel", lambda: overload)
     instance = random_instance(1)
-    placement = Placement(instance.problem)
+    placement = Arrangement(instance.problem)
     goal = instance.objective.prepare(instance.problem)
     annealing = CompiledAnnealing(placement, lambda: goal.kernel_state(placement), 50.0, np.random.default_rng(1))
     budget = Budget(Limits(work=1.0))

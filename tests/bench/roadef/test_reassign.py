@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from descheduler.optimizer import Limits, find_assignment
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.bench.roadef.random_instances import cost_of, random_instance
 from tests.optimizer.tiny import is_feasible
@@ -54,8 +54,8 @@ def test_instance_is_read_as_the_challenge_writes_it(tmp_path: Path) -> None:
     other = np.arange(instance.problem.num_pods)[::-1] % 5
     assert read.objective.prepare(read.problem).value(other) == (cost_of(instance, other),)
     pods, nodes = np.arange(instance.problem.num_pods), np.arange(5)
-    expected = Placement(instance.problem).open_moves(pods, nodes)
-    np.testing.assert_array_equal(Placement(read.problem).open_moves(pods, nodes), expected)
+    expected = Arrangement(instance.problem).open_moves(pods, nodes)
+    np.testing.assert_array_equal(Arrangement(read.problem).open_moves(pods, nodes), expected)
 
 
 def _model_text(instance: Instance) -> str:

@@ -37,8 +37,8 @@ TEXTS: dict[str, Callable[[], Iterator[bytes]]] = {
     "a long name": lambda: _filled(_NODE + b'"uid": "', b"a", b'"}}'),
     "many annotations": lambda: _filled(_NODE + b'"annotations": {', b'"a":1,', b'"a":1}}}'),
     "many managed fields": lambda: _filled(_NODE + b'"managedFields": [', b"{},", b"{}]}}"),
-    "YAML of numbers": lambda: _filled(b"items:\n", b"- 1\n"),
-    "YAML of long text": lambda: _filled(b"kind: ", b"a "),
+    "YAML of numbers": lambda: _filled(b"items:\n", b"- 1\n", times=48),
+    "YAML of long text": lambda: _filled(b"kind: ", b"a ", times=48),
     "a large dump": lambda: _filled(
         b'{"items": [\n', _MANAGED % b"{},".join([b""] * 9999)[:-1], _NODE + b'"uid": "1"}}], "kind": "List"}'
     ),

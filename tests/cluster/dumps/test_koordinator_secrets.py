@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from descheduler.cluster.dumps.redaction import redact
+from descheduler.cluster.dumps.write import redact
 from descheduler.cluster.kinds import KINDS
 from tests.builders import Object
 from tests.cluster.dumps.full_objects import full_objects

@@ -171,8 +171,8 @@ def test_needed_kind_that_a_dump_lacks_is_named_in_a_warning(tmp_path: Path) -> 
     snapshot = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest({"Pod", "PodDisruptionBudget.policy"}))
 
     assert snapshot.warnings == (
-        "the dump holds no PodDisruptionBudget; assuming there are none "
-        "(descheduler snapshot writes every kind that is read)",
+        "1 kind is not in the dump and assumed to be empty: poddisruptionbudgets.policy (how many pods of an application"
+        " can be disrupted); 'descheduler snapshot' writes every kind that is read",
     )
 
 
@@ -182,7 +182,21 @@ def test_several_kinds_that_a_dump_lacks_make_one_warning(tmp_path: Path) -> Non
     )
 
     assert snapshot.warnings == (
-        "the dump holds no CSINode, Job; assuming there are none (descheduler snapshot writes every kind that is read)",
+        "2 kinds are not in the dump and assumed to be empty: csinodes.storage.k8s.io (how many volumes a node can"
+        " attach), jobs.batch (the pod template, and whether an evicted pod is created again); 'descheduler snapshot'"
+        " writes every kind that is read",
+    )
+
+
+def test_pod_groups_of_several_api_groups_are_told_apart_where_a_dump_lacks_many_kinds(tmp_path: Path) -> None:
+    groups = ("scheduling.sigs.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io")
+    kinds = {"Pod", "CSINode.storage.k8s.io", *(f"PodGroup.{group}" for group in groups)}
+
+    (warning,) = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest(kinds)).warnings
+
+    assert warning.startswith(
+        "4 kinds are not in the dump and assumed to be empty: csinodes.storage.k8s.io, podgroups.scheduling.sigs.k8s.io,"
+        " podgroups.scheduling.volcano.sh, podgroups.scheduling.x-k8s.io; "
     )
 
 

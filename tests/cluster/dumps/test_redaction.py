@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from descheduler import cluster
-from descheduler.cluster.dumps.redaction import redact
+from descheduler.cluster.dumps.write import redact
 from descheduler.cluster.kept.shapes import Leaf, Shape
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.kinds import KINDS

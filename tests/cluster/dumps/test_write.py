@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from descheduler.cluster.dumps.read import read_dump
-from descheduler.cluster.dumps.redaction import REFUSED_KINDS, redact
-from descheduler.cluster.dumps.write import DumpWriter
+from descheduler.cluster.dumps.write import REFUSED_KINDS, DumpWriter, redact
 from descheduler.cluster.kind import Kind, NamedObject
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.request import SnapshotRequest

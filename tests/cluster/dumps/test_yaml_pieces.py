@@ -84,6 +84,7 @@ def test_merges_take_effect_in_their_order() -> None:
             "dump:5:10: is nested more than 5 levels deep",
             id="levels behind aliases",
         ),
+        pytest.param("- {kind: X}\n" * 501, "YAML of more than 0 MiB is not read; take", id="more than is read"),
         pytest.param("items:\n" + "- {a: 1}\n" * 99, "names its kind after its items", id="a kind that comes late"),
     ],
 )
@@ -92,6 +93,8 @@ def test_what_is_no_yaml_of_objects_is_said_with_its_place(
 ) -> None:
     monkeypatch.setattr(yaml_pieces, "MAX_OBJECT_BYTES", 1000)
     monkeypatch.setattr(yaml_pieces, "_MAX_WAITING_BYTES", 500)
+    monkeypatch.setattr(yaml_pieces, "_MAX_BYTES", 5000)
+    monkeypatch.setattr(yaml_pieces, "_READ_BYTES", 50)
     limits = replace(
         yaml_values._LIMITS, depth=5, kept=50, values=400, too_many="one object holds more than 400 values"
     )

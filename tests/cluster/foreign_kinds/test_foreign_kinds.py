@@ -97,7 +97,8 @@ def test_dump_that_lacks_the_kind_is_known_by_it() -> None:
     snapshot = read_dump(["-"], NEEDED, stdin=io.BytesIO(b'{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"}}'))
 
     assert snapshot.warnings == (
-        "the dump holds no PodGroup; assuming there are none (descheduler snapshot writes every kind that is read)",
+        "1 kind is not in the dump and assumed to be empty: podgroups.example.com (how many pods of a gang are placed"
+        " together); 'descheduler snapshot' writes every kind that is read",
     )
 
 

@@ -21,12 +21,12 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.koordinator.gangs import Gangs
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import koord_profile
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.koord_scheduler import koord_profile
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 

@@ -17,7 +17,7 @@ from descheduler.model.quantity import ceil_milli, ceil_value, parse_quantity
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.plugins.elastic_quota.admission import Admission
+from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
@@ -61,7 +61,7 @@ class _World:
         self._make()
 
     @property
-    def admission(self) -> Admission:
+    def admission(self) -> QuotaAdmission:
         """Who admits pods to the quotas as they are now."""
         return make_admission(self._cluster, self._profile.args.of(ElasticQuotaArgs))
 
@@ -181,7 +181,7 @@ def _units(amounts: Mapping[str, str]) -> dict[str, int]:
     return {name: min(amount, _BUILT_IN_MAX) for name, amount in units.items() if amount}
 
 
-def _final_differences(admission: Admission, expected: Object) -> Iterator[str]:
+def _final_differences(admission: QuotaAdmission, expected: Object) -> Iterator[str]:
     admission.usage.settle()
     for name, recorded in expected.items():
         if name == ROOT_QUOTA:
@@ -198,7 +198,7 @@ def _final_differences(admission: Admission, expected: Object) -> Iterator[str]:
                 yield f"{name}.{member}: {ours}, recorded {theirs}"
 
 
-def _root_differences(admission: Admission, recorded: Object) -> Iterator[str]:
+def _root_differences(admission: QuotaAdmission, recorded: Object) -> Iterator[str]:
     """Of the root of the default tree, which is no quota here: the sums of the quotas below it."""
     tree, runtime = admission.usage.forest.trees[""]
     top = [index for index, parent in enumerate(tree.parents) if parent == NO_PARENT]

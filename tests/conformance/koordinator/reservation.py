@@ -11,10 +11,8 @@ from typing import Any
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
@@ -27,6 +25,7 @@ from descheduler.placement.plugins.reservation.holdings import HeldReservation, 
 from descheduler.placement.plugins.reservation.ledgers import Use
 from descheduler.placement.plugins.reservation.plugin import ReservationReason
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from descheduler.placement.shadow.shadow_cluster import NO_NODE
 
 __all__ = ["check"]
@@ -87,7 +86,7 @@ class _Play:
         if expected["node"] not in ties:
             return f"placed on one of {ties}, expected {expected['node']}"
         _take_as_recorded(evaluation, names.index(expected["node"]), expected["reservation"])
-        placed = put_on_node(self._scheduler, evaluation, names.index(expected["node"])).placed
+        placed = put_on_node(evaluation, names.index(expected["node"])).placed
         used = [taken.held.name for _, taken in placed.takings if isinstance(taken, Use)]
         for name in used:
             self._owners.setdefault(name, []).append(pod)
@@ -97,7 +96,7 @@ class _Play:
         evaluation = self._scheduler.evaluate(held.pod)
         choice = evaluation.choose()
         if choice is not None:
-            put_on_node(self._scheduler, evaluation, choice.node)
+            put_on_node(evaluation, choice.node)
 
     def _at_the_end(self, held: HeldReservation, expected: Mapping[str, Any]) -> str:
         owners = sorted(pod.name for pod in self._owners.get(held.name, ()))

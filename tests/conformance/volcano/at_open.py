@@ -14,7 +14,7 @@ from descheduler.placement.volcano.nodes import Nodes
 from descheduler.placement.volcano.order import Heap
 from descheduler.placement.volcano.plugins.drf import DominantShares
 from descheduler.placement.volcano.plugins.queue_shares import QueueShares
-from descheduler.placement.volcano.plugins.queue_tree import TreeNode
+from descheduler.placement.volcano.plugins.queue_tree import QueueTreeNode
 from descheduler.placement.volcano.session import Session
 
 __all__ = ["figures_of", "popped", "queues_after"]
@@ -102,7 +102,7 @@ def _accounts(shares: QueueShares) -> Figures:
     }
 
 
-def _tree(node: TreeNode) -> Figures:
+def _tree(node: QueueTreeNode) -> Figures:
     found: dict[str, Any] = {
         "allocated": node.allocated,
         "share": node.share,

@@ -8,7 +8,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from descheduler.placement.configuration.koordinator import MANIFEST
+from descheduler.placement.schedulers.koord_scheduler import MANIFEST
 from tests.e2e.commands import answers
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.kube_api import Object

@@ -11,13 +11,11 @@ from descheduler.kube.client import KubeClient
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.open_calls import OpenCalls
-from descheduler.migration.dispatch.paces import Paces
+from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.roads.execution import JobExecution
+from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.setup.choice import choose
-from descheduler.migration.setup.job_execution import JobExecution
-from descheduler.migration.setup.job_settings import JobProfile, JobStorage
-from descheduler.migration.setup.offer import ClusterOffer
 from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction

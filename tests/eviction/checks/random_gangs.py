@@ -20,7 +20,7 @@ from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.bundles import Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from tests.builders import Object, make_node, make_snapshot
 from tests.eviction.runs import Run, make_run
 from tests.placement.plugins.coscheduling.worlds import group_of, member
@@ -61,7 +61,7 @@ class World:
         workloads = {uid: Workload("ReplicaSet", "default", name, uid, 10) for uid, name in owners.items()}
         nodes = [make_node("old", cpu="20", unschedulable=True), make_node("new", cpu="6")]
         snapshot = make_snapshot(nodes, self.pods, pod_groups=tuple(self.groups), workloads=workloads)
-        return make_run(_policy(self.on_minimum), snapshot, prior_moves=[PriorMove(pod, "p", "q") for pod in self.gone])
+        return make_run(_policy(self.on_minimum), snapshot, prior_moves=[Move(pod, "p", "q") for pod in self.gone])
 
 
 def make_world(generator: Random) -> World:

@@ -14,7 +14,7 @@ from descheduler.model.node import Node
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.eviction.checks.random_gangs import faults_of, make_world
 from tests.eviction.runs import Run, bundle_of, make_run
@@ -56,7 +56,7 @@ def run_of(
     pods: Sequence[Pod],
     *groups: PodGroup,
     policy: Object = POLICY,
-    prior_moves: Sequence[PriorMove] = (),
+    prior_moves: Sequence[Move] = (),
     nodes: Sequence[Node] = (),
 ) -> Run:
     """A run over `nodes`, by default two with room for everything."""
@@ -89,14 +89,14 @@ def test_member_goes_while_the_gang_has_more_than_it_needs() -> None:
 
 def test_refusal_names_the_gang_and_its_figures() -> None:
     pods = members(4)
-    run = run_of(pods, PodGroup("default", "train", 3), prior_moves=[PriorMove(pods[0], "p", "q")])
+    run = run_of(pods, PodGroup("default", "train", 3), prior_moves=[Move(pods[0], "p", "q")])
 
     verdict = run.evictor.request(bundle_of(pods[1]))
 
     assert (verdict.reason, verdict.subject) == (Reason.GANG_MINIMUM, "default/train")
     assert verdict.message == (
         "gang default/train has 4 pods running, 1 of them already evicted by this run;"
-        " it needs 3 (min-available), and 1 pod would be evicted (onGangMinimum: refuse)"
+        " it needs 3 (minMember), and 1 pod would be evicted (onGangMinimum: refuse)"
     )
 
 
@@ -145,7 +145,7 @@ def test_refusal_names_pods_that_are_bound_and_do_not_run() -> None:
 
     assert verdict.message == (
         "gang default/train has 2 pods running, 1 pod scheduled but not running;"
-        " it needs 2 (min-available), and 1 pod would be evicted (onGangMinimum: refuse)"
+        " it needs 2 (minMember), and 1 pod would be evicted (onGangMinimum: refuse)"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.eviction.checks.limits import EvictionCounters, EvictionLimits
+from descheduler.eviction.checks.limits import EvictionCounters, RunLimits
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
 from tests.builders import make_pod
@@ -13,34 +13,30 @@ from tests.builders import make_pod
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        pytest.param(EvictionLimits(), None, id="nothing is limited by default"),
-        pytest.param(EvictionLimits(total=0), EvictionLimit.TOTAL, id="0 forbids all"),
-        pytest.param(EvictionLimits(per_node=0), EvictionLimit.NODE, id="on every node"),
-        pytest.param(EvictionLimits(per_namespace=0), EvictionLimit.NAMESPACE, id="in every namespace"),
-        pytest.param(EvictionLimits(0, 0, 0), EvictionLimit.TOTAL, id="the total is asked first"),
-        pytest.param(EvictionLimits(0, 0, 1), EvictionLimit.NODE, id="then the node"),
+        pytest.param(RunLimits(), None, id="nothing is limited by default"),
+        pytest.param(RunLimits(total=0), EvictionLimit.TOTAL, id="0 forbids all"),
+        pytest.param(RunLimits(per_node=0), EvictionLimit.NODE, id="on every node"),
+        pytest.param(RunLimits(per_namespace=0), EvictionLimit.NAMESPACE, id="in every namespace"),
+        pytest.param(RunLimits(0, 0, 0), EvictionLimit.TOTAL, id="the total is asked first"),
+        pytest.param(RunLimits(0, 0, 1), EvictionLimit.NODE, id="then the node"),
     ],
 )
-def test_first_limit_in_order_refuses(limits: EvictionLimits, expected: EvictionLimit | None) -> None:
+def test_first_limit_in_order_refuses(limits: RunLimits, expected: EvictionLimit | None) -> None:
     assert EvictionCounters(limits).verdict(make_pod("p")).limit is expected
 
 
 @pytest.mark.parametrize(
     ("limits", "other", "expected"),
     [
-        pytest.param(EvictionLimits(per_node=1), make_pod("q", node="a"), EvictionLimit.NODE, id="same node"),
-        pytest.param(EvictionLimits(per_node=1), make_pod("q", node="b"), None, id="another node"),
-        pytest.param(
-            EvictionLimits(per_namespace=1), make_pod("q", node="b"), EvictionLimit.NAMESPACE, id="same namespace"
-        ),
-        pytest.param(EvictionLimits(per_namespace=1), make_pod("q", namespace="z"), None, id="another namespace"),
-        pytest.param(
-            EvictionLimits(total=1), make_pod("q", node="b", namespace="z"), EvictionLimit.TOTAL, id="the total"
-        ),
-        pytest.param(EvictionLimits(total=2), make_pod("q"), None, id="a limit that is not reached"),
+        pytest.param(RunLimits(per_node=1), make_pod("q", node="a"), EvictionLimit.NODE, id="same node"),
+        pytest.param(RunLimits(per_node=1), make_pod("q", node="b"), None, id="another node"),
+        pytest.param(RunLimits(per_namespace=1), make_pod("q", node="b"), EvictionLimit.NAMESPACE, id="same namespace"),
+        pytest.param(RunLimits(per_namespace=1), make_pod("q", namespace="z"), None, id="another namespace"),
+        pytest.param(RunLimits(total=1), make_pod("q", node="b", namespace="z"), EvictionLimit.TOTAL, id="the total"),
+        pytest.param(RunLimits(total=2), make_pod("q"), None, id="a limit that is not reached"),
     ],
 )
-def test_counted_evictions_use_limits_up(limits: EvictionLimits, other: Pod, expected: EvictionLimit | None) -> None:
+def test_counted_evictions_use_limits_up(limits: RunLimits, other: Pod, expected: EvictionLimit | None) -> None:
     counters = EvictionCounters(limits)
     counters.count(make_pod("p", node="a"))
 
@@ -48,4 +44,4 @@ def test_counted_evictions_use_limits_up(limits: EvictionLimits, other: Pod, exp
 
 
 def test_unbound_pod_has_no_node_limit() -> None:
-    assert EvictionCounters(EvictionLimits(per_node=0)).verdict(make_pod("p", node="")).is_accepted
+    assert EvictionCounters(RunLimits(per_node=0)).verdict(make_pod("p", node="")).is_accepted

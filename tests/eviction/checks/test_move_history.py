@@ -14,7 +14,7 @@ from descheduler.model.node import Node
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.plan.recent_moves import RECENT_MOVES_KEY, RecentMove, RecentMoves, WorkloadId
 from descheduler.plan.run_memory import RunMemory
 from descheduler.policy.load import load_policy
@@ -60,7 +60,7 @@ def decided(
     workloads = {"replicaset-web": Workload("ReplicaSet", "default", "web", "replicaset-web", 10)}
     snapshot = make_snapshot(nodes, [*pods, *prior], workloads=workloads)
     memory = RunMemory().after(NOW, {RECENT_MOVES_KEY: RecentMoves(moved).encoded()})
-    prior_moves = [PriorMove(pod, "p", TAINTS) for pod in prior]
+    prior_moves = [Move(pod, "p", TAINTS) for pod in prior]
     policy = load_policy(policy_of(history), REGISTRY)
     return decide(policy, snapshot, now=NOW, memory=memory, prior_moves=prior_moves)
 

@@ -115,28 +115,33 @@ def test_task_of_a_gang_keeps_the_pods_that_it_needs() -> None:
     ]
 
 
+UNREAD = "no such objects were read"
+
+
 @pytest.mark.parametrize(
-    ("pods", "group"),
+    ("pods", "group", "unread"),
     [
-        pytest.param([in_volcano("m0"), in_volcano("m1")], "scheduling.volcano.sh", id="volcano"),
-        pytest.param([in_scheduler_plugins("m0"), in_scheduler_plugins("m1")], "scheduling.x-k8s.io", id="x-k8s"),
+        pytest.param([in_volcano("m0"), in_volcano("m1")], "scheduling.volcano.sh", UNREAD, id="volcano"),
+        pytest.param(
+            [in_scheduler_plugins("m0"), in_scheduler_plugins("m1")], "scheduling.x-k8s.io", UNREAD, id="x-k8s"
+        ),
         pytest.param(
             [
                 pod_object(name, node="drained", spec={"schedulingGroup": {"podGroupName": "train"}})
                 for name in ("m0", "m1")
             ],
             "scheduling.k8s.io",
+            "PodGroups and Workloads of scheduling.k8s.io are not read",
             id="Kubernetes",
         ),
     ],
 )
-def test_evicted_pods_whose_pod_group_was_not_read_are_counted(pods: Sequence[Object], group: str) -> None:
+def test_evicted_pods_whose_pod_group_was_not_read_are_counted(pods: Sequence[Object], group: str, unread: str) -> None:
     result = run(pods)
 
     assert [each.name for each in result.evictions] == ["m0", "m1"]
     assert (
-        f"2 evicted pods name a PodGroup ({group}), and no such objects were read: how many pods the gang needs is"
-        " unknown"
+        f"2 evicted pods name a PodGroup ({group}), and {unread}: how many pods the gang needs is unknown"
     ) in result.plan.warnings
 
 
@@ -144,4 +149,7 @@ def test_member_under_a_scheduler_that_may_run_coscheduling_is_likely_at_best() 
     result = run([pod_group(SCHEDULER_PLUGINS[0], 1), *map(in_scheduler_plugins, ("m0", "m1"))], onUnknown="refuse")
 
     assert refusals(result) == [("m0", "UnknownLanding"), ("m1", "UnknownLanding")]
-    assert result.refusals[0].message == "pod groups of scheduler-plugins are not modelled (Coscheduling)"
+    assert (
+        result.refusals[0].message
+        == "pod groups of scheduler-plugins are not modelled (Coscheduling) (onUnknown: refuse)"
+    )

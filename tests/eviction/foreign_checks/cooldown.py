@@ -12,7 +12,7 @@ from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 
 __all__ = ["COOLDOWN", "MOVED_AT", "Cooldown", "row"]
 
@@ -43,7 +43,7 @@ class Cooldown(PodByPod):
         del bundle
         return self._note(candidate.pod)
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Notes what earlier rounds have moved."""
         for move in moves:
             self._note(move.pod)

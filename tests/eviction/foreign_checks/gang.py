@@ -9,7 +9,7 @@ from descheduler.eviction.checks.table import CheckContext
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 
 __all__ = ["GANG", "Gang", "row"]
 
@@ -39,7 +39,7 @@ class Gang:
         del bundle
         return NOTHING_DONE
 
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
+    def adopt(self, moves: Sequence[Move]) -> None:
         """Who has left is no member any more."""
         for move in moves:
             self._members.get(move.pod.labels.get(GANG, ""), set()).discard(move.pod.uid)

@@ -16,7 +16,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, ago, make_node, make_pod, make_snapshot
 from tests.eviction.foreign_checks import cooldown, gang
@@ -35,7 +35,7 @@ def table_with(row: MakeCheck) -> tuple[MakeCheck, ...]:
 
 def decided(pods: list[Pod], row: MakeCheck, *, prior: tuple[Pod, ...] = (), **limits: Any) -> Decisions:
     """A run in which every pod is too old."""
-    moves = [PriorMove(pod, "main", "PodLifeTime") for pod in prior]
+    moves = [Move(pod, "main", "PodLifeTime") for pod in prior]
     policy = load_policy(pod_life_time_policy(**limits), REGISTRY)
     return decide(policy, make_snapshot(NODES, pods), now=NOW, checks=table_with(row), prior_moves=moves)
 

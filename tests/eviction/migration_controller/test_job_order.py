@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.eviction.migration_controller.job_order import in_order
+from descheduler.eviction.migration_controller.arbitration import in_order
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod

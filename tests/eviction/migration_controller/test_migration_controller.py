@@ -187,6 +187,35 @@ def test_workload_needs_replicas_to_spare(args: dict[str, Any], replicas: int, e
 
 
 @pytest.mark.parametrize(
+    ("args", "replicas", "message"),
+    [
+        pytest.param({}, 1, "1 replica; at least 2 are required", id="a single replica"),
+        pytest.param({}, 0, "0 replicas; at least 2 are required", id="none"),
+        pytest.param(
+            {"maxUnavailablePerWorkload": 2},
+            2,
+            "2 replicas, and maxUnavailablePerWorkload (2) allows all of them to be evicted at once",
+            id="a number",
+        ),
+        pytest.param(
+            {"maxMigratingPerWorkload": "100%"},
+            6,
+            "6 replicas, and maxMigratingPerWorkload (100%: 6) allows all of them to be evicted at once",
+            id="a share",
+        ),
+    ],
+)
+def test_workload_without_replicas_to_spare_is_told_with_its_limit(
+    args: dict[str, Any], replicas: int, message: str
+) -> None:
+    pod = make_koord_pod("p")
+
+    verdict = make_plugin(make_cluster([pod], [make_workload(replicas)]), **args).filter(pod)
+
+    assert verdict.message == f"ReplicaSet default/web has {message} (skipCheckExpectedReplicas: false)"
+
+
+@pytest.mark.parametrize(
     ("args", "workload", "expected"),
     [
         pytest.param({"singleReplicas": "Surge"}, "ReplicaSet/web", None, id="of a ReplicaSet"),

@@ -14,7 +14,7 @@ from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.eviction.runs import Run, make_run
 from tests.planner.choosing import choosing_policy
@@ -84,13 +84,13 @@ class TestLaterRounds:
 
     @pytest.mark.parametrize(("node", "is_accepted"), [("b", False), ("c", True)])
     def test_prior_move_takes_the_room_that_was_held(self, node: str, *, is_accepted: bool) -> None:
-        prior = PriorMove(LARGE, "p", "MigrationPlanner", held_on="b")
+        prior = Move(LARGE, "p", "MigrationPlanner", held_on="b")
         run = run_of(LARGE, more := make_pod("more", node="a", cpu="2"), prior_moves=[prior])
 
         assert run.evictor.request(bundle((more, node))).is_accepted is is_accepted
 
     def test_prior_move_is_booked_again_with_its_node(self) -> None:
-        prior = PriorMove(LARGE, "p", "MigrationPlanner", held_on="b")
+        prior = Move(LARGE, "p", "MigrationPlanner", held_on="b")
         run = run_of(LARGE, SMALL, prior_moves=[prior])
 
         run.evictor.end_turn(profile="p", plugin="MigrationPlanner")

@@ -52,7 +52,7 @@ def test_pod_whose_node_an_evicted_one_may_get_is_not_evicted(tmp_path: Path) ->
         (
             "picky",
             "UnknownLanding",
-            f"likely scheduled onto b; {RACK}, and other pods may get its last node",
+            f"likely scheduled onto b; {RACK}, and other pods may get its last node (onUnknown: refuse)",
         )
     ]
 

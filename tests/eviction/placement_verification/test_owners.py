@@ -149,7 +149,7 @@ def test_ordered_stateful_set_loses_no_pod_above_one_that_is_not_ready(lower: Ob
     decisions = run(*stateful(1, 2), pod_object("db-0", owners=["StatefulSet/db"], **lower))
 
     assert evicted(decisions) == {}
-    waits = Reason.CONDITIONAL_LANDING, "StatefulSet db waits until pod db-0 is ready"
+    waits = Reason.CONDITIONAL_LANDING, "StatefulSet db waits until pod db-0 is ready (onConditional: refuse)"
     assert {name: refusals(decisions)[name] for name in ("db-1", "db-2")} == {"db-1": waits, "db-2": waits}
 
 
@@ -178,7 +178,7 @@ def test_ordered_stateful_set_loses_one_pod_a_run(first: str, second: str, condi
     decisions = run(*pods, workload_object("StatefulSet/db", replicas=2), nodes=nodes)
 
     assert evicted(decisions) == {first: "when gone"}
-    assert refusals(decisions) == {second: (Reason.CONDITIONAL_LANDING, condition)}
+    assert refusals(decisions) == {second: (Reason.CONDITIONAL_LANDING, f"{condition} (onConditional: refuse)")}
 
 
 def test_ordinals_from_another_start_are_created_again() -> None:
@@ -222,7 +222,7 @@ def test_pod_that_differs_from_a_template_nobody_can_have_edited_goes_only_where
     refused, goes = run(pod, workload, deployment), run(resized, workload, deployment)
 
     condition = "the replacement pod keeps the requests of its template (admission changed them for this pod)"
-    assert refusals(refused) == {"db": (Reason.CONDITIONAL_LANDING, condition)}
+    assert refusals(refused) == {"db": (Reason.CONDITIONAL_LANDING, f"{condition} (onConditional: refuse)")}
     assert evicted(goes) == {"db": "at once"}
 
 
@@ -242,7 +242,7 @@ def test_pod_of_an_owner_of_an_unknown_kind_is_not_taken_to_come_back(kind: str)
     decisions = run(pod_object("step", node="n1", owners=[reference]))
 
     cause = f"it is unknown whether an owner of kind {kind} (example.com) creates an evicted pod again"
-    assert refusals(decisions) == {"step": (Reason.UNKNOWN_LANDING, cause)}
+    assert refusals(decisions) == {"step": (Reason.UNKNOWN_LANDING, f"{cause} (onUnknown: refuse)")}
 
 
 def test_nothing_comes_back_in_a_namespace_that_is_being_deleted() -> None:

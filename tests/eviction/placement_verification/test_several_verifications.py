@@ -13,7 +13,7 @@ from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import LandingVerdict
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
@@ -48,7 +48,7 @@ def plan_of(
 ) -> Plan:
     """The plan of a policy of these profiles; pods of `prior` were evicted by an earlier round."""
     document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": profiles}
-    moves = [PriorMove(pod, pod.namespace, "PodLifeTime") for pod in prior]
+    moves = [Move(pod, pod.namespace, "PodLifeTime") for pod in prior]
     policy, snapshot = load_policy(document, REGISTRY), make_snapshot(nodes, pods)
     return make_plan(decide(policy, snapshot, now=NOW, prior_moves=moves, most_assessed=most))
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from descheduler.report.explanation.placement import Deficit, ObstacleCount
+from descheduler.explanation.scheduling.placement import Deficit, ObstacleCount
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import claim, pending_pod, placement_of
 

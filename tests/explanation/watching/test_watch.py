@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.explanation.watching.watch import Watch
+from descheduler.explanation.watching.watch import RunWitness
 from descheduler.strategies.pod_life_time import PodLifeTime
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.explanation.questions import policy_of
@@ -17,8 +17,8 @@ PODS = [make_pod("bare", owners=()), make_pod("old-1"), make_pod("old-2"), make_
 SNAPSHOT = make_snapshot([make_node("a"), make_node("b")], PODS)
 
 
-def watched(**policy: Any) -> tuple[Watch, tuple[object, ...]]:
-    seen = Watch(PODS)
+def watched(**policy: Any) -> tuple[RunWitness, tuple[object, ...]]:
+    seen = RunWitness(PODS)
     loaded = policy_of(pod_life_time_policy(**policy))
     decisions = decide(loaded, SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)
     return seen, (decisions.moves, decisions.refusals, dict(decisions.results))
@@ -42,7 +42,7 @@ def test_wishes_are_noted_in_order_with_what_was_granted_before() -> None:
 
 
 def test_only_watched_pods_are_noted_but_all_grants() -> None:
-    seen = Watch(PODS[:1])
+    seen = RunWitness(PODS[:1])
 
     decide(policy_of(), SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)
 
@@ -63,7 +63,7 @@ def test_what_is_taken_back_is_not_noted() -> None:
         return PodLifeTime(args, handle)
 
     once, _ = watched()
-    twice = Watch(PODS)
+    twice = RunWitness(PODS)
     registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=propose_first)}
     decide(policy_of(), SNAPSHOT, now=NOW, registry=twice.registry(registry), observer=twice, most_assessed=0)
 

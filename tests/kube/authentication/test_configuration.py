@@ -213,7 +213,7 @@ def test_home_kubeconfig_is_used_when_nothing_else_is_named(fake_api: FakeApi, t
 
 
 def test_importing_the_edge_does_not_import_the_heavy_client() -> None:
-    modules = "sys, descheduler.kube.client, descheduler.migration.dispatch.executor"
+    modules = "sys, descheduler.kube.client, descheduler.migration.roads.plain"
     code = f"import {modules}; print('kubernetes' in sys.modules)"
 
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
+from typing import cast
 
 import pytest
 
@@ -119,7 +120,9 @@ class _Hanging:
 def test_server_that_hangs_costs_the_lease_and_not_the_run(client: KubeClient) -> None:
     api = _Hanging()
     clock = Clock()
-    lease = acquire(api, SETTINGS, retry=client.retry, identity="me", now=lambda: NOW, clock=clock.now)
+    lease = acquire(
+        cast(KubeClient, api), SETTINGS, retry=client.retry, identity="me", now=lambda: NOW, clock=clock.now
+    )
     clock.sleep(40)
 
     lease.renew()

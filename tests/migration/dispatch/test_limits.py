@@ -2,20 +2,20 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.migration.dispatch.limits import LimitLedger, Room
 from tests.migration.stand_ins import make_eviction
 
 
 def test_eviction_in_flight_may_still_make_room() -> None:
-    ledger = LimitLedger(EvictionLimits(total=1))
+    ledger = LimitLedger(RunLimits(total=1))
     ledger.book(make_eviction("a"))
 
     assert ledger.room_for(make_eviction("b"))[0] is Room.AWAITED
 
 
 def test_first_of_two_limits_is_named_whichever_call_ends_first() -> None:
-    ledger = LimitLedger(EvictionLimits(total=2, per_node=1))
+    ledger = LimitLedger(RunLimits(total=2, per_node=1))
     ledger.book(make_eviction("a", node="n1"))
     ledger.book(make_eviction("b", node="n2"))
     ledger.settle(make_eviction("a", node="n1"), counts=True)
@@ -32,7 +32,7 @@ def test_first_of_two_limits_is_named_whichever_call_ends_first() -> None:
 
 @pytest.mark.parametrize(("counts", "room"), [(True, Room.FULL), (False, Room.FREE)])
 def test_only_what_counts_uses_a_limit_up(counts: bool, room: Room) -> None:
-    ledger = LimitLedger(EvictionLimits(total=1))
+    ledger = LimitLedger(RunLimits(total=1))
     ledger.book(make_eviction("a"))
 
     ledger.settle(make_eviction("a"), counts=counts)
@@ -43,20 +43,20 @@ def test_only_what_counts_uses_a_limit_up(counts: bool, room: Room) -> None:
 @pytest.mark.parametrize(
     ("limits", "text"),
     [
-        pytest.param(EvictionLimits(total=0), "maxNoOfPodsToEvictTotal (0) reached", id="all"),
-        pytest.param(EvictionLimits(per_node=0), "maxNoOfPodsToEvictPerNode (0) reached for node n1", id="node"),
+        pytest.param(RunLimits(total=0), "maxNoOfPodsToEvictTotal (0) reached", id="all"),
+        pytest.param(RunLimits(per_node=0), "maxNoOfPodsToEvictPerNode (0) reached for node n1", id="node"),
         pytest.param(
-            EvictionLimits(per_namespace=0),
+            RunLimits(per_namespace=0),
             "maxNoOfPodsToEvictPerNamespace (0) reached for namespace shop",
             id="namespace",
         ),
     ],
 )
-def test_limit_is_named_by_its_key_in_the_policy(limits: EvictionLimits, text: str) -> None:
+def test_limit_is_named_by_its_key_in_the_policy(limits: RunLimits, text: str) -> None:
     assert LimitLedger(limits).room_for(make_eviction("a")) == (Room.FULL, text)
 
 
 def test_pod_bound_nowhere_meets_no_node_limit() -> None:
-    ledger = LimitLedger(EvictionLimits(per_node=0))
+    ledger = LimitLedger(RunLimits(per_node=0))
 
     assert ledger.room_for(make_eviction("a", node=""))[0] is Room.FREE

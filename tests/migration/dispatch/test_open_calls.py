@@ -7,10 +7,10 @@ import threading
 import pytest
 from msgspec.structs import replace
 
-from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.limits import RunLimits
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.dispatch.executor import execute
 from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import ExecutorSettings
 from tests.migration.stand_ins import (
     ONE_BY_ONE,
@@ -60,7 +60,7 @@ def test_run_that_comes_to_its_end_leaves_nothing_open(answers: list[EvictionRes
 def test_call_without_an_answer_is_open_until_it_can_no_longer_take_effect() -> None:
     clock = Clock()
     api = ScriptedApi(clock, a=[no_answer()] * 9).finds("a", PodState.UNKNOWN)
-    settings = replace(SETTINGS, deadline=2.0, limits=EvictionLimits(total=1))
+    settings = replace(SETTINGS, deadline=2.0, limits=RunLimits(total=1))
 
     calls = left_open(api, clock=clock, settings=settings)
 

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from descheduler.migration.controller.task import JobTask
 from descheduler.migration.dispatch.waves import Waiting
+from descheduler.migration.roads.job_task import JobTask
 from descheduler.model.pod import Owner
 from descheduler.plan.planned import PlannedEviction
 

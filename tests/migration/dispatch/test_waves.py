@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from descheduler.migration.controller.task import JobTask
 from descheduler.migration.dispatch.waves import Waves
+from descheduler.migration.roads.job_task import JobTask
 from descheduler.plan.planned import PlannedEviction
 
 

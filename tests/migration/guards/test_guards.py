@@ -15,7 +15,7 @@ from tests.living.builders import deployment, living_cluster, node, pod, priorit
 from tests.living.cluster import LivingCluster
 from tests.living.faults import AnyFault, FaultyWay
 from tests.living.observing.observer import Observer
-from tests.migration.controller.whole_runs import WAYS, Way, live_run, policy_of, watch_of
+from tests.migration.roads.whole_runs import WAYS, Way, live_run, policy_of, watch_of
 
 NO_JOBS = Way("none", has_koordinator=False)
 """Evictions are carried out without jobs."""

@@ -14,7 +14,7 @@ from tests.living.builders import deployment, living_cluster, node, pod
 from tests.living.cluster import LivingCluster
 from tests.living.http import LivingServer
 from tests.living.observing.observer import Observer
-from tests.migration.controller.whole_runs import WAYS, policy_of
+from tests.migration.roads.whole_runs import WAYS, policy_of
 
 NUM_APPS = 6
 
@@ -35,12 +35,14 @@ def crowded_from_the_first_eviction() -> LivingCluster:
 
 
 @pytest.mark.parametrize("flags", [(), ("--detailed-exitcode",)], ids=["plain", "detailed"])
-def test_guard_that_trips_is_exit_code_4(tmp_path: Path, flags: tuple[str, ...]) -> None:
+def test_guard_that_trips_is_exit_code_4(
+    tmp_path: Path, flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     cluster = crowded_from_the_first_eviction()
     observer = Observer(cluster)
 
     with LivingServer(cluster, scale=20) as server:
-        cli = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"))
+        cli = Cli(tmp_path, server.write_kubeconfig(tmp_path / "kubeconfig"), capsys)
         guards = "{interval: 1s, maxPendingPodsIncrease: 3}"
         cli.policy.write_text(policy_of(WAYS["directly"], guards=guards, evictQPS="0.5", evictBurst="1"))
         code, out, err = cli.run("-o", "json", *flags)

@@ -13,7 +13,7 @@ from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.rounds import carry_out
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
 from tests.builders import NOW
 from tests.migration.random_rounds.observer import Deed, faults_of
@@ -91,7 +91,7 @@ def make_run(seed: int) -> Run:
     snapshot, loaded = snapshot_of(world), load_policy(document_of(policy), REGISTRY)
     api = _RefusingApi(world, seed)
 
-    def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    def decide_again(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         api.num_round += 1
         return decide(loaded, snapshot, now=NOW, answers=answers, prior_moves=prior_moves, most_assessed=0)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from descheduler.migration.controller.adoption import adopted_task
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.job.surge import Surge
+from descheduler.migration.roads.adoption import adopted_task
 from descheduler.migration.room.placement_away import keep_away, keep_on
 from descheduler.migration.room.provider import CannotHold
 from descheduler.model.koordinator.eviction_annotations import TARGET_NODE_ANNOTATION
@@ -19,8 +19,8 @@ from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.living.builders import deployment, living_cluster, node, priority_class
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed
-from tests.migration.controller.playing import Play
-from tests.migration.controller.test_controller import left_over, users_job
+from tests.migration.roads.playing import Play
+from tests.migration.roads.test_jobs import left_over, users_job
 
 Object = dict[str, Any]
 KOORD = "koord-scheduler"

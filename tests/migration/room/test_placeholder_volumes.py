@@ -11,7 +11,7 @@ from descheduler.migration.room.placement_away import keep_away, narrow
 from descheduler.plan.outcome import OutcomeCode
 from tests.living.builders import deployment, living_cluster, node, priority_class
 from tests.living.cluster import LivingCluster
-from tests.migration.controller.playing import Play
+from tests.migration.roads.playing import Play
 
 Object = dict[str, Any]
 LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from descheduler.migration.store.journal import NewJob
 from tests.living.builders import living_cluster
 from tests.living.cluster import LivingCluster
-from tests.migration.controller.playing import Play
+from tests.migration.roads.playing import Play
 
 KEPT = pytest.mark.parametrize("keeps_objects", [True, False], ids=["PodMigrationJobs", "ConfigMaps"])
 

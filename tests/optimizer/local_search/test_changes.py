@@ -9,12 +9,12 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.local_search.shifts import climb_by_shifts, shift_changes
 from descheduler.optimizer.objective import Guide
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.random_instances import random_instance
 from tests.optimizer.tiny import is_feasible
 
 
-def guide_sum(placement: Placement, guide: Guide) -> float:
+def guide_sum(placement: Arrangement, guide: Guide) -> float:
     """What the hill climb lowers."""
     nodes: Ints = np.arange(placement.problem.num_nodes)
     pods: Ints = np.arange(placement.problem.num_pods)
@@ -24,7 +24,7 @@ def guide_sum(placement: Placement, guide: Guide) -> float:
 @pytest.mark.parametrize("seed", range(5))
 def test_change_of_a_shift_is_what_the_sum_changes_by(seed: int) -> None:
     instance = random_instance(seed)
-    placement, guide = Placement(instance.problem), instance.objective.prepare(instance.problem)
+    placement, guide = Arrangement(instance.problem), instance.objective.prepare(instance.problem)
     pods, nodes = np.arange(instance.problem.num_pods), np.arange(instance.problem.num_nodes)
 
     change = shift_changes(placement, guide, pods, nodes)
@@ -39,7 +39,7 @@ def test_change_of_a_shift_is_what_the_sum_changes_by(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_climbing_lowers_the_sum_until_no_single_move_does(seed: int) -> None:
     instance = random_instance(seed)
-    placement, guide = Placement(instance.problem), instance.objective.prepare(instance.problem)
+    placement, guide = Arrangement(instance.problem), instance.objective.prepare(instance.problem)
     budget, nodes = Budget(Limits(work=10.0)), np.arange(5)
     before = guide_sum(placement, guide)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.optimizer import BalanceUtilization, Limits, MoveLimit, Plan, Problem, make_problem, solve
+from descheduler.optimizer import BalanceUtilization, Limits, MoveLimit, Problem, Solution, make_problem, solve
 
 
 def three_hot_nodes(*limits: MoveLimit, cost: list[int] | None = None) -> Problem:
@@ -18,7 +18,7 @@ def total(most: int, pods: int = 19) -> MoveLimit:
     return MoveLimit(np.zeros(pods, np.int64), np.array([most]))
 
 
-def balanced(problem: Problem) -> Plan:
+def balanced(problem: Problem) -> Solution:
     ceiling = np.array([[7], [7], [7], [30]])
     return solve(problem, BalanceUtilization(ceiling), Limits(work=2.0))
 
@@ -53,3 +53,46 @@ def test_fewest_moves_count_within_a_limit_and_not_the_cheapest() -> None:
 
     assert plan.value == (2, 9)
     assert {move.source for move in plan.moves} == {2}
+
+
+def test_pods_without_another_node_are_in_no_bound() -> None:
+    """Both pods of 4 may run on node 0 alone, so the two of 2 have to leave; only one of 4 is the cheapest cover."""
+    problem = make_problem(
+        [[4], [4], [2], [2]],
+        [[12], [12]],
+        [0, 0, 0, 0],
+        pod_class=[0, 0, 1, 1],
+        allowed=[[True, False], [True, True]],
+    )
+
+    plan = solve(problem, BalanceUtilization(np.array([[8], [8]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (0, 2)
+
+
+def test_pods_that_are_larger_than_what_stays_elsewhere_leaves_are_in_no_bound() -> None:
+    """Node 1 has room for 3 beside its pinned pod, so the pod of 5 stays and two of 2 leave."""
+    problem = make_problem([[5], [2], [2], [2], [7]], [[12], [10]], [0, 0, 0, 0, 1], evictable=[True] * 4 + [False])
+
+    plan = solve(problem, BalanceUtilization(np.array([[8], [10]])), Limits(work=2.0))
+
+    assert plan.bound == (0, 2)
+
+
+def test_pods_whose_limit_is_used_up_are_in_no_bound() -> None:
+    used_up = MoveLimit(np.array([0, 0, -1, -1]), np.array([0]))
+    problem = make_problem([[4], [4], [2], [2]], [[12], [12]], [0, 0, 0, 0], rules=[used_up])
+
+    plan = solve(problem, BalanceUtilization(np.array([[8], [8]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (0, 2)
+
+
+def test_limits_count_in_total_in_the_bound() -> None:
+    """One workload has a pod of 4 on each of two nodes and may lose one of them: the other node loses two of 2."""
+    workload = MoveLimit(np.array([0, -1, -1, 0, -1, -1]), np.array([1]))
+    problem = make_problem([[4], [2], [2], [4], [2], [2]], [[8], [8], [20]], [0, 0, 0, 1, 1, 1], rules=[workload])
+
+    plan = solve(problem, BalanceUtilization(np.array([[4], [4], [20]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (0, 3)

@@ -11,9 +11,9 @@ from descheduler.optimizer import UNLIMITED, AtMost, Limits, MakeRoom, MoveLimit
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.make_room.carrying_out import carry_out
-from descheduler.optimizer.objectives.make_room.pending import PendingPods
+from descheduler.optimizer.objectives.make_room.pending import PendingUnits
 from descheduler.optimizer.objectives.make_room.relocations import Relocations
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.rules import Rule
 from tests.worlds.openb_arrays import make_small_openb_world
 
@@ -51,7 +51,7 @@ def _chain(**options: object) -> Problem:
 
 
 def _searched(problem: Problem, goal: MakeRoom | None = None, *, work: float = 1.0) -> Ints:
-    placement, budget = Placement(problem), Budget(Limits(work=work))
+    placement, budget = Arrangement(problem), Budget(Limits(work=work))
     search = (goal or MakeRoom()).prepare(problem).annealing(placement, np.random.default_rng(0))
     assert search is not None
     search.run(budget, budget, 1.0)
@@ -121,7 +121,7 @@ def test_a_search_that_is_over_changes_nothing() -> None:
 
 def test_a_search_in_short_steps_finds_what_one_in_a_long_step_does() -> None:
     problem = make_small_openb_world(hosts=40, load=1.0, seed=0).problem
-    placement, whole = Placement(problem), Budget(Limits(work=1.0))
+    placement, whole = Arrangement(problem), Budget(Limits(work=1.0))
     search = MakeRoom().prepare(problem).annealing(placement, np.random.default_rng(0))
     assert search is not None
 
@@ -134,9 +134,9 @@ def test_a_search_in_short_steps_finds_what_one_in_a_long_step_does() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_exchanges_place_more_than_relocations_alone(seed: int) -> None:
     problem = make_small_openb_world(hosts=40, load=1.0, seed=seed).problem
-    placement, budget = Placement(problem), Budget(Limits(work=3.0))
+    placement, budget = Arrangement(problem), Budget(Limits(work=3.0))
     nobody = np.full(problem.num_pods, -1)
-    pending = PendingPods(problem, np.ones(problem.num_pods, np.int64), nobody)
+    pending = PendingUnits(problem, np.ones(problem.num_pods, np.int64), nobody)
     assert problem.parts is not None
     Relocations(pending, problem.parts, placement, np.random.default_rng(seed)).run(budget, budget, 1.0)
 
@@ -156,7 +156,7 @@ def test_same_seed_and_work_give_the_same_exchanges() -> None:
 
 def test_pod_without_a_place_keeps_its_own_from_the_next_one() -> None:
     problem = _chain()
-    placement = Placement(problem)
+    placement = Arrangement(problem)
     assert problem.parts is not None
 
     is_done = carry_out(placement, problem.parts, [(0, 1), (1, 2), (2, PENDING), (3, 0)])
@@ -167,7 +167,7 @@ def test_pod_without_a_place_keeps_its_own_from_the_next_one() -> None:
 
 def test_pods_beyond_the_limit_of_moves_stay() -> None:
     problem = _chain(rules=[_limit(2, 0, 0, 0, 0)])
-    placement = Placement(problem)
+    placement = Arrangement(problem)
     assert problem.parts is not None
 
     is_done = carry_out(placement, problem.parts, [(2, 3), (1, 2), (0, 1), (3, 0)])
@@ -180,7 +180,7 @@ def test_pod_that_may_not_go_home_goes_elsewhere() -> None:
     """The first two may not be in one domain: when the first came to host 2, the other's place is taken."""
     at_most = AtMost(np.array([0, 0, -1]), np.array([0, 1, 1, 2]), np.array([1]))
     problem = _hosts([8, 9, 8, 9], [[8, 10], [9, 10], [8, 10]], [0, 1, PENDING], rules=[at_most])
-    placement = Placement(problem)
+    placement = Arrangement(problem)
     assert problem.parts is not None
 
     is_done = carry_out(placement, problem.parts, [(0, 2), (1, PENDING), (2, 0)])

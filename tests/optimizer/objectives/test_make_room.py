@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer import Limits, MakeRoom, make_problem, solve
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.planner.make_room import land_greedily
 from tests.worlds.arrays import make_crowded_world, make_stranded_world
 
@@ -14,7 +14,7 @@ from tests.worlds.arrays import make_crowded_world, make_stranded_world
 @pytest.mark.parametrize("seed", range(4))
 def test_first_plan_places_what_the_best_greedy_order_places(seed: int) -> None:
     problem = make_crowded_world(nodes=24, seed=seed)
-    placement = Placement(problem)
+    placement = Arrangement(problem)
 
     MakeRoom().prepare(problem).first_plan(placement)
 

@@ -7,12 +7,21 @@ import dataclasses
 import numpy as np
 import pytest
 
-from descheduler.optimizer import Limits, MakeRoom, Plan, Problem, ReduceGpuFragmentation, make_problem, replay, solve
+from descheduler.optimizer import (
+    Limits,
+    MakeRoom,
+    Problem,
+    ReduceGpuFragmentation,
+    Solution,
+    make_problem,
+    replay,
+    solve,
+)
 from descheduler.optimizer.arrays import Floats
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments
-from descheduler.optimizer.objectives.reduce_gpu_fragmentation.recreation import Recreation
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.objectives.reduce_gpu_fragmentation.objective import Recreation
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.planner.openb import fragmentation_ratio, move_one_by_one
 from tests.optimizer.tiny import random_parts_problem
 from tests.worlds.openb_arrays import OpenbWorld, make_small_openb_world
@@ -54,7 +63,7 @@ def test_fragments_are_those_of_the_definition() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_tables_say_what_a_move_changes(seed: int) -> None:
     problem = random_parts_problem(np.random.default_rng(seed), rules=False)
-    goal, placement = _OBJECTIVE.prepare(problem), Placement(problem)
+    goal, placement = _OBJECTIVE.prepare(problem), Arrangement(problem)
     descent = goal.descent(placement)
 
     for pod in np.flatnonzero(problem.evictable).tolist():
@@ -70,7 +79,7 @@ def test_tables_say_what_a_move_changes(seed: int) -> None:
 def test_first_move_of_the_descent_is_the_best_of_all(seed: int) -> None:
     world = make_small_openb_world(hosts=4, load=0.8, seed=seed, moved_ratio=0.02)
     problem, goal = world.problem, world.objective.prepare(world.problem)
-    placement = Placement(problem)
+    placement = Arrangement(problem)
 
     goal.descent(placement).run(Budget(Limits(work=1.0)))
 
@@ -78,7 +87,7 @@ def test_first_move_of_the_descent_is_the_best_of_all(seed: int) -> None:
 
 
 def _best_after_one_move(problem: Problem, objective: ReduceGpuFragmentation) -> int:
-    goal, placement = objective.prepare(problem), Placement(problem)
+    goal, placement = objective.prepare(problem), Arrangement(problem)
     pods, nodes = np.arange(problem.num_pods), np.arange(problem.num_nodes)
     placed = pods[problem.assignment >= 0]
     best = goal.value(problem.assignment)[0]
@@ -91,7 +100,7 @@ def _best_after_one_move(problem: Problem, objective: ReduceGpuFragmentation) ->
 
 def test_recreation_only_betters_and_keeps_the_tables() -> None:
     world = _world()
-    goal, placement = world.objective.prepare(world.problem), Placement(world.problem)
+    goal, placement = world.objective.prepare(world.problem), Arrangement(world.problem)
     descent = goal.descent(placement)
     descent.run(Budget(Limits(work=1.0)))
     before, budget = goal.value(placement.at), Budget(Limits(work=0.2))
@@ -130,7 +139,7 @@ def test_same_seed_and_work_give_the_same_plan(workers: int) -> None:
     assert _parts(first) == _parts(second)
 
 
-def _parts(plan: Plan) -> tuple[bytes, object, object]:
+def _parts(plan: Solution) -> tuple[bytes, object, object]:
     return plan.assignment.tobytes(), plan.waves, plan.value
 
 

@@ -9,18 +9,18 @@ from descheduler.optimizer import (
     UNLIMITED,
     Limits,
     MakeRoom,
-    Move,
     MoveLimit,
     Parts,
-    Plan,
     Problem,
+    Reassignment,
+    Solution,
     make_problem,
     replay,
     solve,
 )
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.worlds.openb_arrays import make_small_openb_world
 
 
@@ -58,7 +58,7 @@ def test_order_takes_the_light_pod_first() -> None:
 
     first, second = plan.waves[0], plan.waves[1]
     assert [(move.source in (2, 3), move.target) for move in first] == [(True, 4)]
-    assert second == (Move(0, 0, first[0].source),)
+    assert second == (Reassignment(0, 0, first[0].source),)
 
 
 def test_move_limit_holds_for_relocations() -> None:
@@ -82,7 +82,7 @@ def test_plan_for_a_full_cluster_keeps_its_limit_of_moves(seed: int) -> None:
 
 def test_relocation_is_found_without_the_solver() -> None:
     problem = _host_world([_HEAVY, _LIGHT, _LIGHT, _PENDING, _PENDING], [0, 2, 3, PENDING, PENDING])
-    goal, placement, budget = MakeRoom().prepare(problem), Placement(problem), Budget(Limits(work=1.0))
+    goal, placement, budget = MakeRoom().prepare(problem), Arrangement(problem), Budget(Limits(work=1.0))
     relocations = goal.annealing(placement, np.random.default_rng(0))
     assert relocations is not None
 
@@ -100,5 +100,5 @@ def test_same_seed_and_work_give_the_same_plan(workers: int) -> None:
     assert _parts(first) == _parts(second)
 
 
-def _parts(plan: Plan) -> tuple[bytes, object, object]:
+def _parts(plan: Solution) -> tuple[bytes, object, object]:
     return plan.assignment.tobytes(), plan.waves, plan.value

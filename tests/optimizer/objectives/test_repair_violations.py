@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from descheduler.optimizer import Limits, MoveLimit, Plan, Problem, RepairViolations, make_problem, replay, solve
+from descheduler.optimizer import Limits, MoveLimit, Problem, RepairViolations, Solution, make_problem, replay, solve
 from descheduler.optimizer.arrays import Ints
 
 
-def moves(problem: Problem, weight: list[int] | Ints, *, work: float = 0.2) -> Plan:
+def moves(problem: Problem, weight: list[int] | Ints, *, work: float = 0.2) -> Solution:
     return solve(problem, RepairViolations(np.asarray(weight)), Limits(work=work))
 
 

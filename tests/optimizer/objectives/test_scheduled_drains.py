@@ -8,7 +8,7 @@ from descheduler.optimizer import Limits
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, Drain, MostAllocated
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 from tests.bench.planner.packing_dry_run import faults_of
 from tests.worlds.arrays import make_consolidation_world
@@ -29,7 +29,7 @@ def drains_of(problem: Problem, *, work: float, first: tuple[int, ...] = ()) -> 
     )
 
 
-def chosen_by_scheduler(placement: Placement, pod: int) -> int:
+def chosen_by_scheduler(placement: Arrangement, pod: int) -> int:
     """Most allocated in whole percent, the first of equals, over the nodes that take the pod once it has left."""
     placement.move(pod, PENDING)
     problem, best = placement.problem, (-1, -1)
@@ -43,7 +43,7 @@ def chosen_by_scheduler(placement: Placement, pod: int) -> int:
 
 def test_every_pod_goes_where_the_scheduler_puts_it() -> None:
     problem = world(0)
-    placement = Placement(problem)
+    placement = Arrangement(problem)
 
     drains = drains_of(problem, work=0.3)
 

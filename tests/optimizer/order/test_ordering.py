@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.optimizer import AtMost, Move, Together, make_problem, replay
+from descheduler.optimizer import AtMost, Reassignment, Together, make_problem, replay
 from descheduler.optimizer.order.ordering import order_moves
 
 
@@ -13,7 +13,7 @@ def test_moves_that_have_room_run_in_one_wave() -> None:
 
     ordered = order_moves(problem, np.array([1, 2]))
 
-    assert ordered.waves == ((Move(0, 0, 1), Move(1, 0, 2)),)
+    assert ordered.waves == ((Reassignment(0, 0, 1), Reassignment(1, 0, 2)),)
 
 
 def test_move_into_room_that_another_leaves_waits_for_the_next_wave() -> None:
@@ -21,7 +21,7 @@ def test_move_into_room_that_another_leaves_waits_for_the_next_wave() -> None:
 
     ordered = order_moves(problem, np.array([1, 2]))
 
-    assert ordered.waves == ((Move(1, 1, 2),), (Move(0, 0, 1),))
+    assert ordered.waves == ((Reassignment(1, 1, 2),), (Reassignment(0, 0, 1),))
 
 
 def test_two_pods_that_change_places_need_a_third_node() -> None:
@@ -65,7 +65,7 @@ def test_anti_affine_pod_waits_until_the_other_has_left() -> None:
 
     ordered = order_moves(problem, np.array([1, 2]))
 
-    assert ordered.waves == ((Move(1, 1, 2),), (Move(0, 0, 1),))
+    assert ordered.waves == ((Reassignment(1, 1, 2),), (Reassignment(0, 0, 1),))
 
 
 def test_pod_arrives_after_the_company_that_it_needs() -> None:
@@ -80,7 +80,7 @@ def test_pod_arrives_after_the_company_that_it_needs() -> None:
 def test_replay_names_a_node_that_holds_too_much_meanwhile() -> None:
     problem = make_problem([[3], [3]], [[4], [4], [4]], [0, 1])
 
-    faults = replay(problem, [[Move(1, 1, 2), Move(0, 0, 1)]], np.array([1, 2]))
+    faults = replay(problem, [[Reassignment(1, 1, 2), Reassignment(0, 0, 1)]], np.array([1, 2]))
 
     assert faults == ["wave 0: node 1 holds 6 of resource 0, capacity 4"]
 
@@ -88,7 +88,7 @@ def test_replay_names_a_node_that_holds_too_much_meanwhile() -> None:
 def test_replay_names_a_pod_that_is_pinned_or_not_where_the_plan_says() -> None:
     problem = make_problem([[1], [1]], [[4], [4]], [0, 1], evictable=[False, True])
 
-    faults = replay(problem, [[Move(0, 0, 1), Move(1, 0, 0)]], np.array([1, 0]))
+    faults = replay(problem, [[Reassignment(0, 0, 1), Reassignment(1, 0, 0)]], np.array([1, 0]))
 
     assert faults == ["wave 0: pod 0 is not evictable", "wave 0: pod 1 is on node 1, not 0"]
 
@@ -97,8 +97,8 @@ def test_replay_names_rules_that_get_worse_and_none_that_stay_broken() -> None:
     rule = AtMost(np.zeros(3, np.int64), np.arange(3), np.array([1]))
     problem = make_problem([[1]] * 3, [[9]] * 3, [0, 0, 1], rules=[rule])
 
-    assert replay(problem, [[Move(0, 0, 2)]], np.array([2, 0, 1])) == []
-    assert replay(problem, [[Move(0, 0, 1)]], np.array([1, 0, 1])) == [
+    assert replay(problem, [[Reassignment(0, 0, 2)]], np.array([2, 0, 1])) == []
+    assert replay(problem, [[Reassignment(0, 0, 1)]], np.array([1, 0, 1])) == [
         "wave 0: group 0 has too many pods in domain 1 meanwhile",
         "wave 0: AtMost broken for (0, 1, 1)",
     ]

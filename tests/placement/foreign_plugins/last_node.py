@@ -6,7 +6,9 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Choice, Evaluation
 from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 NAME = "last-node"
@@ -18,12 +20,12 @@ _PROFILE = SchedulerProfile(
 class LastNode(Scheduler):
     """Places pods as nobody else does; of those that ask for nothing it cannot be told where they go."""
 
-    def __init__(self, cluster: ShadowCluster) -> None:
+    def __init__(self, cluster: ShadowCluster, _configuration: object) -> None:
         super().__init__(cluster, _PROFILE, plugins=PLUGINS)
 
-    def doubt(self, pod: Pod) -> str:
+    def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
         """Says so of pods that ask for nothing."""
-        return "" if pod.spec.requests else "it asks for nothing"
+        return "" if about is not DoubtOf.LANDING or pod.spec.requests else "it asks for nothing"
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The last node."""
@@ -31,3 +33,6 @@ class LastNode(Scheduler):
             return None
         last = int(evaluation.nodes[-1])
         return Choice(last, 0, (last,), None, is_sampled=False)
+
+
+ROW = SchedulerRow(name=NAME, model=LastNode)

@@ -228,7 +228,7 @@ def test_profiles_of_two_schedulers_charge_one_quota() -> None:
     first, second = (Scheduler(cluster, profile, plugins=TABLE) for _ in range(2))
     red = make_pod("red", node="", labels={TEAM: "red"})
 
-    attempts = [place(scheduler, scheduler.evaluate(red)) for scheduler in (first, second, first)]
+    attempts = [place(scheduler.evaluate(red)) for scheduler in (first, second, first)]
 
     assert [attempt.placement is not None for attempt in attempts] == [True, True, False]
 

@@ -12,15 +12,14 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
-from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION
 from descheduler.placement.framework.feasibility import put_on_node
-from descheduler.placement.framework.obstacle_counts import ObstacleCounts, open_for_good
+from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by, shadow_cluster_of
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from descheduler.placement.shadow.shadow_cluster import Placed
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.placement.foreign_plugins import node_licenses
@@ -49,7 +48,7 @@ def placed(scheduler: Scheduler, pod: Pod, node: int = 0) -> Placed:
     """`pod` on a node that takes it."""
     evaluation = scheduler.evaluate(pod)
     assert evaluation.feasible[node]
-    return put_on_node(scheduler, evaluation, node).placed
+    return put_on_node(evaluation, node).placed
 
 
 def test_pod_is_taken_for_another_on_the_nodes_that_are_rewritten_alone() -> None:
@@ -78,7 +77,7 @@ def test_nothing_is_refused_for_good_where_nodes_may_be_rewritten() -> None:
     scheduler, pod = scheduler_over(), make_pod("p", node="", node_selector={"no": "such"})
 
     assert scheduler.evaluate(pod).nodes.tolist() == []
-    assert open_for_good(scheduler, scheduler.evaluate(pod)).all()
+    assert scheduler.evaluate(pod).open_for_good().all()
 
 
 def test_pod_takes_as_much_room_as_it_is_resized_to() -> None:

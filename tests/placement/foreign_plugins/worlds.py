@@ -10,10 +10,12 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     load_scheduler_configuration,
 )
-from descheduler.placement.framework.schedulers import MakeScheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.schedulers.configured import with_profiles_for
+from descheduler.placement.schedulers.row import SchedulerRow
+from descheduler.placement.schedulers.table import SCHEDULERS
 from tests.builders import make_snapshot
 from tests.placement.foreign_plugins import gang_at_permit, last_node, named_devices, team_quota
 
@@ -23,7 +25,7 @@ FOREIGN: Mapping[str, SchedulingPlugin] = {
     "GangAtPermit": gang_at_permit.ROW,
 }
 TABLE: Mapping[str, SchedulingPlugin] = {**PLUGINS, **FOREIGN}
-OTHERS: Mapping[str, MakeScheduler] = {last_node.NAME: last_node.LastNode}
+SCHEDULERS_HERE: Mapping[str, SchedulerRow] = {**SCHEDULERS, last_node.NAME: last_node.ROW}
 
 
 def configured(
@@ -56,6 +58,7 @@ def prover_of(
     nodes: Iterable[Node], pods: Iterable[Pod], configuration: SchedulerConfiguration | None = None
 ) -> LandingProver:
     """A prover whose scheduler runs all of the plugins, unless `configuration` says otherwise."""
+    configuration = with_profiles_for([last_node.NAME], configuration or configured(), TABLE, SCHEDULERS_HERE)
     return LandingProver(
-        make_snapshot(nodes, pods), configuration=configuration or configured(), plugins=TABLE, others=OTHERS
+        make_snapshot(nodes, pods), configuration=configuration, plugins=TABLE, schedulers=SCHEDULERS_HERE
     )

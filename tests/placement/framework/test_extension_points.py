@@ -96,7 +96,7 @@ def tried(profile: SchedulerProfile) -> tuple[list[str], Attempt]:
     row = SchedulingPlugin(plugin=lambda *_: Witness(asked), score=lambda *_: Witness(asked), points=frozenset(ENABLED))
     cluster = ShadowCluster(make_snapshot([make_node("a"), make_node("b")], []))
     scheduler = Scheduler(cluster, profile, plugins={**PLUGINS, "Witness": row})
-    return asked, place(scheduler, scheduler.evaluate(make_pod("pod", node="")))
+    return asked, place(scheduler.evaluate(make_pod("pod", node="")))
 
 
 @pytest.mark.parametrize("point", ENABLED)

@@ -93,7 +93,7 @@ def test_answers_after_any_moves_are_those_of_a_scheduler_that_was_asked_nothing
     placed: list[Placed] = []
     trials = []
     for kind, which, seat in steps:
-        if kind == "place" and (placement := place(scheduler, scheduler.evaluate(PODS[which])).placement) is not None:
+        if kind == "place" and (placement := place(scheduler.evaluate(PODS[which])).placement) is not None:
             placed.append(placement.placed)
         elif kind == "take off" and placed:
             cluster.take_off(placed.pop(seat % len(placed)))

@@ -12,7 +12,7 @@ from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, shadow_cluster_of
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-from descheduler.placement.shadow.views import Seen
+from descheduler.placement.shadow.views import SeenPod
 from tests.builders import make_node, make_pod, make_snapshot
 
 _GUEST = make_pod("guest", cpu="3", node="")
@@ -29,7 +29,7 @@ class Guests:
 
     def before_pre_filter(self, cycle: Cycle) -> None:
         """Both."""
-        cycle.seen = (Seen(_GUEST, 0),)
+        cycle.seen = (SeenPod(_GUEST, 0),)
         pod = cycle.pod.pod
         if "old" in pod.labels:
             spec = msgspec.structs.replace(pod.spec, node_selector=_RENAMED)

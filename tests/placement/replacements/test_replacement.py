@@ -287,7 +287,7 @@ def test_template_that_was_not_read_leaves_a_copy_of_the_live_pod() -> None:
 
     assert made.source == "live"
     assert pod_of(made).spec.requests[CPU] == 100 * MILLI
-    assert made.notes == ("CloneSet web is not in the snapshot; the replacement is assumed to equal this pod",)
+    assert made.notes == ("CloneSet web was not read; the replacement is assumed to equal this pod",)
 
 
 def test_copy_of_a_live_pod_drops_the_label_that_is_its_alone() -> None:

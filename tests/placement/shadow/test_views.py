@@ -7,10 +7,10 @@ from random import Random
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.node_table import CPU_ROW
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-from descheduler.placement.shadow.views import Seen
+from descheduler.placement.shadow.views import SeenPod
 from tests.builders import make_node, make_pod, make_snapshot
 
-GUESTS = [Seen(make_pod(f"guest{index}", cpu="1", node="a"), index % 2) for index in range(4)]
+GUESTS = [SeenPod(make_pod(f"guest{index}", cpu="1", node="a"), index % 2) for index in range(4)]
 
 
 class Heard:
@@ -42,7 +42,7 @@ def two_nodes() -> ShadowCluster:
     return ShadowCluster(make_snapshot([make_node("a"), make_node("b")], [make_pod("own", cpu="2", node="a")]))
 
 
-def cycle_that_sees(cluster: ShadowCluster, *seen: Seen) -> Cycle:
+def cycle_that_sees(cluster: ShadowCluster, *seen: SeenPod) -> Cycle:
     return Cycle(cluster.placement_class(make_pod("p", node="")), cluster, seen=seen)
 
 
@@ -132,7 +132,7 @@ def test_pods_that_are_not_seen_are_missing_in_the_view_alone() -> None:
     own = cluster.snapshot.pods[0]
     before = cluster.digest()
     cycle = cycle_that_sees(cluster, GUESTS[1])
-    cycle.unseen = (Seen(own, 0),)
+    cycle.unseen = (SeenPod(own, 0),)
 
     for _ in range(2):
         with cycle.view():

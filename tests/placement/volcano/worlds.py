@@ -13,11 +13,11 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.order import Choices
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
-from descheduler.placement.volcano.session import Session
+from descheduler.placement.volcano.session import SESSION_KINDS, Session
 
 Object = dict[str, Any]
 _GROUP = "scheduling.volcano.sh/v1beta1"
-_REQUEST = SnapshotRequest(annotations=frozenset(VOLCANO_ANNOTATIONS))
+_REQUEST = SnapshotRequest(annotations=frozenset(VOLCANO_ANNOTATIONS), kinds=SESSION_KINDS)
 
 
 def node(name: str, *, cpu: str = "10", memory: str = "100Gi", pods: str = "110", **more: str) -> Object:

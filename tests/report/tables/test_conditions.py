@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import msgspec
 
+from descheduler.explanation.landings import target_text
 from descheduler.report.document import PodReference
-from descheduler.report.explanation.tables.landing_words import target_text
 from descheduler.report.formats.render import render
 from descheduler.report.plan.document import Target
 from descheduler.report.tables.conditions import condition_table

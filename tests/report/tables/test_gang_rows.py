@@ -12,7 +12,7 @@ from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_plan
 
-_TRAIN = "gang ai/train has 4 pods running; it needs 4 (min-available), and 1 pod would be evicted"
+_TRAIN = "gang ai/train has 4 pods running; it needs 4 (minMember), and 1 pod would be evicted"
 
 
 def _refused(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -45,9 +46,30 @@ def test_a_plan_is_shown_plugin_by_plugin_with_the_summary_last() -> None:
         "By plugin:          PodLifeTime 1\n"
         "Replacement pods:   1 can be scheduled\n"
         "Not evicted:        1 pod (BarePod 1)\n"
-        "Requests:           2 pods on 2 nodes request 0.5 of 8.0 CPU cores and 1.0 of 16.0 GiB memory; "
-        "evicted pods request 0.5 cores and 1.0 GiB\n"
+        "Requests:           0.5 of 8.0 CPU, 1.0 of 16.0 GiB memory (2 pods on 2 nodes); "
+        "evicted pods: 0.5 CPU and 1.0 GiB\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("waves", "line"),
+    [
+        pytest.param((1, 1, 2), "Waves:              2, of 2 and 1 pods;", id="two"),
+        pytest.param((1, 2, 3), "Waves:              3, of 1, 1 and 1 pods;", id="three"),
+        pytest.param(range(1, 12), "Waves:              11, of 1, 1, 1, 1, 1, 1, 1, 1 and 3 more waves;", id="many"),
+    ],
+)
+def test_summary_counts_the_pods_of_each_wave(waves: Sequence[int], line: str) -> None:
+    plan = make_test_plan([make_pod(f"old-{number}") for number in range(len(waves))])
+    moves = tuple(msgspec.structs.replace(m, wave=wave) for m, wave in zip(plan.moves, waves, strict=True))
+
+    text = text_of(msgspec.structs.replace(plan, moves=moves))
+
+    assert f"{line} a wave starts when the wave before has ended\n" in text
+
+
+def test_moves_of_one_wave_have_no_line_about_waves() -> None:
+    assert "Waves:" not in text_of(make_test_plan())
 
 
 def test_every_plugin_has_a_table_with_the_same_columns() -> None:

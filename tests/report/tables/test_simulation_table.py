@@ -78,3 +78,12 @@ def test_names_are_escaped() -> None:
     text = "".join(render(replace(simulation, policies=(odd,)), "wide"))
 
     assert "\x1b" not in text
+
+
+def test_summary_says_why_a_further_run_evicts_nothing_with_the_reasons_counted() -> None:
+    bare = pod_object("bare", owners=(), containers=[container_status(restarts=5)])
+    start = Start(evicting(), cluster_of(*drained(), bare))
+    rows = lines_of(simulate([start], now=NOW, options=SimulationOptions()))
+
+    assert "Not evicted: 1 pod (BarePod 1)" in rows
+    assert "Why nothing: RemovePodsHavingTooManyRestarts: 1 pod selected, none evicted: 1 blocked by BarePod" in rows

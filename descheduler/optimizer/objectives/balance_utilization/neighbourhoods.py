@@ -8,14 +8,14 @@ from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.objective import Neighbourhood
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["choose"]
 
 _SHARE_OF_WIDE = 0.5
 
 
-def choose(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+def choose(ceilings: Ceilings, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
     """A node that is over or dearer than its cover, others that were hot, and cold ones; None: all are solved."""
     unsolved = _unsolved(ceilings, placement)
     if not len(unsolved):
@@ -32,7 +32,7 @@ def choose(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, n
 
 
 def _wide(
-    ceilings: Ceilings, placement: Placement, rng: np.random.Generator, seed: int, num_pods: int
+    ceilings: Ceilings, placement: Arrangement, rng: np.random.Generator, seed: int, num_pods: int
 ) -> Neighbourhood:
     """A few hot nodes and many cold ones, of which only guests may move: other covers and other targets for them."""
     cold = _cold_nodes(ceilings, placement, rng, max(8, num_pods // 4))
@@ -44,7 +44,7 @@ def _wide(
     return Neighbourhood(nodes, np.union1d(np.flatnonzero(from_hot), guests))
 
 
-def _unsolved(ceilings: Ceilings, placement: Placement) -> Ints:
+def _unsolved(ceilings: Ceilings, placement: Arrangement) -> Ints:
     """Hot nodes that are over, though they could be under, or that cost more than their cover; nodes that lost pods
     without having been hot."""
     moved = ceilings.problem.moved(placement.at)
@@ -58,7 +58,7 @@ def _unsolved(ceilings: Ceilings, placement: Placement) -> Ints:
     return np.flatnonzero(over) if over.any() else np.flatnonzero(spent > least)
 
 
-def _cold_nodes(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, count: int) -> Ints:
+def _cold_nodes(ceilings: Ceilings, placement: Arrangement, rng: np.random.Generator, count: int) -> Ints:
     """Nodes that were never hot, the ones with much room more often."""
     cold = np.flatnonzero(~ceilings.was_hot)
     slack = np.maximum(ceilings.slack(placement, cold), 0.0) + 1e-3
@@ -66,7 +66,7 @@ def _cold_nodes(ceilings: Ceilings, placement: Placement, rng: np.random.Generat
 
 
 def _partners(
-    ceilings: Ceilings, placement: Placement, rng: np.random.Generator, seed: int, guests: Ints, num_pods: int
+    ceilings: Ceilings, placement: Arrangement, rng: np.random.Generator, seed: int, guests: Ints, num_pods: int
 ) -> Ints:
     """The seed and hot nodes, the origins of guests first, so that other pods of theirs may go instead."""
     others = rng.permutation(ceilings.hot[ceilings.hot != seed])
@@ -75,13 +75,13 @@ def _partners(
     return np.append(ranked[: max(1, num_pods // 40)], seed)
 
 
-def _origins_that_lost(ceilings: Ceilings, placement: Placement, guests: Ints, rng: np.random.Generator) -> Ints:
+def _origins_that_lost(ceilings: Ceilings, placement: Arrangement, guests: Ints, rng: np.random.Generator) -> Ints:
     """At most two cold nodes that lost pods to the neighbourhood."""
     origins = np.unique(placement.origins[guests])
     return rng.permutation(origins[(origins >= 0) & ~ceilings.was_hot[origins]])[:2]
 
 
-def _pods(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, nodes: Ints, num_pods: int) -> Ints:
+def _pods(ceilings: Ceilings, placement: Arrangement, rng: np.random.Generator, nodes: Ints, num_pods: int) -> Ints:
     """All evictable pods from or on hot nodes, all guests, and as many other pods as there is place for."""
     problem = ceilings.problem
     origins = placement.origins

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
+from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, eviction_cost
-from descheduler.optimizer.objectives.balance_utilization import first_plan, neighbourhoods
+from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
-from descheduler.optimizer.objectives.balance_utilization.move_limits import most_relieved
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.objectives.balance_utilization.limited_covers import least_within_limits
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
 
 _VOLUME_STEPS = 20
 """Into how many steps the size of a moved pod is cut where two plans are else equal."""
+
+_NO_PODS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,11 +62,18 @@ class BalanceUtilizationGoal:
         return int(over.sum()), int(self.problem.cost[self.problem.moved(assignment)].sum())
 
     def bound(self) -> Value:
-        """(hot nodes that stay hot whatever limits let go, sum of as many cheapest covers as there are others)."""
-        fewest = {node: len(pods) for node, pods in self.ceilings.fewest.items()}
-        relieved = most_relieved(self.problem, fewest)
-        costs = sorted(cover.bound for cover in self.ceilings.covers.values() if cover is not None)
-        return len(self.ceilings.hot) - relieved, sum(costs[:relieved])
+        """(hot nodes that stay hot whatever limits let go, the least that it costs to relieve all others)."""
+        return self._bound
+
+    @cached_property
+    def _bound(self) -> Value:
+        covers = {node: cover for node, cover in self.ceilings.covers.items() if cover is not None}
+        hot = len(self.ceilings.hot)
+        cheapest = [pod for cover in covers.values() for pod in cover.chosen]
+        if MovesLeft(self.problem, _NO_PODS).take(np.array(cheapest, dtype=np.int64)):
+            return hot - len(covers), sum(cover.bound for cover in covers.values())
+        relieved, cost = least_within_limits(self.problem, [self.ceilings.stated(node) for node in covers])
+        return hot - relieved, cost
 
     def hold(self, assignment: Ints) -> Problem:
         """Nodes that are under their ceiling have no more capacity than that."""
@@ -82,23 +94,23 @@ class BalanceUtilizationGoal:
         """The pod's own cost."""
         return eviction_cost(self.problem, pods, nodes)
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """The pods of all covers, largest first, each to the node that it fits best."""
-        first_plan.place_covers(self.ceilings, placement)
+        _place_covers(self.ceilings, placement)
         self.tidy(placement)
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Pods whose old node is over its ceiling with or without them go home."""
-        first_plan.send_home(self.ceilings, placement)
+        _send_home(self.ceilings, placement)
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Hot nodes with nodes that have room; None at the bound."""
         return neighbourhoods.choose(self.ceilings, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises nodes over, then cost, then how much is moved."""
         for node in neighbourhood.nodes.tolist():
             over = None
@@ -114,8 +126,9 @@ class BalanceUtilizationGoal:
     def _add_cover(self, model: Model, neighbourhood: Neighbourhood, node: int, over: Term) -> None:
         """A hot node costs its cover: implied by its ceiling, but in fractions of pods only until it is said."""
         cover = self.ceilings.covers[node]
-        own = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] == node]
-        if cover is not None and len(own) == self.ceilings.num_evictable[node]:
+        pods = neighbourhood.pods
+        own = pods[(self.problem.assignment[pods] == node) & self.ceilings.leaves[pods]]
+        if cover is not None and len(own) == self.ceilings.num_leaving[node]:
             costs = self.problem.cost[own].tolist()
             model.at_least(costs, [model.has_moved(pod) for pod in own.tolist()], cover.bound, unless=over)
 
@@ -126,3 +139,68 @@ class BalanceUtilizationGoal:
         most = max(float(volume.max(initial=0.0)), 1e-12)
         weights = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
         model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
+
+
+def _place_covers(ceilings: Ceilings, placement: Arrangement) -> None:
+    """Moves the pods of covers that still are on their node, the largest first, each to the fullest node it fits.
+
+    Where limits do not let all of them move, nodes are relieved that take the fewest moves; room that was found for no
+    whole cover is given to others.
+    """
+    cold = np.flatnonzero(~ceilings.was_hot)
+    tried: set[int] = set()
+    while chosen := _within_limits(ceilings, placement, tried):
+        tried.update(chosen)
+        pods = np.concatenate(list(chosen.values()))
+        pods = pods[placement.at[pods] == placement.origins[pods]]
+        for pod in _largest_first(ceilings, pods):
+            _place_best(ceilings, placement, pod, cold)
+        _send_home(ceilings, placement)
+
+
+def _within_limits(ceilings: Ceilings, placement: Arrangement, tried: AbstractSet[int]) -> dict[int, Ints]:
+    """The pods to move from nodes that are over and were not `tried`, as far as limits let them all go."""
+    over = ceilings.is_over(placement)
+    left = MovesLeft(ceilings.problem, ceilings.problem.moved(placement.at))
+    chosen: dict[int, Ints] = {}
+    nodes = (node for node in ceilings.fewest if over[node] and node not in tried)
+    for node in sorted(nodes, key=lambda node: len(ceilings.fewest[node])):
+        cover = ceilings.covers[node]
+        for pods in (cover.chosen if cover else (), ceilings.fewest[node]):
+            found = np.array(pods, dtype=np.int64)
+            if pods and left.take(found[placement.at[found] == placement.origins[found]]):
+                chosen[node] = found
+                break
+    return chosen
+
+
+def _largest_first(ceilings: Ceilings, pods: Ints) -> list[int]:
+    share = (ceilings.problem.need[pods] * ceilings.scale.T[ceilings.problem.assignment[pods]]).max(axis=1, initial=0.0)
+    return [int(pod) for pod in pods[np.argsort(-share, kind="stable")]]
+
+
+def _place_best(ceilings: Ceilings, placement: Arrangement, pod: int, nodes: Ints) -> bool:
+    """Moves `pod` to the fullest of `nodes` that stays under its ceiling; False: there is none."""
+    room = ceilings.ceiling[:, nodes] - placement.usage[:, nodes] - placement.need[:, [pod]]
+    near = nodes[(room >= 0).all(axis=0)]
+    is_open = placement.open_moves(np.array([pod]), near)[0]
+    near = near[is_open]
+    if not len(near):
+        return False
+    placement.move(pod, int(near[np.argmin(ceilings.slack(placement, near))]))
+    return True
+
+
+def _send_home(ceilings: Ceilings, placement: Arrangement) -> None:
+    """Takes back the moves of pods whose old node stays over its ceiling, or would be under it with the pod, too."""
+    over = ceilings.is_over(placement)
+    moved = ceilings.problem.moved(placement.at)
+    for pod in moved.tolist():
+        home = int(ceilings.problem.assignment[pod])
+        if (over[home] or _has_room(ceilings, placement, pod, home)) and placement.is_open(pod, home):
+            placement.move(pod, home)
+
+
+def _has_room(ceilings: Ceilings, placement: Arrangement, pod: int, node: int) -> bool:
+    fits: Bools = placement.usage[:, node] + placement.need[:, pod] <= ceilings.ceiling[:, node]
+    return bool(fits.all())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.leaving import can_leave
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["Drains"]
@@ -14,7 +15,7 @@ __all__ = ["Drains"]
 class Drains:
     """The nodes of one problem, as consolidation sees them.
 
-    can_empty:      bool[N], nodes with pods, all of them evictable, that are not protected.
+    can_empty:      bool[N], nodes with pods, all of which can leave, that are not protected.
     is_used:        bool[N], nodes with pods.
     num_pods, home: int64[N], and the pods of each node, int64[p].
     usage, share:   float64[R, N], and float64[N], the fullest resource of each node.
@@ -28,7 +29,7 @@ class Drains:
         self.problem = problem
         placed = problem.assignment >= 0
         self.num_pods = np.bincount(problem.assignment[placed], minlength=problem.num_nodes)
-        pinned = np.bincount(problem.assignment[placed & ~problem.evictable], minlength=problem.num_nodes)
+        pinned = np.bincount(problem.assignment[placed & ~can_leave(problem)], minlength=problem.num_nodes)
         self.can_empty: Bools = (self.num_pods > 0) & (pinned == 0) & ~protected
         self.is_used: Bools = self.num_pods > 0
         usage = problem.usage(problem.assignment)
@@ -39,13 +40,13 @@ class Drains:
         self.share: Floats = (self.usage * self.scale).max(axis=0)
         self.home = [np.flatnonzero(problem.assignment == node) for node in range(problem.num_nodes)]
 
-    def is_emptied(self, placement: Placement) -> Bools:
+    def is_emptied(self, placement: Arrangement) -> Bools:
         """bool[N]: nodes that had pods before the plan and have none now."""
         left = np.bincount(placement.at[placement.at >= 0], minlength=self.problem.num_nodes)
         emptied: Bools = self.is_used & (left == 0)
         return emptied
 
-    def room(self, placement: Placement, nodes: Ints) -> Floats:
+    def room(self, placement: Arrangement, nodes: Ints) -> Floats:
         """float64[R, n]: what nodes may still take within their limits."""
         return self.limit[:, nodes] - placement.usage[:, nodes]
 

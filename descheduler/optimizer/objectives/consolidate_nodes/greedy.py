@@ -9,7 +9,7 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["ORDERS", "GreedyOrder", "drain_greedily", "try_to_empty"]
 
@@ -25,7 +25,7 @@ class GreedyOrder:
 ORDERS = tuple(GreedyOrder(fewest, best) for fewest in (True, False) for best in (True, False))
 
 
-def drain_greedily(drains: Drains, placement: Placement, order: GreedyOrder, weight: Ints) -> None:
+def drain_greedily(drains: Drains, placement: Arrangement, order: GreedyOrder, weight: Ints) -> None:
     """Empties nodes in `order`, per unit of `weight` (int64[N]); a node that received pods is not emptied."""
     receives = np.zeros(drains.problem.num_nodes, bool)
     for node in _in_order(drains, order, weight):
@@ -42,14 +42,14 @@ def _in_order(drains: Drains, order: GreedyOrder, weight: Ints) -> Iterator[int]
     yield from nodes[np.argsort(price / np.maximum(weight[nodes], 1), kind="stable")].tolist()
 
 
-def _targets(drains: Drains, placement: Placement, node: int) -> Ints:
+def _targets(drains: Drains, placement: Arrangement, node: int) -> Ints:
     """Nodes in use other than `node`, ascending."""
     stays: Bools = drains.is_used & ~drains.is_emptied(placement)
     stays[node] = False
     return np.flatnonzero(stays)
 
 
-def try_to_empty(drains: Drains, placement: Placement, node: int, targets: Ints, *, best_fit: bool) -> list[int]:
+def try_to_empty(drains: Drains, placement: Arrangement, node: int, targets: Ints, *, best_fit: bool) -> list[int]:
     """Moves all pods of `node` to `targets`, largest first; the nodes that got one, or nothing is moved and []."""
     done: list[tuple[int, int]] = []
     for pod in drains.largest_first(placement.evictable_on(node)).tolist():
@@ -66,6 +66,6 @@ def try_to_empty(drains: Drains, placement: Placement, node: int, targets: Ints,
     return [target for _, target in done]
 
 
-def _slack(drains: Drains, placement: Placement, nodes: Ints) -> Floats:
+def _slack(drains: Drains, placement: Arrangement, nodes: Ints) -> Floats:
     slack: Floats = (drains.room(placement, nodes) * drains.scale[:, nodes]).sum(axis=0)
     return slack

@@ -5,22 +5,27 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.binary_program import BinaryProgram
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
-from descheduler.optimizer.objectives.consolidate_nodes import neighbourhoods
-from descheduler.optimizer.objectives.consolidate_nodes.bound import most_weight_emptied
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.objectives.knapsack import most_weight
+from descheduler.optimizer.objectives.weighted_sample import weighted_sample
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]
+
+_PODS_PER_TARGET = 12
+_NO_PODS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,9 +77,33 @@ class ConsolidateNodesGoal:
         return int(self._weight[used].sum()), int(self._problem.cost[moved].sum())
 
     def bound(self) -> Value:
-        """(weight of the nodes in use less what volume allows to empty, what that many nodes cost at least)."""
-        emptied = most_weight_emptied(self._drains, self._weight)
-        return self._used_weight - emptied, self._least_cost(emptied)
+        """(weight of the nodes in use less what volume and limits allow to empty, what that much costs at least)."""
+        return self._bound
+
+    @cached_property
+    def _bound(self) -> Value:
+        emptied, cost = self._most_emptied
+        return self._used_weight - emptied, cost
+
+    @cached_property
+    def _most_emptied(self) -> tuple[int, int]:
+        """(weight that can be emptied at most, what so much costs at least)."""
+        nodes = np.flatnonzero(self._drains.can_empty)
+        by_volume = _most_weight_emptied(self._drains, self._weight)
+        homes = [self._drains.home[node] for node in nodes]
+        leaving = np.concatenate([_NO_PODS, *homes])
+        limits = [(rule, group, most) for rule in self._problem.move_limits for group, most in rule.binding(leaving)]
+        if not limits:
+            return by_volume, self._least_cost(by_volume)
+        weight = self._weight[nodes].tolist()
+        program = BinaryProgram(weight)
+        for rule, group, most in limits:
+            num = [int((rule.group[home] == group).sum()) for home in homes]
+            program.limit({index: count for index, count in enumerate(num) if count}, most)
+        emptied = min(program.most_gained() or 0, by_volume)
+        program.limit({index: -each for index, each in enumerate(weight)}, -emptied)
+        program.gains = [-int(self._problem.cost[home].sum()) for home in homes]
+        return emptied, max(-(program.most_gained() or 0), self._least_cost(emptied))
 
     def _least_cost(self, emptied: int) -> int:
         """What it costs at least to empty nodes of the weight `emptied`: the cheapest per weight, the last in part."""
@@ -100,7 +129,7 @@ class ConsolidateNodesGoal:
         self, first: Iterable[int], scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
     ) -> list[Drain]:
         """The best sequence of drains found where `scheduler` chooses the targets; `first` are nodes to begin with."""
-        enough = most_weight_emptied(self._drains, self._weight)
+        enough, _ = self._most_emptied
         return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, enough)
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
@@ -111,7 +140,7 @@ class ConsolidateNodesGoal:
         """The pod's own cost."""
         return eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """The best of the greedy orders."""
         start = placement.at.copy()
         plans = []
@@ -121,17 +150,17 @@ class ConsolidateNodesGoal:
             plans.append(placement.at.copy())
         placement.reset(min(plans, key=self.value))
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Nothing: nodes are emptied whole or not at all."""
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that might be emptied, with nodes that stay and have room."""
-        return neighbourhoods.choose(self._drains, placement, rng, num_pods)
+        return _choose(self._drains, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises the weight of nodes in use, then cost; of what is equal the model's random choice."""
         emptied = self._drains.is_emptied(placement)
         inside = set(neighbourhood.pods.tolist())
@@ -152,7 +181,7 @@ class ConsolidateNodesGoal:
         cost = (self._problem.cost[neighbourhood.pods] * steps).tolist()
         model.minimise(cost, [model.has_moved(pod) for pod in pods])
 
-    def _take_whole(self, model: Model, placement: Placement, node: int, goes: object) -> None:
+    def _take_whole(self, model: Model, placement: Arrangement, node: int, goes: object) -> None:
         """All pods leave or none, unless an objective before this one took some of them already."""
         home = self._drains.home[node]
         has_left = placement.at[home] != node
@@ -170,3 +199,56 @@ class ConsolidateNodesGoal:
                 at = model.is_at(pod, node)
                 if at is not None:
                     model.forbid_both(at, goes)
+
+
+def _most_weight_emptied(drains: Drains, weight: Ints) -> int:
+    """No set of nodes of more weight (int64[N]) can be emptied.
+
+    Emptying node n takes usage[n] from it and its room[n] from the others: with y[n] = 1 for emptied nodes,
+    sum_n y[n] * (usage[n, r] + room[n, r]) <= sum_n room[n, r] for every resource r.
+    """
+    nodes = np.flatnonzero(drains.can_empty)
+    room = np.where(drains.is_used, np.maximum(drains.limit - drains.usage, 0.0), 0.0)
+    return most_weight((drains.usage + room)[:, nodes], weight[nodes], room.sum(axis=1))
+
+
+def _choose(drains: Drains, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    """Some nodes whose pods may leave or come back, and nodes that take them; None: no node can be emptied any more."""
+    emptied = drains.is_emptied(placement)
+    if not (drains.can_empty & ~emptied).any():
+        return None
+    undecided = _undecided_nodes(drains, rng, num_pods, emptied)
+    targets = _targets(drains, placement, rng, max(4, num_pods // _PODS_PER_TARGET), emptied, undecided)
+    nodes = np.unique(np.concatenate((undecided, targets)))
+    home = np.concatenate([drains.home[node] for node in undecided.tolist()])
+    guests = np.flatnonzero((placement.at != placement.origins) & np.isin(placement.at, nodes))
+    return Neighbourhood(nodes, np.union1d(home, guests))
+
+
+def _undecided_nodes(drains: Drains, rng: np.random.Generator, num_pods: int, emptied: Bools) -> Ints:
+    """One to three nodes that might be emptied, the ones with few pods more often, and as many that are emptied."""
+    left = np.flatnonzero(drains.can_empty & ~emptied)
+    weights = 1.0 / (1.0 + drains.num_pods[left] * drains.share[left])
+    order = weighted_sample(left, weights, rng, len(left))
+    gone = rng.permutation(np.flatnonzero(emptied & drains.can_empty))
+    chosen: list[int] = []
+    pods = 0
+    for pair in zip(order.tolist(), [*gone.tolist(), *[-1] * len(order)], strict=False):
+        for node in pair:
+            if node >= 0 and (not chosen or pods + drains.num_pods[node] <= num_pods * 0.7):
+                chosen.append(node)
+                pods += int(drains.num_pods[node])
+        if pods > num_pods * 0.5 or len(chosen) >= 6:
+            break
+    return np.array(chosen)
+
+
+def _targets(
+    drains: Drains, placement: Arrangement, rng: np.random.Generator, count: int, emptied: Bools, undecided: Ints
+) -> Ints:
+    """Nodes that stay, the ones with much room more often."""
+    stays = drains.is_used & ~emptied
+    stays[undecided] = False
+    nodes = np.flatnonzero(stays)
+    room = (drains.room(placement, nodes) * drains.scale[:, nodes]).min(axis=0)
+    return weighted_sample(nodes, np.maximum(room, 0.0) + 0.01, rng, count)

@@ -16,9 +16,8 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
-from descheduler.optimizer.objectives.consolidate_nodes.foreseen import foresee
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Drain", "ScheduledDrains"]
 
@@ -28,6 +27,20 @@ _LARGEST_PIECE = 0.5
 """Of the sequence, which is cut out at once."""
 _PATIENCE = 500
 """Pieces that were cut out without a better sequence, after which the search is over."""
+
+
+class _Foreseen:
+    """Of each of B drains, by itself.
+
+    is_made:      bool[B], whether it can be made; the rest says something only of those that can.
+    free:         float64[B, R, N], what nodes have left then.
+    has_received: bool[B, N], nodes that one of its pods goes to.
+    """
+
+    def __init__(self, free: Floats, num_nodes: int) -> None:
+        self.free = free
+        self.is_made: Bools = np.ones(len(free), bool)
+        self.has_received: Bools = np.zeros((len(free), num_nodes), bool)
 
 
 class Drain(NamedTuple):
@@ -48,7 +61,7 @@ class ScheduledDrains:
         self, drains: Drains, weight: Ints, scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
     ) -> None:
         problem = drains.problem
-        self.placement = Placement(problem)
+        self.placement = Arrangement(problem)
         self._drains, self._weight, self._scheduler, self._budget, self._rng = drains, weight, scheduler, budget, rng
         self._all_nodes = np.arange(problem.num_nodes)
         self._sequence: list[Drain] = []
@@ -146,7 +159,7 @@ class ScheduledDrains:
         """Those that can be made, the one first after which most can be emptied."""
         placement, scale = self.placement, self._weight.size * len(self.placement.need)
         self._budget.spend_evaluations(scale * len(asked) * max(len(pods) for _, pods in asked))
-        found = foresee(self._drains, placement, self._scheduler, self._is_empty, asked)
+        found = _foresee(self._drains, placement, self._scheduler, self._is_empty, asked)
         candidates = self._is_candidate()
         prospects: dict[int, float] = {}
         for row in np.flatnonzero(found.is_made).tolist():
@@ -217,3 +230,36 @@ def _fraction(size: Floats, weight: Ints, room: float) -> float:
     filled = np.concatenate(([0.0], np.cumsum(size[order])))
     reached = np.concatenate(([0.0], np.cumsum(weight[order])))
     return float(np.interp(room, filled, reached))
+
+
+def _foresee(
+    drains: Drains, placement: Arrangement, scheduler: MostAllocated, is_empty: Bools, asked: Sequence[tuple[int, Ints]]
+) -> _Foreseen:
+    """What becomes of draining each of `asked`: a node, and its pods (int64[p]) in the order in which they leave.
+
+    `is_empty`, bool[N], are nodes that nothing may be scheduled onto. Each step takes one pod of every drain. That pods
+    of one node may keep each other from a node is not looked at.
+    """
+    num_nodes, rows = placement.problem.num_nodes, np.arange(len(asked))
+    longest = max(len(pods) for _, pods in asked)
+    nodes = np.array([node for node, _ in asked])
+    need = np.zeros((longest, len(asked), len(placement.need)))
+    is_open = np.zeros((longest, len(asked), num_nodes), bool)
+    for row, (node, pods) in enumerate(asked):
+        need[: len(pods), row] = placement.need[:, pods].T
+        is_open[: len(pods), row] = placement.allowed_moves(pods, np.arange(num_nodes))
+        is_open[:, row, node] = True
+    found = _Foreseen(np.repeat(placement.free[None], len(asked), axis=0), num_nodes)
+    length = np.array([len(pods) for _, pods in asked])
+    for step in range(longest):
+        leaves = step < length
+        wanted = need[step]
+        found.free[rows, :, nodes] += wanted
+        fits = is_open[step] & (wanted[:, :, None] <= np.maximum(found.free, 0.0)).all(axis=1)
+        target = np.argmax(np.where(fits, scheduler.scores(found.free, wanted), -1.0), axis=1)
+        left = np.maximum(found.free[rows, :, target] + drains.above_free[:, target].T, 0.0)
+        is_good = (target != nodes) & ~is_empty[target] & (wanted <= left).all(axis=1)
+        found.is_made &= is_good | ~leaves
+        found.free[rows, :, target] -= wanted
+        found.has_received[rows[leaves], target[leaves]] = True
+    return found

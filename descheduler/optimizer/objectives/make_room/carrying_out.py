@@ -9,13 +9,13 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.rules import AtMost, MoveLimit
 
 __all__ = ["carry_out"]
 
 
-def carry_out(placement: Placement, parts: Parts, pairs: Sequence[tuple[int, int]]) -> bool:
+def carry_out(placement: Arrangement, parts: Parts, pairs: Sequence[tuple[int, int]]) -> bool:
     """Moves the pods of `pairs`, (pod, node) each with -1 for none; placed pods are at home before.
 
     Placed pods whose move is refused stay at home, and what was to take their place is not moved either. Where a rule
@@ -33,7 +33,7 @@ def carry_out(placement: Placement, parts: Parts, pairs: Sequence[tuple[int, int
     return True
 
 
-def _go_one_by_one(placement: Placement, moves: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _go_one_by_one(placement: Arrangement, moves: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Makes the moves that are open, then those that are open after them, and so on; returns the rest."""
     waiting = list(moves)
     while True:
@@ -43,7 +43,7 @@ def _go_one_by_one(placement: Placement, moves: Sequence[tuple[int, int]]) -> li
         waiting = rest
 
 
-def _go_together(placement: Placement, parts: Parts, waiting: Sequence[tuple[int, int]], away: set[int]) -> bool:
+def _go_together(placement: Arrangement, parts: Parts, waiting: Sequence[tuple[int, int]], away: set[int]) -> bool:
     """Moves that wait for each other: all pods depart before one arrives. `away`: pods that were moved before.
 
     For rules that only limit how many pods there are: others would not know what they lose while pods are nowhere.
@@ -60,7 +60,7 @@ def _go_together(placement: Placement, parts: Parts, waiting: Sequence[tuple[int
     return True
 
 
-def _depart(placement: Placement, pod: int) -> bool:
+def _depart(placement: Arrangement, pod: int) -> bool:
     """Takes the pod off its node if limits of moves let it; whether they do."""
     may_leave = bool(placement.may_leave(np.array([pod]))[0])
     if may_leave:
@@ -68,7 +68,7 @@ def _depart(placement: Placement, pod: int) -> bool:
     return may_leave
 
 
-def _go(placement: Placement, pod: int, node: int) -> bool:
+def _go(placement: Arrangement, pod: int, node: int) -> bool:
     """Moves the pod if it may go there; whether it may."""
     if node == PENDING or not placement.is_open(pod, node):
         return False
@@ -76,7 +76,7 @@ def _go(placement: Placement, pod: int, node: int) -> bool:
     return True
 
 
-def _clear_home(placement: Placement, parts: Parts, pod: int, away: Set[int]) -> list[int]:
+def _clear_home(placement: Arrangement, parts: Parts, pod: int, away: Set[int]) -> list[int]:
     """Takes those of the pods `away` that are on the pod's old machine off it, if it needs their room; returns them."""
     home = int(placement.origins[pod])
     if placement.is_open(pod, home):

@@ -10,9 +10,9 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.parts import UNLIMITED, Parts
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
-__all__ = ["Departures", "departures_of"]
+__all__ = ["DepartureChoices", "departures_of"]
 
 _MOST_DEPARTING = 14
 """Pods of a machine of which pairs are looked at; fewer where there are many machines and kinds: memory is bounded."""
@@ -21,7 +21,7 @@ _MOST_ALIKE = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Departures:
+class DepartureChoices:
     """S choices of departing pods, of machines whose N nodes are made of C parts in the same way.
 
     machine: int64[S]. pods: int64[S, 2], -1 where fewer leave.
@@ -48,7 +48,7 @@ class Departures:
         return np.maximum(free, 0.0)
 
 
-def departures_of(placement: Placement, parts: Parts, kinds: PodKinds, leaving: Ints) -> list[Departures]:
+def departures_of(placement: Arrangement, parts: Parts, kinds: PodKinds, leaving: Ints) -> list[DepartureChoices]:
     """The departures of all machines from where pods are now, of the pods `leaving` (int64[p])."""
     left = parts.capacity - placement.usage.T
     machine = parts.machine[placement.at[leaving]]
@@ -70,7 +70,7 @@ def departures_of(placement: Placement, parts: Parts, kinds: PodKinds, leaving: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Machine:
-    """The departures of one machine: int64[s, 2] pods, float64[s, C, R] left and rest; its nodes as in `Departures`."""
+    """The departures of one machine: int64[s, 2] pods, float64[s, C, R] left and rest; nodes as in its choices."""
 
     number: int
     nodes: Ints
@@ -80,7 +80,7 @@ class _Machine:
     rest: Floats
 
 
-def _machine(placement: Placement, parts: Parts, left: Floats, number: int, leaving: Ints) -> _Machine:
+def _machine(placement: Arrangement, parts: Parts, left: Floats, number: int, leaving: Ints) -> _Machine:
     nodes = parts.nodes_of[number]
     taken = parts.taken[nodes]
     own = np.unique(taken[taken >= 0])
@@ -107,10 +107,10 @@ def _choices(count: int) -> Ints:
     return np.vstack(([[count, count]], singles, np.column_stack((first, second))))
 
 
-def _joined(group: Sequence[_Machine], kinds: PodKinds) -> Departures:
+def _joined(group: Sequence[_Machine], kinds: PodKinds) -> DepartureChoices:
     left = np.concatenate([one.left for one in group]).transpose(2, 0, 1)
     sizes = [len(one.pods) for one in group]
-    departures = Departures(
+    departures = DepartureChoices(
         machine=np.repeat([one.number for one in group], sizes),
         pods=np.concatenate([one.pods for one in group]),
         nodes=np.repeat([one.nodes for one in group], sizes, axis=0),

@@ -17,13 +17,13 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.column_program import ColumnProgram, Relaxed
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.objectives.make_room.departures import Departures, departures_of
+from descheduler.optimizer.objectives.make_room.departures import DepartureChoices, departures_of
 from descheduler.optimizer.objectives.make_room.fillings import fill
 from descheduler.optimizer.objectives.make_room.matching import Chosen, Exchange
-from descheduler.optimizer.objectives.make_room.pending import PendingPods
+from descheduler.optimizer.objectives.make_room.pending import PendingUnits
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Exchanges"]
 
@@ -53,9 +53,9 @@ class Exchanges:
 
     def __init__(
         self,
-        pending: PendingPods,
+        pending: PendingUnits,
         parts: Parts,
-        placement: Placement,
+        placement: Arrangement,
         kinds: PodKinds,
         singles: Ints,
         movable: Ints,
@@ -154,14 +154,14 @@ class Exchanges:
         is_beaten = (self.kinds.can_take & (price >= price[:, None] - 1e-7)).any(axis=1)
         return np.flatnonzero((price > 1e-7) & ~is_beaten)
 
-    def _paid(self, departures: Departures) -> Floats:
+    def _paid(self, departures: DepartureChoices) -> Floats:
         """float64[S]: what departures cost: places for the pods, moves, and that the machine has no other exchange."""
         of_kind = np.append(self._prices[: len(self.kinds)], 0.0)[self.kinds.of]
         of_pod = np.append(of_kind + self._limits.prices(self._prices) + self._cost / self._scale, 0.0)
         paid: Floats = of_pod[departures.pods].sum(axis=1) + self._prices[len(self.kinds) + departures.machine]
         return paid
 
-    def _most(self, departures: Departures, items: Ints) -> Floats:
+    def _most(self, departures: DepartureChoices, items: Ints) -> Floats:
         """float64[S]: no filling is worth more: all that is left of a resource goes where it is worth most."""
         most = np.full(len(departures.machine), np.inf)
         for need, rest in zip(self.kinds.need[items].T, departures.rest, strict=True):
@@ -170,7 +170,7 @@ class Exchanges:
         return most
 
     def _worth_while(
-        self, departures: Departures, chosen: Ints, last: Floats, paid: Floats, items: Ints
+        self, departures: DepartureChoices, chosen: Ints, last: Floats, paid: Floats, items: Ints
     ) -> list[tuple[float, Exchange]]:
         """The best exchange of each machine and number of departing pods, if it gains something."""
         fillings = fill(departures, chosen, self.kinds, items, self._prices[items])
@@ -239,7 +239,7 @@ class Exchanges:
 class _MoveRows:
     """The rows of the program for limits of moves, `first` and those after it; `left` is int64[rows]."""
 
-    def __init__(self, placement: Placement, first: int) -> None:
+    def __init__(self, placement: Arrangement, first: int) -> None:
         problem = placement.problem
         moved = problem.moved(placement.at)
         self.first = first

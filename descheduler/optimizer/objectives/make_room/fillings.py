@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
-from descheduler.optimizer.objectives.make_room.departures import Departures
+from descheduler.optimizer.objectives.make_room.departures import DepartureChoices
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 
 __all__ = ["Fillings", "fill"]
@@ -24,7 +24,7 @@ class Fillings:
     nodes: Ints
 
 
-def fill(departures: Departures, chosen: Ints, kinds: PodKinds, items: Ints, value: Floats) -> Fillings:
+def fill(departures: DepartureChoices, chosen: Ints, kinds: PodKinds, items: Ints, value: Floats) -> Fillings:
     """The better of two greedy fillings for each departure in `chosen` (int64[s]).
 
     items: int64[i], the kinds that are put there, with their `value`, float64[i]. One filling takes the dearest that
@@ -40,7 +40,7 @@ def fill(departures: Departures, chosen: Ints, kinds: PodKinds, items: Ints, val
 
 
 def _fill_greedily(
-    departures: Departures, chosen: Ints, kinds: PodKinds, items: Ints, value: Floats, ranks: Floats
+    departures: DepartureChoices, chosen: Ints, kinds: PodKinds, items: Ints, value: Floats, ranks: Floats
 ) -> Fillings:
     """Item by item, of those that fit the one of the highest rank (float64[s, i]), to the fullest node."""
     left = departures.left[:, chosen]

@@ -6,14 +6,14 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.fullest_node import fullest
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["make_room_for"]
 
 _MOST_MOVES = 4
 
 
-def make_room_for(placement: Placement, pod: int) -> bool:
+def make_room_for(placement: Arrangement, pod: int) -> bool:
     """Places a pending pod where the fewest moves make room, of equal nodes where least is lacking; False: nowhere."""
     lack = np.maximum(placement.need[:, [pod]] - placement.free, 0) / np.maximum(placement.problem.capacity.T, 1)
     nodes = np.argsort(lack.sum(axis=0), kind="stable")
@@ -31,7 +31,7 @@ def make_room_for(placement: Placement, pod: int) -> bool:
     return best is not None
 
 
-def _moves_for(placement: Placement, pod: int, node: int, limit: int) -> list[tuple[int, int]] | None:
+def _moves_for(placement: Arrangement, pod: int, node: int, limit: int) -> list[tuple[int, int]] | None:
     """Up to `limit` moves off the node, each of the smallest pod that suffices, else of the largest; None: too few.
 
     Leaves no trace.
@@ -51,7 +51,7 @@ def _moves_for(placement: Placement, pod: int, node: int, limit: int) -> list[tu
     return done if is_open else None
 
 
-def _may_suffice(placement: Placement, pod: int, node: int, limit: int) -> bool:
+def _may_suffice(placement: Arrangement, pod: int, node: int, limit: int) -> bool:
     """Whether the `limit` largest pods of the node free what is lacking there, resource by resource."""
     short = placement.need[:, pod] - placement.free[:, node]
     if limit <= 0 or (short <= 0).all():
@@ -60,7 +60,7 @@ def _may_suffice(placement: Placement, pod: int, node: int, limit: int) -> bool:
     return bool((np.sort(need, axis=1)[:, -limit:].sum(axis=1) >= short).all())
 
 
-def _move(placement: Placement, pod: int, node: int) -> tuple[int, int] | None:
+def _move(placement: Arrangement, pod: int, node: int) -> tuple[int, int] | None:
     """A pod that leaves the node and the fullest node that it may go to; None: none of those there before may go."""
     pods = placement.evictable_on(node)
     pods = pods[placement.origins[pods] == node]
@@ -73,7 +73,7 @@ def _move(placement: Placement, pod: int, node: int) -> tuple[int, int] | None:
     return int(pods[victim]), fullest(placement, nodes[is_open[victim]])
 
 
-def _most_fitting(placement: Placement, pod: int, node: int, pods: Ints) -> int:
+def _most_fitting(placement: Arrangement, pod: int, node: int, pods: Ints) -> int:
     """The place among `pods` of the smallest that suffices, else of the largest."""
     short = placement.need[:, pod] - placement.free[:, node]
     size = (placement.need[:, pods] / np.maximum(placement.problem.capacity[node], 1)[:, None]).sum(axis=0)

@@ -10,16 +10,18 @@ from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, away
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.knapsack import most_weight
-from descheduler.optimizer.objectives.make_room import neighbourhoods
-from descheduler.optimizer.objectives.make_room.bound import fewest_pods, least_cost
+from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
 from descheduler.optimizer.objectives.make_room.greedy import make_room_for
-from descheduler.optimizer.objectives.make_room.pending import PendingPods, SizeOrder
+from descheduler.optimizer.objectives.make_room.pending import PendingUnits, SizeOrder
 from descheduler.optimizer.objectives.make_room.room_search import RoomSearch
 from descheduler.optimizer.parts import UNLIMITED
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["MakeRoom", "MakeRoomGoal"]
+_PODS_PER_LANDING = 25
+_PODS_PER_RECEIVER = 12
+_MOST_UNITS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +49,13 @@ class MakeRoom:
         for name, values in (("weight", weight), ("gang", gang)):
             if values.shape != (problem.num_pods,):
                 raise ValueError(f"{name}: shape {values.shape}, expected {(problem.num_pods,)}")
-        return MakeRoomGoal(PendingPods(problem, weight, gang))
+        return MakeRoomGoal(PendingUnits(problem, weight, gang))
 
 
 class MakeRoomGoal:
     """`MakeRoom` over one problem."""
 
-    def __init__(self, pending: PendingPods) -> None:
+    def __init__(self, pending: PendingUnits) -> None:
         self._pending, self._problem = pending, pending.problem
 
     def value(self, assignment: Ints) -> Value:
@@ -75,7 +77,7 @@ class MakeRoomGoal:
         if problem.parts is not None:
             return left, 0
         able_pods, able_weight = pods[able], pending.weight[pods[able]]
-        return left, least_cost(problem, able_pods, fewest_pods(able_weight, most))
+        return left, _least_cost(problem, able_pods, _fewest_pods(able_weight, most))
 
     def _is_limited(self) -> Bools:
         """bool[C, R]: what the parts have an own capacity of."""
@@ -123,7 +125,7 @@ class MakeRoomGoal:
         cost: Floats = np.multiply(moved, self._problem.cost[pods], dtype=np.float64)
         return cost
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room.
 
         Another order of the pods is tried where one leaves some pending. Where nodes are made of parts, room is made by
@@ -141,7 +143,7 @@ class MakeRoomGoal:
                 break
         placement.reset(min(plans, key=self.value))
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Takes back the placed pods of gangs that are not whole, and sends moved pods home that have room there."""
         self._pending.withdraw_parts(placement)
         for pod in self._problem.moved(placement.at).tolist():
@@ -149,16 +151,16 @@ class MakeRoomGoal:
             if placement.is_open(pod, home):
                 placement.move(pod, home)
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> RoomSearch | None:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> RoomSearch | None:
         """Exchanges and relocations where nodes are made of parts, else None: single moves rarely change the figure."""
         parts = self._problem.parts
         return None if parts is None else RoomSearch(self._pending, parts, placement, self.value, rng)
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""
-        return neighbourhoods.choose(self._pending, placement, rng, num_pods)
+        return _choose(self._pending, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises what stays pending, then cost."""
         pods = neighbourhood.pods.tolist()
         problem = self._problem
@@ -173,3 +175,87 @@ class MakeRoomGoal:
             gang = int(self._pending.gang[pod])
             if gang >= 0:
                 model.equate(placed, gangs.setdefault(gang, placed))
+
+
+def _fewest_pods(weight: Ints, wanted: int) -> int:
+    """How many pods it takes at least to reach the weight `wanted`; all of them where they do not."""
+    reached = np.cumsum(np.sort(weight)[::-1])
+    return min(int(np.searchsorted(reached, wanted)) + 1, len(weight)) if wanted > 0 else 0
+
+
+def _least_cost(problem: Problem, pending: Ints, count: int) -> int:
+    """No plan that places `count` of the pods `pending` costs less; where they go is not looked at.
+
+    With k of them on node n, pods of n must have left that need as much as the k smallest together less what is free,
+    resource by resource: f[n, k], a fractional covering knapsack, rounded up. The k of all nodes that add up to `count`
+    and cost least are found by dynamic programming.
+    """
+    smallest = np.cumsum(np.sort(problem.need[pending], axis=0), axis=0)[:count].astype(np.float64)
+    free = np.maximum(problem.capacity - problem.usage(problem.assignment), 0)
+    best = np.full(count + 1, np.inf)
+    best[0] = 0.0
+    for node in np.flatnonzero(problem.allowed[problem.pod_class[pending]].any(axis=0)).tolist():
+        own = np.flatnonzero((problem.assignment == node) & problem.evictable)
+        best = _with_node(best, _cover_costs(smallest - free[node], problem.need[own], problem.cost[own]))
+    return int(best[count]) if np.isfinite(best[count]) else 0
+
+
+def _with_node(best: Floats, costs: Floats) -> Floats:
+    """The least cost of each number of pods where one more node takes some."""
+    after = best.copy()
+    for count, cost in enumerate(costs.tolist(), start=1):
+        if cost == np.inf:
+            break
+        after[count:] = np.minimum(after[count:], best[: len(best) - count] + cost)
+    return after
+
+
+def _cover_costs(excess: Floats, need: Ints, cost: Ints) -> Floats:
+    """float64[K]: what it costs at least to take each row of `excess` (float64[K, R]) away; infinity: not possible."""
+    least = np.zeros(len(excess))
+    for resource, missing in enumerate(excess.T):
+        order = np.argsort(-need[:, resource] / np.maximum(cost, 1e-9), kind="stable")
+        order = order[need[order, resource] > 0]
+        taken = np.concatenate(([0], np.cumsum(need[order, resource])))
+        spent = np.concatenate(([0], np.cumsum(cost[order])))
+        fraction = np.ceil(np.interp(missing, taken, spent) - 1e-9)
+        least = np.maximum(least, np.where(missing > taken[-1], np.inf, fraction))
+    return least
+
+
+def _choose(
+    pending: PendingUnits, placement: Arrangement, rng: np.random.Generator, num_pods: int
+) -> Neighbourhood | None:
+    """Some units with nodes to land on, all of whose pods may leave, and receivers; None: nothing is left to gain.
+
+    Units that wait come first; where none does, units that are placed may land elsewhere with fewer evictions.
+    """
+    waiting = [unit for unit in pending.units if (placement.at[unit] == PENDING).any()]
+    if not waiting and not len(placement.problem.moved(placement.at)):
+        return None
+    units = waiting or pending.units
+    picked = rng.permutation(len(units))[: int(rng.integers(1, _MOST_UNITS + 1))]
+    seeds = np.concatenate([units[number] for number in picked.tolist()])
+    landings = _landings(placement, rng, seeds, max(2, num_pods // _PODS_PER_LANDING))
+    receivers = with_room(placement, rng, max(3, num_pods // _PODS_PER_RECEIVER))
+    nodes = np.union1d(landings, receivers)
+    return Neighbourhood(nodes, _pods(pending, placement, landings, nodes, seeds))
+
+
+def _landings(placement: Arrangement, rng: np.random.Generator, seeds: Ints, count: int) -> Ints:
+    """Nodes allowed to the first seed, those that lack little for it more often, and what the seeds are on now."""
+    near = nearly_fitting(placement, int(seeds[0]), rng, max(count, len(seeds)))
+    own = placement.at[seeds]
+    return np.union1d(near, own[own != PENDING])
+
+
+def _pods(pending: PendingUnits, placement: Arrangement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:
+    """The seeds, all pods on or from the landings, moved pods on or from the other nodes, and their gangs whole."""
+    problem = placement.problem
+    near_landing = np.isin(placement.at, landings) | np.isin(placement.origins, landings)
+    near = np.isin(placement.at, nodes) | np.isin(placement.origins, nodes)
+    chosen = problem.evictable & (near_landing | (near & (placement.at != placement.origins)))
+    chosen[seeds] = True
+    gangs = np.unique(pending.gang[np.flatnonzero(chosen)])
+    members = pending.pods[np.isin(pending.gang[pending.pods], gangs[gangs >= 0])]
+    return np.union1d(np.flatnonzero(chosen), members)

@@ -8,10 +8,10 @@ from enum import IntEnum
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Ints
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["PendingPods", "SizeOrder"]
+__all__ = ["PendingUnits", "SizeOrder"]
 
 
 class SizeOrder(IntEnum):
@@ -22,7 +22,7 @@ class SizeOrder(IntEnum):
     AS_GIVEN = 0
 
 
-class PendingPods:
+class PendingUnits:
     """`pods`: int64[Q], pending before the plan. `units`: each single pod and each gang, as arrays of pods."""
 
     def __init__(self, problem: Problem, weight: Ints, gang: Ints) -> None:
@@ -40,7 +40,9 @@ class PendingPods:
         gangs = self.gang[waiting]
         return self.pods[np.isin(self.pods, waiting) | np.isin(self.gang[self.pods], gangs[gangs >= 0])]
 
-    def place_greedily(self, placement: Placement, place: Callable[[Placement, int], bool], order: SizeOrder) -> None:
+    def place_greedily(
+        self, placement: Arrangement, place: Callable[[Arrangement, int], bool], order: SizeOrder
+    ) -> None:
         """Places units whole by `place`, by weight and then in `order`.
 
         `place` leaves no trace of what it cannot place: it is not asked again for the same until something has changed.
@@ -63,14 +65,14 @@ class PendingPods:
                     hopeless.clear()
                 break
 
-    def withdraw_parts(self, placement: Placement) -> None:
+    def withdraw_parts(self, placement: Arrangement) -> None:
         """Takes the pods of gangs that are placed in part off their nodes."""
         for unit in self.units:
             if (placement.at[unit] == PENDING).any():
                 self._withdraw(placement, unit)
 
     @staticmethod
-    def _withdraw(placement: Placement, pods: Ints) -> None:
+    def _withdraw(placement: Arrangement, pods: Ints) -> None:
         for pod in pods[placement.at[pods] != PENDING].tolist():
             placement.move(pod, PENDING)
 

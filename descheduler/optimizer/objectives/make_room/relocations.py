@@ -16,9 +16,9 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.fullest_node import fullest
-from descheduler.optimizer.objectives.make_room.pending import PendingPods
+from descheduler.optimizer.objectives.make_room.pending import PendingUnits
 from descheduler.optimizer.parts import UNLIMITED, Parts
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Relocations"]
 
@@ -43,7 +43,7 @@ class Relocations:
 
     share = 1.0
 
-    def __init__(self, pending: PendingPods, parts: Parts, placement: Placement, rng: np.random.Generator) -> None:
+    def __init__(self, pending: PendingUnits, parts: Parts, placement: Arrangement, rng: np.random.Generator) -> None:
         problem = placement.problem
         self._pending, self._parts, self._placement, self._rng = pending, parts, placement, rng
         kinds, kind = np.unique(np.column_stack((problem.need, problem.pod_class)), axis=0, return_inverse=True)

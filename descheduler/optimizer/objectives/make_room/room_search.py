@@ -14,11 +14,11 @@ from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.make_room.carrying_out import carry_out
 from descheduler.optimizer.objectives.make_room.exchanges import Exchanges
 from descheduler.optimizer.objectives.make_room.matching import Chosen, match
-from descheduler.optimizer.objectives.make_room.pending import PendingPods, SizeOrder
+from descheduler.optimizer.objectives.make_room.pending import PendingUnits, SizeOrder
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.objectives.make_room.relocations import Relocations
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.rules import MoveLimit
 
 __all__ = ["RoomSearch"]
@@ -37,9 +37,9 @@ class RoomSearch:
 
     def __init__(
         self,
-        pending: PendingPods,
+        pending: PendingUnits,
         parts: Parts,
-        placement: Placement,
+        placement: Arrangement,
         value: Callable[[Ints], Value],
         rng: np.random.Generator,
     ) -> None:
@@ -57,7 +57,7 @@ class RoomSearch:
         needed pending pods that are taken off here.
         """
         problem = self._placement.problem
-        base = Placement(problem, self._base)
+        base = Arrangement(problem, self._base)
         movable = np.flatnonzero(problem.evictable & (self._base != PENDING) & (self._base == problem.assignment))
         movable = movable[base.may_leave(movable)]
         is_free = all(isinstance(rule, MoveLimit) for rule in problem.rules)
@@ -84,7 +84,7 @@ class RoomSearch:
     def _carry_out(self, exchanges: Exchanges, budget: Budget) -> None:
         """Makes the best choice of the exchanges, where it is better than what was there."""
         for chosen in exchanges.choose(budget, int(self._rng.integers(1 << 30))):
-            placement = Placement(self._placement.problem, self._base)
+            placement = Arrangement(self._placement.problem, self._base)
             if not carry_out(placement, self._parts, self._pairs(chosen, exchanges.kinds)):
                 continue
             self._pending.place_greedily(placement, place_on_fullest, SizeOrder.SMALLEST_FIRST)

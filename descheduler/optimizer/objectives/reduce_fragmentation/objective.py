@@ -12,7 +12,7 @@ from descheduler.optimizer.local_search.best_first import climb_best_first
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.dear_nodes import choose_dear_nodes
 from descheduler.optimizer.objectives.reduce_fragmentation.fragments import stranded_for
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ReduceFragmentation", "ReduceFragmentationGoal"]
@@ -99,17 +99,17 @@ class ReduceFragmentationGoal:
         """The pod's own cost."""
         return eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """The best single move of all, again and again: move limits are spent where they gain most."""
         climb_best_first(placement, self, Budget(_FIRST_PLAN))
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Nothing: each move pays for itself."""
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that strand much, with both nodes of some moved pods, whose moves may be spent elsewhere."""
         by_part = self._stranded(np.arange(placement.usage.shape[1]), placement.usage)
         if not by_part.any():
@@ -121,7 +121,7 @@ class ReduceFragmentationGoal:
         first = first[first != PENDING] if parts is None else parts.machine[first[first != PENDING]]
         return choose_dear_nodes(placement, stranded, rng, num_pods, first=np.unique(first))
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Maximises the slots of all classes, which is the same: what is free in total stays."""
         unit = 1 + int(self._problem.cost[neighbourhood.pods].sum())
         for each in self._problem.parts_of(neighbourhood.nodes):

@@ -9,12 +9,15 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
-from descheduler.optimizer.objectives.repair_violations import neighbourhoods
+from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
 from descheduler.optimizer.objectives.repair_violations.misplaced import MisplacedPods
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["RepairViolations", "RepairViolationsGoal"]
+_PODS_PER_LANDING = 25
+_PODS_PER_RECEIVER = 12
+_MOST_SEEDS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,12 +78,12 @@ class RepairViolationsGoal:
         """The pod's own cost."""
         return eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """Pods that fit another node as it is, the weightiest and smallest first, each to the fullest node."""
         for pod in self._misplaced.in_order(placement.at):
             place_on_fullest(placement, pod)
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Sends pods home that were well there, where they have room again."""
         moved = self._problem.moved(placement.at)
         for pod in moved[self._misplaced.weight[moved] == 0].tolist():
@@ -88,19 +91,50 @@ class RepairViolationsGoal:
             if placement.is_open(pod, home):
                 placement.move(pod, home)
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> None:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Misplaced pods with nodes on which they might fit; None at the bound."""
         if self.value(placement.at) <= self.bound():
             return None
-        return neighbourhoods.choose(self._misplaced, placement, rng, num_pods)
+        return _choose(self._misplaced, placement, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises the weight of what stays, then cost."""
         pods = neighbourhood.pods[self._problem.assignment[neighbourhood.pods] != PENDING]
         cost = self._problem.cost[pods]
         most = 1 + int(cost.sum())
         weights = cost - most * self._misplaced.weight[pods]
         model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
+
+
+def _choose(misplaced: MisplacedPods, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood:
+    """Some misplaced pods, nodes for them all of whose pods may leave, and receivers for these.
+
+    Those that are on their old node come first; where all have moved, some may do so at less cost.
+    """
+    waiting = np.array(misplaced.in_order(placement.at), np.int64)
+    seeds = rng.permutation(waiting if len(waiting) else misplaced.movable)[: int(rng.integers(1, _MOST_SEEDS + 1))]
+    landings = _landings(placement, rng, seeds, max(2, num_pods // _PODS_PER_LANDING))
+    receivers = with_room(placement, rng, max(3, num_pods // _PODS_PER_RECEIVER))
+    nodes = np.union1d(landings, receivers)
+    return Neighbourhood(nodes, _pods(misplaced, placement, landings, nodes, seeds))
+
+
+def _landings(placement: Arrangement, rng: np.random.Generator, seeds: Ints, count: int) -> Ints:
+    """For each seed nodes that are allowed, those that lack little for it more often; and where the seeds are now."""
+    each = max(1, count // len(seeds))
+    near = [nearly_fitting(placement, seed, rng, each) for seed in seeds.tolist()]
+    return np.unique(np.concatenate([placement.at[seeds], *near]))
+
+
+def _pods(misplaced: MisplacedPods, placement: Arrangement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:
+    """The seeds, all pods on or from the landings, and moved or misplaced pods on or from the other nodes."""
+    problem = placement.problem
+    near_landing = np.isin(placement.at, landings) | np.isin(placement.origins, landings)
+    near = np.isin(placement.at, nodes) | np.isin(placement.origins, nodes)
+    near &= (placement.at != placement.origins) | (misplaced.weight > 0)
+    chosen = problem.evictable & (near_landing | near)
+    chosen[seeds] = True
+    return np.flatnonzero(chosen)

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.documents.decode import Strictness
-from descheduler.documents.document import Document, Node, find, kind_of
+from descheduler.documents.document import Document, TreeNode, find, kind_of
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.model.kube_version import KubeVersion
@@ -45,6 +45,7 @@ DEFAULT_SCHEDULER_NAME = "default-scheduler"
 """The scheduler of pods that name none."""
 _KIND = "KubeSchedulerConfiguration"
 _FEWEST_NODES = 100
+_NOTHING_ELSE: Mapping[str, KubeVersion] = {}
 _LOWEST_PERCENTAGE = 5
 
 
@@ -77,6 +78,8 @@ class SchedulerConfiguration(msgspec.Struct, frozen=True):
     """Asked for the pods of every profile, in this order."""
     warnings: tuple[Problem, ...] = ()
     """What makes placements unknown or has no effect, in document order."""
+    others: Mapping[str, object] = msgspec.field(default_factory=dict)
+    """What schedulers that are not made of kube-scheduler were told, by their names; see `SchedulerRow`."""
 
     def profile_for(self, scheduler_name: str) -> SchedulerProfile | None:
         """The profile of pods with this `spec.schedulerName`, empty for the default; None when it has none for them."""
@@ -120,18 +123,24 @@ def load_scheduler_configuration(
     name: str | None = None,
     version: KubeVersion | None = None,
     plugins: Mapping[str, PluginSettings],
+    made_of: Mapping[str, KubeVersion] = _NOTHING_ELSE,
 ) -> SchedulerConfiguration:
     """The configuration in `source`: a Path to read, YAML or JSON text, or an object as `json.loads` gives it.
 
     `name` stands for the file in messages; `version` is the scheduler's, which the default plugins follow. `plugins`
-    are those that are modelled; what any other does is unknown. Raises PolicyError with every problem found.
+    are those that are modelled; what any other does is unknown. `made_of` has the versions of kube-scheduler that
+    schedulers are made of, by their names, where that is not `version`. Raises PolicyError with every problem found.
     """
     document = read_document(source, name, "scheduler configuration")
-    return scheduler_configuration(document, version=version, plugins=plugins)
+    return scheduler_configuration(document, version=version, plugins=plugins, made_of=made_of)
 
 
 def scheduler_configuration(
-    document: Document, *, version: KubeVersion | None = None, plugins: Mapping[str, PluginSettings]
+    document: Document,
+    *,
+    version: KubeVersion | None = None,
+    plugins: Mapping[str, PluginSettings],
+    made_of: Mapping[str, KubeVersion] = _NOTHING_ELSE,
 ) -> SchedulerConfiguration:
     """The configuration in a document that was read; see `load_scheduler_configuration`."""
     checks = Checks.of(document)
@@ -139,7 +148,7 @@ def scheduler_configuration(
         checks.load.warn((), mark, note)
     if not _is_scheduler_configuration(checks, document.root):
         raise PolicyError(in_order(checks.load.problems))
-    configuration = _read(checks, version or KubeVersion(), plugins)
+    configuration = _read(checks, version or KubeVersion(), plugins, made_of)
     if checks.load.problems:
         raise PolicyError(in_order(checks.load.problems))
     return replace(configuration, warnings=checks.warnings())
@@ -152,7 +161,7 @@ def default_configuration(version: KubeVersion, plugins: Mapping[str, PluginSett
     )
 
 
-def _is_scheduler_configuration(checks: Checks, root: Node) -> bool:
+def _is_scheduler_configuration(checks: Checks, root: TreeNode) -> bool:
     """Whether the document is of the kind and version read here; if not, that is the one problem recorded."""
     if root.value is not None and not isinstance(root.value, Mapping):
         checks.fail_load((), f"expected a {_KIND} with apiVersion and kind, found {kind_of(root)}")
@@ -174,7 +183,7 @@ def _is_scheduler_configuration(checks: Checks, root: Node) -> bool:
     return not checks.load.problems
 
 
-def _word(checks: Checks, root: Node, key: str) -> str:
+def _word(checks: Checks, root: TreeNode, key: str) -> str:
     """The string at `key` of the document, empty when absent; for anything else the problem is recorded."""
     node = find(root, (key,))
     if node is root or node.value is None:
@@ -185,7 +194,9 @@ def _word(checks: Checks, root: Node, key: str) -> str:
     return node.value
 
 
-def _read(checks: Checks, version: KubeVersion, plugins: Mapping[str, PluginSettings]) -> SchedulerConfiguration:
+def _read(
+    checks: Checks, version: KubeVersion, plugins: Mapping[str, PluginSettings], made_of: Mapping[str, KubeVersion]
+) -> SchedulerConfiguration:
     root = checks.load.document.root
     section = checks.load.partial(root, SchedulerConfigurationSection, (), Strictness("error", "error"))
     _check_process(checks, section)
@@ -194,7 +205,9 @@ def _read(checks: Checks, version: KubeVersion, plugins: Mapping[str, PluginSett
     _check_queue_sort(checks, sections)
     extenders = read_extenders(checks, section.extenders)
     profiles = [
-        read_scheduler_profile(checks, profile, ("profiles", index), version, plugins)
+        read_scheduler_profile(
+            checks, profile, ("profiles", index), version, plugins, made_of.get(profile.scheduler_name or "")
+        )
         for index, profile in enumerate(sections)
     ]
     return SchedulerConfiguration(

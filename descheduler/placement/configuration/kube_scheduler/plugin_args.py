@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 
 from descheduler.documents.decode import Path, Strictness
-from descheduler.documents.document import Node
+from descheduler.documents.document import TreeNode
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.policy.checks import Checks
 
@@ -91,7 +91,7 @@ class PluginArgs:
         return PluginArgs.made_of(*others, value)
 
 
-def read_plugin_args(checks: Checks, name: str, kind: ArgsKind[Any], node: Node, path: Path) -> object | None:
+def read_plugin_args(checks: Checks, name: str, kind: ArgsKind[Any], node: TreeNode, path: Path) -> object | None:
     """The arguments of the plugin `name` in `node`, which stands at `path`; None where they are as by default.
 
     They are decoded strictly, checked and defaulted as kube-scheduler does. What is wrong with them is recorded in
@@ -103,7 +103,7 @@ def read_plugin_args(checks: Checks, name: str, kind: ArgsKind[Any], node: Node,
     return None if section is None else kind.read(block, section)
 
 
-def _check_type_meta(block: ArgsBlock, name: str, node: Node) -> None:
+def _check_type_meta(block: ArgsBlock, name: str, node: TreeNode) -> None:
     members = node.value if isinstance(node.value, Mapping) else {}
     for key, expected in (("apiVersion", SCHEDULER_API_VERSION), ("kind", f"{name}Args")):
         given = members[key].node.value if key in members else None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from descheduler.documents.decode import Path
-from descheduler.documents.document import Node
+from descheduler.documents.document import TreeNode
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.default_plugins import (
@@ -25,7 +25,6 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import (
 )
 from descheduler.placement.configuration.kube_scheduler.plugin_args import Percent, PluginArgs, read_plugin_args
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
-from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION, KOORD_SCHEDULER
 from descheduler.policy.checks import Checks
 from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.plugin_packages import load_failure
@@ -107,12 +106,13 @@ def read_scheduler_profile(
     path: Path,
     version: KubeVersion,
     known: Mapping[str, PluginSettings],
+    made_of: KubeVersion | None = None,
 ) -> SchedulerProfile:
     """The profile in `section`, which stands at `path`, for the scheduler of `version`; what is wrong is recorded.
 
-    `known` are the plugins that are modelled.
+    `known` are the plugins that are modelled. The scheduler is that of the cluster's version, or `made_of` another one.
     """
-    return _ProfileReader(checks, section, path, version, known).read()
+    return _ProfileReader(checks, section, path, version, known, made_of).read()
 
 
 class _ProfileReader:
@@ -123,14 +123,15 @@ class _ProfileReader:
         path: Path,
         version: KubeVersion,
         known: Mapping[str, PluginSettings],
+        made_of: KubeVersion | None,
     ) -> None:
         self._checks = checks
         self._section = section
         self._plugins = known
         self._path = path
         self._plugins_path: Path = (*path, "plugins")
-        self._made_of = KOORD_KUBE_VERSION if section.scheduler_name == KOORD_SCHEDULER else None
-        self._defaults = default_plugins(self._made_of or version, known)
+        self._made_of = made_of
+        self._defaults = default_plugins(made_of or version, known)
         self._multi_point = merge_multi_point(self._defaults, section.plugins.multi_point)
         self._sets = {point: expand(point, self._set(point), self._multi_point, known) for point in POINTS}
         self._running = frozenset(name for names in self._sets.values() for name in names)
@@ -274,7 +275,9 @@ class _ProfileReader:
             seen.add(section.name)
             row = self._plugins.get(section.name)
             if row is not None and row.args is not None:
-                node = section.args if isinstance(section.args, Node) else Node(None, self._checks.node(path).mark)
+                node = (
+                    section.args if isinstance(section.args, TreeNode) else TreeNode(None, self._checks.node(path).mark)
+                )
                 read = read_plugin_args(self._checks, section.name, row.args, node, (*path, "args"))
                 args = args if read is None else args.replaced(read)
             self._check_configured(section, path)

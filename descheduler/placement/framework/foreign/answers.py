@@ -15,7 +15,7 @@ from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle
-from descheduler.placement.shadow.views import Seen
+from descheduler.placement.shadow.views import SeenPod
 from descheduler.policy.plugin_faults import WrongAnswer, a_mapping, at_most, is_of, text_of
 
 __all__ = [
@@ -50,7 +50,7 @@ def checked_cycle(cycle: Cycle) -> None:
     is_of(cycle.pod, PlacementClass, "the pod of the cycle")
     number = len(cycle.cluster.table)
     for each in (*cycle.seen, *cycle.unseen):
-        is_of(is_of(each, Seen, "a pod that is seen in the cycle").pod, Pod, "a pod that is seen in the cycle")
+        is_of(is_of(each, SeenPod, "a pod that is seen in the cycle").pod, Pod, "a pod that is seen in the cycle")
         if not 0 <= is_of(each.node, int, "a node of the cycle") < number:
             raise WrongAnswer(f"the cycle names node {each.node}; there are {number} nodes")
     for room in cycle.credit.values():

@@ -60,7 +60,10 @@ def guarded_row(name: str, row: SchedulingPlugin) -> SchedulingPlugin:
 
 
 def admit_row(row: SchedulingPlugin, origin: Origin) -> SchedulingPlugin:
-    """The row of a package. Raises WrongAnswer for one that makes no sense, PluginFault where its code fails."""
+    """The row of a package, of which planners and owners of pods ask nothing.
+
+    Raises WrongAnswer for one that makes no sense, PluginFault where its code fails.
+    """
     _check(row)
     guard = _RowGuard(row, origin)
     return replace(
@@ -72,6 +75,9 @@ def admit_row(row: SchedulingPlugin, origin: Origin) -> SchedulingPlugin:
         marks=None if row.marks is None else guard.marks,
         queues=None if row.queues is None else guard.queues,
         args=None if row.args is None else _guarded_args(row.args, origin),
+        prefers=None,
+        parts=None,
+        renews=None,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
-from descheduler.policy.shared_args import Args
+from descheduler.policy.shared_args import Args, WithoutEffect
 
 __all__ = ["ARGS"]
 
@@ -13,10 +13,8 @@ class CoschedulingArgsSection(Args, frozen=True):
 
     default_timeout: str | None = None
     """How long pods wait for others of their gang, `600s` by default; without effect here."""
-    controller_workers: int | None = None
-    """Without effect here."""
-    skip_check_schedule_cycle: bool | None = None
-    """Without effect here."""
+    controller_workers: WithoutEffect[int | None] = None
+    skip_check_schedule_cycle: WithoutEffect[bool | None] = None
     enable_preemption: bool | None = None
     """Whether a gang evicts pods of lower priority, off by default; without effect here."""
     aware_network_topology: bool | None = None

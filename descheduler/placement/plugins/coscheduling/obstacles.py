@@ -80,7 +80,7 @@ class MissingMembers(NamedTuple):
             case GangReason.NO_GANG:
                 return f"gang {names} of the same group does not exist"
             case GangReason.NO_SETTINGS:
-                return f"gang {names} has no PodGroup and no valid min-available"
+                return f"gang {names} has no PodGroup and no valid minMember"
             case GangReason.TOO_FEW_PODS:
                 return f"too few pods of gang {self._figures} exist"
             case GangReason.BY_ORDER:

@@ -11,7 +11,7 @@ from descheduler.model.koordinator.devices import Amounts
 from descheduler.model.quantity import QuantityError, ceil_value, parse_quantity
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.plugins.device_share.requests import GPU_MEMORY, GPU_MEMORY_RATIO
-from descheduler.policy.shared_args import Args
+from descheduler.policy.shared_args import Args, WithoutEffect
 
 __all__ = ["ARGS", "DeviceShareArgs", "Strategy", "Templates"]
 
@@ -99,8 +99,7 @@ class DeviceShareSection(Args, frozen=True):
     resources. Only this program knows this key. Without it the landing of pods that ask for a template is unknown."""
     gpu_share_unsupported_models: tuple[GpuModelSection, ...] = ()
     """GPUs that are not shared."""
-    enable_queue_hint: bool = False
-    """Without effect here."""
+    enable_queue_hint: WithoutEffect[bool] = False
 
 
 def _read(block: ArgsBlock, section: DeviceShareSection) -> DeviceShareArgs:

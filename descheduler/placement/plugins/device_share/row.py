@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from descheduler.model.annotations import (
     DEVICE_HINT_ANNOTATION,
+    DEVICES_ALLOCATED_ANNOTATION,
     GPU_PARTITION_SPEC_ANNOTATION,
     JOINT_DEVICES_ANNOTATION,
 )
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.interactions import Interactions, OnOwnNode
-from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.device_share.args import ARGS
+from descheduler.placement.framework.scheduling_plugin import About, Compares, Preference, SchedulingPlugin
+from descheduler.placement.plugins.device_share.args import ARGS, DeviceShareArgs
 from descheduler.placement.plugins.device_share.explain import explain_devices
 from descheduler.placement.plugins.device_share.filter import DeviceShare, DeviceShareScore
+from descheduler.placement.plugins.device_share.parts import GpuParts
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import RequestError, device_requests
 
@@ -48,6 +52,18 @@ def _interactions(profile: SchedulerProfile) -> Interactions:
     return _DeviceInteractions()
 
 
+def _without_devices(pod: Pod) -> Pod:
+    """`pod` without the note of devices that another one was given."""
+    if DEVICES_ALLOCATED_ANNOTATION not in pod.annotations:
+        return pod
+    kept = {key: value for key, value in pod.annotations.items() if key != DEVICES_ALLOCATED_ANNOTATION}
+    return replace(pod, annotations=kept)
+
+
+def _preference(profile: SchedulerProfile) -> Preference:
+    return Preference(prefers_idle_parts=profile.args.of(DeviceShareArgs).strategy == "LeastAllocated")
+
+
 ROW = SchedulingPlugin(
     plugin=DeviceShare,
     score=DeviceShareScore,
@@ -55,6 +71,10 @@ ROW = SchedulingPlugin(
     prepared_for=frozenset({"filter"}),
     args=ARGS,
     interactions=_interactions,
+    compares=Compares.PARTS,
+    prefers=_preference,
+    parts=GpuParts,
+    renews=_without_devices,
     explain=explain_devices,
     reads_annotations=(DEVICE_HINT_ANNOTATION, JOINT_DEVICES_ANNOTATION, GPU_PARTITION_SPEC_ANNOTATION),
     reads_kinds=frozenset({"Device.scheduling.koordinator.sh"}),

@@ -11,12 +11,12 @@ from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaLimi
 from descheduler.placement.plugins.elastic_quota.quota_usage import QuotaAccount, QuotaUsage
 from descheduler.placement.plugins.elastic_quota.units import Amounts, capped, in_units
 
-__all__ = ["Admission"]
+__all__ = ["QuotaAdmission"]
 
 _Amounts = Mapping[str, int]
 
 
-class Admission:
+class QuotaAdmission:
     """Asks the quotas of `usage`, with `checks_parents` (`enableCheckParentQuota`) their parents too."""
 
     def __init__(self, usage: QuotaUsage, *, checks_parents: bool = False) -> None:

@@ -10,7 +10,7 @@ from descheduler.model.quantity import NANO, QuantityError, format_quantity, par
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.model.text.duration import parse_duration
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
-from descheduler.policy.shared_args import Args
+from descheduler.policy.shared_args import Args, WithoutEffect
 
 __all__ = ["ARGS", "BUILT_IN_MAX", "ElasticQuotaArgs", "MaxAmounts"]
 
@@ -23,12 +23,9 @@ BUILT_IN_MAX: MaxAmounts = tuple((name, (2**63 - 1) // 5 * NANO) for name in (CP
 class HookPluginSection(Args, frozen=True):
     """A plugin of the quota plugin."""
 
-    key: str = ""
-    """Without effect here."""
-    factory_key: str = ""
-    """Without effect here."""
-    factory_args: str = ""
-    """Without effect here."""
+    key: WithoutEffect[str] = ""
+    factory_key: WithoutEffect[str] = ""
+    factory_args: WithoutEffect[str] = ""
 
 
 class ElasticQuotaSection(Args, frozen=True):

@@ -9,7 +9,7 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import BY_REQUESTS, Interactions
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.elastic_quota.admission import Admission
+from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.interactions import QuotaInteractions
 from descheduler.placement.plugins.elastic_quota.quota_forest import ForestSettings
@@ -39,9 +39,9 @@ def usage_of(args: ElasticQuotaArgs, version: KubeVersion) -> UsageOf:
     return UsageOf(settings, rules)
 
 
-def make_admission(cluster: ShadowCluster, args: ElasticQuotaArgs) -> Admission:
+def make_admission(cluster: ShadowCluster, args: ElasticQuotaArgs) -> QuotaAdmission:
     """Who admits pods to the quotas of `cluster`."""
-    return Admission(cluster.follow(usage_of(args, cluster.version)), checks_parents=args.checks_parents)
+    return QuotaAdmission(cluster.follow(usage_of(args, cluster.version)), checks_parents=args.checks_parents)
 
 
 class ElasticQuota:

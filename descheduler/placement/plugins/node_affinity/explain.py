@@ -23,7 +23,7 @@ def explain_node_affinity(refused: RefusedNode, obstacle: Obstacle) -> Iterator[
             yield f"nodeSelector requires {key}={wanted}, {label_found(node.labels, key)}"
     if spec.affinity is not None and spec.affinity.node_required is not None:
         yield from _unmet_terms("node affinity", spec.affinity.node_required, node)
-    added = refused.profile.args.of(NodeAffinityArgs).added_affinity
+    added = refused.scheduler.args_of(NodeAffinityArgs).added_affinity
     if added is not None and added.node_required is not None:
         yield from _unmet_terms("addedAffinity of the scheduler", added.node_required, node)
 

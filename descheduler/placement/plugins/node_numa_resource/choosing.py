@@ -11,13 +11,13 @@ import msgspec
 
 from descheduler.placement.plugins.node_numa_resource.cpu_map import FULL_CORES, CpuMap
 
-__all__ = ["CORE_EXCLUSIVE", "NUMA_EXCLUSIVE", "Choice", "choose_cpus"]
+__all__ = ["CORE_EXCLUSIVE", "NUMA_EXCLUSIVE", "CpuChoice", "choose_cpus"]
 
 CORE_EXCLUSIVE, NUMA_EXCLUSIVE = "PCPULevel", "NUMANodeLevel"
 """Policies of pods that would rather not share a core, or a NUMA node, with others of the same policy."""
 
 
-class Choice(msgspec.Struct, frozen=True):
+class CpuChoice(msgspec.Struct, frozen=True):
     """`number` CPUs to choose, by `policy`; `exclusive` is empty or one of the exclusive policies.
 
     With `fills` they are taken where the fewest are left, else where the most are.
@@ -30,7 +30,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 def choose_cpus(
-    cpus: CpuMap, free: frozenset[int], held: Iterable[tuple[int, str]], choice: Choice
+    cpus: CpuMap, free: frozenset[int], held: Iterable[tuple[int, str]], choice: CpuChoice
 ) -> frozenset[int] | None:
     """Those of the `free` CPUs that are taken, None where they are too few.
 
@@ -44,7 +44,7 @@ def choose_cpus(
 
 
 class _Chooser:
-    def __init__(self, cpus: CpuMap, free: frozenset[int], held: Iterable[tuple[int, str]], choice: Choice) -> None:
+    def __init__(self, cpus: CpuMap, free: frozenset[int], held: Iterable[tuple[int, str]], choice: CpuChoice) -> None:
         self._cpus = cpus
         self._choice = choice
         self._free = set(free)

@@ -26,7 +26,7 @@ from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuCache
 from descheduler.placement.plugins.node_numa_resource.cpu_ledger import NAME, CpuLedger
 from descheduler.placement.plugins.node_numa_resource.pod_cpus import PodCpus, cpus_asked, shares_cpus
 from descheduler.placement.plugins.node_numa_resource.pod_on_nodes import PinnedPod
-from descheduler.placement.plugins.node_numa_resource.reasons import CpuReason, Unreadable, reason_of
+from descheduler.placement.plugins.node_numa_resource.reasons import CpuReason, UnreadableTopology, reason_of
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -65,7 +65,7 @@ class NodeNUMAResource:
             return SKIP_FOR_GOOD
         asked = self._of(cycle.pod)
         if asked is None:
-            return PreFilterResult(Obstacle.of(NAME, Code.UNRESOLVABLE, Unreadable.ANNOTATIONS))
+            return PreFilterResult(Obstacle.of(NAME, Code.UNRESOLVABLE, UnreadableTopology.ANNOTATIONS))
         if asked.is_pinned and not asked.is_whole:
             return PreFilterResult(Obstacle.of(NAME, Code.UNRESOLVABLE, CpuReason.NOT_WHOLE))
         if not self.ledger.cache.is_known and (asked.is_pinned or (asked.milli and self._pins_all)):

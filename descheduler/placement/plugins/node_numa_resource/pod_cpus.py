@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from descheduler.cluster.decoding.koordinator.cpu_annotations import decode_cpu_spec, decode_numa_policy
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, NUMA_SPEC_ANNOTATION
-from descheduler.model.koordinator.classes import PriorityClass, priority_class
+from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_milli
 from descheduler.model.requests import CPU
@@ -65,4 +65,4 @@ def shares_cpus(pod: Pod) -> bool:
 
 
 def _may_be_pinned(pod: Pod) -> bool:
-    return pod.labels.get(_QOS_LABEL) in _PINNED_QOS and priority_class(pod) is PriorityClass.PROD
+    return pod.labels.get(_QOS_LABEL) in _PINNED_QOS and priority_class(pod) is KoordinatorPriority.PROD

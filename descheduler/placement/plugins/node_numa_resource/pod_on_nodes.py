@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.plugins.node_numa_resource.choosing import Choice, choose_cpus
+from descheduler.placement.plugins.node_numa_resource.choosing import CpuChoice, choose_cpus
 from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuCache, HeldCpus
 from descheduler.placement.plugins.node_numa_resource.cpu_map import FULL_CORES
 from descheduler.placement.plugins.node_numa_resource.node_cpus import NodeCpus
@@ -46,7 +46,7 @@ class PinnedPod:
         if cpus.map is None:
             return None
         required = cpus.required or self.asked.required
-        choice = Choice(
+        choice = CpuChoice(
             self.asked.number,
             self.asked.required or cpus.required or self.asked.policy,
             self.asked.exclusive,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.placement.framework.obstacle import Code, Reason
 
-__all__ = ["CpuReason", "Unreadable", "reason_of"]
+__all__ = ["CpuReason", "UnreadableTopology", "reason_of"]
 
 
 class CpuReason(Reason):
@@ -29,7 +29,7 @@ class CpuReason(Reason):
         return Code.UNSCHEDULABLE if self in (CpuReason.AMPLIFIED, CpuReason.TOO_FEW) else Code.UNRESOLVABLE
 
 
-class Unreadable(Reason):
+class UnreadableTopology(Reason):
     """Why a pod is refused everywhere."""
 
     ANNOTATIONS = 0, "annotations resource-spec or numa-topology-spec of the pod cannot be read"

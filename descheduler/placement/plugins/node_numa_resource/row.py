@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, NUMA_SPEC_ANNOTATION
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
-from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.framework.scheduling_plugin import About, Compares, SchedulingPlugin
 from descheduler.placement.plugins.node_numa_resource.args import ARGS
 from descheduler.placement.plugins.node_numa_resource.explain import explain_cpus
 from descheduler.placement.plugins.node_numa_resource.node_cpus import AMPLIFICATION_ANNOTATION
@@ -19,6 +19,7 @@ ROW = SchedulingPlugin(
     score=NodeNUMAResourceScore,
     points=frozenset({"pre_filter", "filter", "score", "reserve", "pre_bind"}),
     args=ARGS,
+    compares=Compares.CPUS,
     explain=explain_cpus,
     reads_annotations=(CPU_SPEC_ANNOTATION, NUMA_SPEC_ANNOTATION, AMPLIFICATION_ANNOTATION),
     reads_kinds=frozenset({NODE_TOPOLOGY_KIND}),

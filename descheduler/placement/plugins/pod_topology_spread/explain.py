@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
+from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
 from descheduler.placement.shadow.pod_counts import PodCounts
 
 __all__ = ["explain_spread"]
@@ -17,7 +18,7 @@ def explain_spread(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The domain of the node that would hold too many pods, and how many the emptiest one holds."""
     del obstacle
     cluster = refused.cycle.cluster
-    constraints = SpreadConstraints(cluster, refused.profile.args.of(PodTopologySpreadArgs))
+    constraints = SpreadConstraints(cluster, refused.scheduler.args_of(PodTopologySpreadArgs))
     for constraint in constraints.of(refused.pod, "DoNotSchedule"):
         if constraint.topology_key not in refused.node.labels:
             yield f"has no label {constraint.topology_key}, the topologyKey of the spread constraint"

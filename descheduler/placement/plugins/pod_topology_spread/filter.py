@@ -5,7 +5,7 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/fil
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,16 @@ from numpy.typing import NDArray
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import (
+    PASS,
+    SKIP_FOR_GOOD,
+    PreFilterResult,
+    ReasonBits,
+    SpreadConstraint,
+)
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
+from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -79,6 +85,10 @@ class PodTopologySpread:
         if bits & SpreadReason.NO_KEY.bit:
             return Obstacle.of(self.name, Code.UNRESOLVABLE, SpreadReason.NO_KEY)
         return Obstacle.of(self.name, Code.UNSCHEDULABLE, SpreadReason.TOO_MANY)
+
+    def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
+        """The constraints that say `DoNotSchedule`. Raises ValueError for one that cannot be read."""
+        return self._constraints.of(pod, _HARD)
 
     def _hard_constraints(self, incoming: PlacementClass) -> tuple[SpreadConstraint, ...]:
         known = self._hard.get(incoming)

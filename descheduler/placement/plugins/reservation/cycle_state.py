@@ -7,7 +7,7 @@ import msgspec
 from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation
 from descheduler.placement.framework.obstacle import Fact
 from descheduler.placement.plugins.reservation.holdings import HeldReservation
-from descheduler.placement.plugins.reservation.matching import Match
+from descheduler.placement.plugins.reservation.matching import OwnerMatch
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
@@ -26,7 +26,7 @@ class CycleState(msgspec.Struct):
     """
 
     request: ReservationRequest
-    matches: list[tuple[HeldReservation, Match]] = msgspec.field(default_factory=list)
+    matches: list[tuple[HeldReservation, OwnerMatch]] = msgspec.field(default_factory=list)
     usable: dict[int, list[HeldReservation]] = msgspec.field(default_factory=dict)
     short: dict[int, tuple[Fact, ...]] = msgspec.field(default_factory=dict)
     nominated: dict[int, tuple[HeldReservation, ...]] = msgspec.field(default_factory=dict)

@@ -10,7 +10,7 @@ from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.plugins.reservation.cycle_state import state_of
 from descheduler.placement.plugins.reservation.holdings import Holdings
-from descheduler.placement.plugins.reservation.matching import Match
+from descheduler.placement.plugins.reservation.matching import OwnerMatch
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
 __all__ = ["diagnosis", "explain_held_room", "explain_reservations"]
@@ -47,11 +47,17 @@ def diagnosis(cycle: Cycle) -> tuple[str, ...]:
     owned = [found for _, found in state.matches if found.is_owned]
     if not owned and state.request.affinity is None:
         return ()
-    against = (Match.OTHER_NAME, Match.AFFINITY, Match.UNSCHEDULABLE, Match.NOT_EXACT, Match.UNTOLERATED)
+    against = (
+        OwnerMatch.OTHER_NAME,
+        OwnerMatch.AFFINITY,
+        OwnerMatch.UNSCHEDULABLE,
+        OwnerMatch.NOT_EXACT,
+        OwnerMatch.UNTOLERATED,
+    )
     counts = ((owned.count(each), each.value) for each in against)
     found = [f"{number} Reservation(s) {words}" for number, words in counts if number]
     return (*found, f"{len(owned)} Reservation(s) matched owner total")
 
 
-def _words(found: Match) -> str:
+def _words(found: OwnerMatch) -> str:
     return "matches the pod and has too little left" if found.gives_room else found.value

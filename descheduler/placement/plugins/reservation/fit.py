@@ -11,7 +11,7 @@ from descheduler.placement.framework.obstacle import Fact
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation
 from descheduler.placement.shadow.node_table import NodeTable
 
-__all__ = ["NodeFit", "NodeShortage", "NomineesOfOthers", "ReservationShortage", "Unmet", "fit_on_node", "score"]
+__all__ = ["NodeShortage", "NomineesOfOthers", "ReservationFit", "ReservationShortage", "Unmet", "fit_on_node", "score"]
 
 _HIGHEST = 100
 
@@ -73,7 +73,7 @@ class Unmet(NamedTuple):
     short: str = "no Reservation meets the requirements"
 
 
-class NodeFit(NamedTuple):
+class ReservationFit(NamedTuple):
     """What is against the pod on the node, empty where it fits, and the Reservations that it may use there.
 
     All of `nominees` are equally good; none is where the pod does without.
@@ -91,7 +91,7 @@ def fit_on_node(
     others: NomineesOfOthers,
     *,
     is_required: bool,
-) -> NodeFit:
+) -> ReservationFit:
     """How a pod that asks for `asked` fits on `node`, where it may use the room of `usable`.
 
     `others` are the plugins beside this one that have a say. `table` is as the scheduler sees it: what `usable` hold is
@@ -110,15 +110,15 @@ def fit_on_node(
     fitting = [each for each in usable if each.kind in good] if good else []
     nominees = [each for each in fitting if others.allow(each)]
     if nominees:
-        return NodeFit(nominees=_nominees(asked, nominees, others))
+        return ReservationFit(nominees=_nominees(asked, nominees, others))
     if is_required:
         by_reservation = (fact for each in usable for fact in refused[each.kind])
         found = (*_node_shortages(short_by_node, names), *by_reservation)
-        return NodeFit(found or (Unmet(),))
+        return ReservationFit(found or (Unmet(),))
     if fitting:  # Filter goes by amounts alone, and nobody is nominated
-        return NodeFit()
+        return ReservationFit()
     lacking = short_by_node or {row for row, amount in asked if amount > unheld[row]}
-    return NodeFit(_node_shortages(lacking, names))
+    return ReservationFit(_node_shortages(lacking, names))
 
 
 def _unheld(

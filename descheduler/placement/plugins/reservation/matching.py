@@ -9,10 +9,10 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationAffinity, ReservationRequest
 
-__all__ = ["Match", "match"]
+__all__ = ["OwnerMatch", "match"]
 
 
-class Match(Enum):
+class OwnerMatch(Enum):
     """What comes of a pod and a Reservation; the words are those of koord-scheduler's events."""
 
     MATCHED = "is matched"
@@ -28,41 +28,41 @@ class Match(Enum):
     @property
     def gives_room(self) -> bool:
         """Whether the pod may use what the Reservation holds."""
-        return self in (Match.MATCHED, Match.IGNORED)
+        return self in (OwnerMatch.MATCHED, OwnerMatch.IGNORED)
 
     @property
     def is_owned(self) -> bool:
         """Whether the pod is an owner, or counts as one."""
-        return self is not Match.OTHER_OWNER
+        return self is not OwnerMatch.OTHER_OWNER
 
 
-def match(pod: Pod, request: ReservationRequest, reservation: Reservation, node: Node) -> Match:
+def match(pod: Pod, request: ReservationRequest, reservation: Reservation, node: Node) -> OwnerMatch:
     """What comes of `pod`, which says `request`, and an available Reservation on `node`."""
     if request.is_ignoring:
-        return Match.IGNORED
+        return OwnerMatch.IGNORED
     if not any(owner.matches(pod) for owner in reservation.owners):
-        return Match.OTHER_OWNER
-    found = Match.MATCHED
+        return OwnerMatch.OTHER_OWNER
+    found = OwnerMatch.MATCHED
     if request.affinity is not None:
         found = _asked_for(request.affinity, reservation, node)
     elif reservation.unschedulable or reservation.is_terminating:
-        found = Match.UNSCHEDULABLE
+        found = OwnerMatch.UNSCHEDULABLE
     # A pod without the annotation is never asked about taints.
-    if found is Match.MATCHED and not _is_exact(pod, request, reservation):
-        return Match.NOT_EXACT
+    if found is OwnerMatch.MATCHED and not _is_exact(pod, request, reservation):
+        return OwnerMatch.NOT_EXACT
     return found
 
 
-def _asked_for(affinity: ReservationAffinity, reservation: Reservation, node: Node) -> Match:
+def _asked_for(affinity: ReservationAffinity, reservation: Reservation, node: Node) -> OwnerMatch:
     if affinity.name:
-        return Match.MATCHED if affinity.name == reservation.name else Match.OTHER_NAME
+        return OwnerMatch.MATCHED if affinity.name == reservation.name else OwnerMatch.OTHER_NAME
     if reservation.unschedulable or reservation.is_terminating:
-        return Match.UNSCHEDULABLE
+        return OwnerMatch.UNSCHEDULABLE
     if affinity.untolerated(reservation.taints) is not None:
-        return Match.UNTOLERATED
+        return OwnerMatch.UNTOLERATED
     if not affinity.matches(reservation.name, {**node.labels, **reservation.labels}):
-        return Match.AFFINITY
-    return Match.MATCHED
+        return OwnerMatch.AFFINITY
+    return OwnerMatch.MATCHED
 
 
 def _is_exact(pod: Pod, request: ReservationRequest, reservation: Reservation) -> bool:

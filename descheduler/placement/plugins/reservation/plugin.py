@@ -61,7 +61,7 @@ class ReservationReason(Reason):
     )
 
 
-class Unreadable(Reason):
+class UnreadableReservation(Reason):
     """Why a pod is refused everywhere."""
 
     ANNOTATIONS = 0, "the Reservation annotations of the pod cannot be read"
@@ -119,7 +119,7 @@ class ReservationPlugin:
         if state is None:
             return SKIP
         if state.request.fault:
-            return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, Unreadable.ANNOTATIONS))
+            return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, UnreadableReservation.ANNOTATIONS))
         if state.request.affinity is not None and not state.usable and not self._may_come():
             return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, ReservationReason.NO_MATCH))
         is_concerned = state.usable or state.request.affinity is not None or cycle.keeper is not None

@@ -19,7 +19,7 @@ from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNO
 from descheduler.placement.plugins.reservation.queue import waiting_reserve_pods
 from descheduler.placement.plugins.reservation.score import ReservationScore
 from descheduler.placement.plugins.reservation.unmodelled import OPERATING_OWNERS_ANNOTATION
-from descheduler.policy.shared_args import Args
+from descheduler.policy.shared_args import Args, WithoutEffect
 
 __all__ = ["ROW"]
 
@@ -29,20 +29,13 @@ class ReservationSection(Args, frozen=True):
 
     enable_preemption: bool = False
     """Whether Reservations and their owners preempt pods of lower priority; not modelled."""
-    min_candidate_nodes_percentage: int | None = None
-    """Without effect here."""
-    min_candidate_nodes_absolute: int | None = None
-    """Without effect here."""
-    controller_workers: int | None = None
-    """Without effect here."""
-    gc_duration_seconds: int | None = None
-    """Without effect here."""
-    gc_interval_seconds: int | None = None
-    """Without effect here."""
-    resync_interval_seconds: int | None = None
-    """Without effect here."""
-    disable_garbage_collection: bool = False
-    """Without effect here."""
+    min_candidate_nodes_percentage: WithoutEffect[int | None] = None
+    min_candidate_nodes_absolute: WithoutEffect[int | None] = None
+    controller_workers: WithoutEffect[int | None] = None
+    gc_duration_seconds: WithoutEffect[int | None] = None
+    gc_interval_seconds: WithoutEffect[int | None] = None
+    resync_interval_seconds: WithoutEffect[int | None] = None
+    disable_garbage_collection: WithoutEffect[bool] = False
 
 
 class ReservationArgs(msgspec.Struct, frozen=True):

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation, MatchedReservations
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
-from descheduler.placement.plugins.reservation.matching import Match, match
+from descheduler.placement.plugins.reservation.matching import OwnerMatch, match
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.views import Seen
+from descheduler.placement.shadow.views import SeenPod
 
 __all__ = ["Sight", "Sights", "StandIns"]
 
@@ -36,11 +36,11 @@ class StandIns:
         self._holdings = holdings
         self._place = {held: place for place, held in enumerate(holdings.held)}
         self._num_known = 0
-        self._recent: deque[tuple[Seen, ...]] = deque(maxlen=_NUM_RECENT)
-        self._by_policy: tuple[tuple[Seen, ...] | None, _NodesByPolicy] = None, _NodesByPolicy.of(())
-        self.by_place: list[Seen | None] = [_stand_in(held) for held in holdings.held]
+        self._recent: deque[tuple[SeenPod, ...]] = deque(maxlen=_NUM_RECENT)
+        self._by_policy: tuple[tuple[SeenPod, ...] | None, _NodesByPolicy] = None, _NodesByPolicy.of(())
+        self.by_place: list[SeenPod | None] = [_stand_in(held) for held in holdings.held]
         self._restored: dict[int, MatchedReservation] = {}
-        self.all: tuple[Seen, ...] = ()
+        self.all: tuple[SeenPod, ...] = ()
         self._collect()
 
     def changed_since(self, num_changes: int) -> set[int]:
@@ -106,9 +106,9 @@ class Sight(NamedTuple):
     whose room the pod may use, `restored` is what these give back, and `seen` is what stands for the others. `matched`
     is what other plugins are told, by node. None of them is to be written to."""
 
-    matches: list[tuple[HeldReservation, Match]]
+    matches: list[tuple[HeldReservation, OwnerMatch]]
     usable: dict[int, list[HeldReservation]]
-    seen: tuple[Seen, ...]
+    seen: tuple[SeenPod, ...]
     restored: dict[HeldReservation, MatchedReservation]
     matched: Mapping[int, MatchedReservations]
 
@@ -120,7 +120,7 @@ class _Kept:
     __slots__ = ("by_place", "num_known", "restored", "sight")
 
     def __init__(self, num_held: int) -> None:
-        self.by_place: list[Match | None] = [None] * num_held
+        self.by_place: list[OwnerMatch | None] = [None] * num_held
         self.restored: dict[HeldReservation, MatchedReservation] = {}
         self.num_known = -1
         self.sight = Sight([], {}, (), {}, {})
@@ -192,5 +192,5 @@ def _matched(
     }
 
 
-def _stand_in(held: HeldReservation) -> Seen | None:
-    return Seen(held.stand_in(), held.node) if held.is_active else None
+def _stand_in(held: HeldReservation) -> SeenPod | None:
+    return SeenPod(held.stand_in(), held.node) if held.is_active else None

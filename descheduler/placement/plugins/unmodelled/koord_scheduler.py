@@ -14,7 +14,7 @@ import msgspec
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
-from descheduler.policy.shared_args import Args
+from descheduler.policy.shared_args import Args, WithoutEffect
 
 __all__ = [
     "DEFAULT_PRE_BIND",
@@ -28,52 +28,36 @@ class AggregatedSection(Args, frozen=True):
 
     usage_thresholds: Mapping[str, int] = {}
     """Percent of usage above which a node takes no pod; not modelled."""
-    usage_aggregation_type: str = ""
-    """Without effect here."""
-    usage_aggregated_duration: str = ""
-    """Without effect here."""
-    score_aggregation_type: str = ""
-    """Without effect here."""
-    score_aggregated_duration: str = ""
-    """Without effect here."""
+    usage_aggregation_type: WithoutEffect[str] = ""
+    usage_aggregated_duration: WithoutEffect[str] = ""
+    score_aggregation_type: WithoutEffect[str] = ""
+    score_aggregated_duration: WithoutEffect[str] = ""
 
 
 class LoadAwareSchedulingSection(Args, frozen=True):
     """`LoadAwareSchedulingArgs` of koord-scheduler 1.8."""
 
-    filter_expired_node_metrics: bool | None = None
-    """Without effect here."""
-    node_metric_expiration_seconds: int | None = None
-    """Without effect here."""
-    enable_schedule_when_node_metrics_expired: bool | None = None
-    """Without effect here."""
+    filter_expired_node_metrics: WithoutEffect[bool | None] = None
+    node_metric_expiration_seconds: WithoutEffect[int | None] = None
+    enable_schedule_when_node_metrics_expired: WithoutEffect[bool | None] = None
     resource_weights: Mapping[str, int] = {}
     """Without effect here: scores by load are not modelled."""
-    dominant_resource_weight: int = 0
-    """Without effect here."""
+    dominant_resource_weight: WithoutEffect[int] = 0
     usage_thresholds: Mapping[str, int] = {}
     """Percent of usage above which a node takes no pod; cpu 65 and memory 95 when empty, 0 for no limit. Such limits
     are not modelled."""
     prod_usage_thresholds: Mapping[str, int] = {}
     """The same for pods of production; not modelled."""
-    prod_usage_include_sys: bool = False
-    """Without effect here."""
-    score_according_prod_usage: bool | None = None
-    """Without effect here."""
-    estimator: str = ""
-    """Without effect here."""
-    estimated_scaling_factors: Mapping[str, int] = {}
-    """Without effect here."""
-    estimated_seconds_after_pod_scheduled: int | None = None
-    """Without effect here."""
-    estimated_seconds_after_initialized: int | None = None
-    """Without effect here."""
-    allow_customize_estimation: bool = False
-    """Without effect here."""
+    prod_usage_include_sys: WithoutEffect[bool] = False
+    score_according_prod_usage: WithoutEffect[bool | None] = None
+    estimator: WithoutEffect[str] = ""
+    estimated_scaling_factors: WithoutEffect[Mapping[str, int]] = msgspec.field(default_factory=dict)
+    estimated_seconds_after_pod_scheduled: WithoutEffect[int | None] = None
+    estimated_seconds_after_initialized: WithoutEffect[int | None] = None
+    allow_customize_estimation: WithoutEffect[bool] = False
     aggregated: AggregatedSection = AggregatedSection()
     """Thresholds and scores by percentiles of usage; not modelled."""
-    supported_resources: tuple[str, ...] = ()
-    """Without effect here."""
+    supported_resources: WithoutEffect[tuple[str, ...]] = ()
 
 
 class LoadAwareSchedulingArgs(msgspec.Struct, frozen=True):
@@ -85,8 +69,7 @@ class LoadAwareSchedulingArgs(msgspec.Struct, frozen=True):
 class SchedulingHintSection(Args, frozen=True):
     """`SchedulingHintArgs` of koord-scheduler 1.8."""
 
-    max_hint_nodes: int | None = None
-    """Without effect here."""
+    max_hint_nodes: WithoutEffect[int | None] = None
 
 
 def _limits_usage(section: LoadAwareSchedulingSection) -> bool:

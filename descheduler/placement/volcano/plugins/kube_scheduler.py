@@ -25,7 +25,7 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-from descheduler.placement.shadow.views import Seen
+from descheduler.placement.shadow.views import SeenPod
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, UNSCHEDULABLE, NodeCodes
 
@@ -135,7 +135,7 @@ class KubeScore:
         self._plugin: ScorePlugin = score(cluster, profile)
 
     def of(
-        self, task: Task, nodes: BoolMask, unlisted: tuple[Seen, ...] = (), *, is_raw: bool = False
+        self, task: Task, nodes: BoolMask, unlisted: tuple[SeenPod, ...] = (), *, is_raw: bool = False
     ) -> NDArray[np.float64]:
         """What each of `nodes` is given; the raw score is that before it is normalised.
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.placement.configuration.volcano import Arguments, PluginOption
-from descheduler.placement.shadow.views import Seen
+from descheduler.placement.shadow.views import SeenPod
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters, has_pod_affinity
 from descheduler.placement.volcano.session import Session
@@ -73,7 +73,7 @@ class _Company:
             pod = self._seen[task.uid] = replace(pod, spec=spec)
         self._cluster.add(pod, task.node)
         if has_pod_affinity(task.pod) and task.node not in self._nodes_with_affinity:
-            self._unlisted[task.uid] = Seen(pod, task.node)
+            self._unlisted[task.uid] = SeenPod(pod, task.node)
 
     def remove(self, task: Task) -> None:
         """It is so no longer."""

@@ -11,12 +11,12 @@ from descheduler.placement.volcano.resources import NOTHING, Amounts, added, nam
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import Victims
 
-__all__ = ["QueueTree", "TreeNode"]
+__all__ = ["QueueTree", "QueueTreeNode"]
 
 _PATH, _WEIGHTS = "volcano.sh/hierarchy", "volcano.sh/hierarchy-weights"
 
 
-class TreeNode(msgspec.Struct):
+class QueueTreeNode(msgspec.Struct):
     """A node of the tree. `request` is that of a job, None for all other nodes; a node that is saturated can get no
     more of anything that it wants."""
 
@@ -25,7 +25,7 @@ class TreeNode(msgspec.Struct):
     allocated: Amounts = msgspec.field(default_factory=dict)
     share: float = 0.0
     is_saturated: bool = False
-    children: dict[str, TreeNode] = msgspec.field(default_factory=dict)
+    children: dict[str, QueueTreeNode] = msgspec.field(default_factory=dict)
 
 
 class QueueTree:
@@ -36,7 +36,7 @@ class QueueTree:
         self._allocated = allocated
         self._total = session.nodes.total
         self._held = total_of(allocated.values())
-        self.root = TreeNode()
+        self.root = QueueTreeNode()
         for job in session.jobs.values():
             self._node_of(job).request = total_of(task.request for task in job.tasks.values())
             self._node_of(job).allocated = allocated[job.id]
@@ -85,21 +85,21 @@ class QueueTree:
     def _hold(self, job: Job, amounts: Amounts) -> None:
         self._node_of(job).allocated = amounts
 
-    def _node_of(self, job: Job) -> TreeNode:
+    def _node_of(self, job: Job) -> QueueTreeNode:
         node, queue = self.root, self._session.queues[job.queue]
         weights = queue.queue.annotations.get(_WEIGHTS, "").split("/")
         for depth, name in enumerate(_path_of(queue)[1:], start=1):
             if name not in node.children:
-                node.children[name] = TreeNode(_weight(weights[depth] if depth < len(weights) else ""))
+                node.children[name] = QueueTreeNode(_weight(weights[depth] if depth < len(weights) else ""))
             node = node.children[name]
-        return node.children.setdefault(job.id, TreeNode(request=NOTHING))
+        return node.children.setdefault(job.id, QueueTreeNode(request=NOTHING))
 
     def _settle(self, held: Amounts) -> None:
         """Computes shares and who is saturated, where the cluster has given out `held`."""
         wanted = {name for name in named(self._total) if held.get(name, 0.0) < self._total[name]}
         self._settle_node(self.root, wanted)
 
-    def _settle_node(self, node: TreeNode, wanted: set[str]) -> None:
+    def _settle_node(self, node: QueueTreeNode, wanted: set[str]) -> None:
         if node.request is not None:
             node.share = self._share(node.allocated)
             node.is_saturated = _is_saturated(node.allocated, node.request, wanted)

@@ -13,7 +13,7 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.local_search.shifts import shift_changes
 from descheduler.optimizer.objective import Guide
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.reassign.swaps import swap_changes, try_swap
 
 __all__ = ["Annealing"]
@@ -27,7 +27,7 @@ _COOLING = 1e-3
 """The last temperature, as a share of the first."""
 
 
-def _start_temperature(placement: Placement, guide: Guide, rng: np.random.Generator) -> float:
+def _start_temperature(placement: Arrangement, guide: Guide, rng: np.random.Generator) -> float:
     """A quantile of what a pod's best alternative costs; sampled, because too hot and too cold cost factors."""
     movable = np.flatnonzero(placement.problem.evictable)
     pods = rng.choice(movable, size=min(_CALIBRATION_PODS, len(movable)), replace=False)
@@ -42,7 +42,7 @@ class Annealing:
 
     share = 0.6
 
-    def __init__(self, placement: Placement, guide: Guide, rng: np.random.Generator) -> None:
+    def __init__(self, placement: Arrangement, guide: Guide, rng: np.random.Generator) -> None:
         self._placement, self._guide, self._rng = placement, guide, rng
         self._pods = np.flatnonzero(placement.problem.evictable)
         self._nodes = np.arange(placement.problem.num_nodes)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.reassign.kernel import State, compile_kernel
 from tests.bench.roadef.reassign.overload_prices import OverloadPrices, is_overloaded
 
@@ -40,7 +40,7 @@ class CompiledAnnealing:
     """
 
     def __init__(
-        self, placement: Placement, make_state: Callable[[], State], start: float, rng: np.random.Generator
+        self, placement: Arrangement, make_state: Callable[[], State], start: float, rng: np.random.Generator
     ) -> None:
         self._placement, self._make_state, self._start = placement, make_state, start
         self._state = make_state()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.optimizer.arrays import Floats, Ints
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rule_counts import AtMostCounts, DomainCounts, TogetherCounts, count_rule
 from descheduler.optimizer.rules import AtMost, MinDomains, Rule, Together
@@ -23,7 +23,7 @@ def is_known(rules: tuple[Rule, ...]) -> bool:
     return len(kinds) == len(set(kinds)) and set(kinds) <= {AtMost, MinDomains, Together}
 
 
-def make_state(placement: Placement, *, safety: Ints, weight: Ints, proportions: Floats, between: Ints) -> State:
+def make_state(placement: Arrangement, *, safety: Ints, weight: Ints, proportions: Floats, between: Ints) -> State:
     """The kernel's own arrays for a placement; `proportions` is float64[B, 4]: per, wanted, target, weight."""
     problem = placement.problem
     moved = problem.moved(placement.at)
@@ -81,7 +81,7 @@ def _shares(problem: Problem) -> Floats:
     return np.array([_SWAP_SHARE_IF_HELD, 1.0 - min(problem.num_nodes / problem.num_pods, 1.0 - _HOME_SHARE)])
 
 
-def _counts(placement: Placement) -> tuple[AtMostCounts, DomainCounts, TogetherCounts]:
+def _counts(placement: Arrangement) -> tuple[AtMostCounts, DomainCounts, TogetherCounts]:
     """The counts of the problem's rules, and empty ones of kinds that it has none of."""
     problem = placement.problem
     group = np.full(problem.num_pods, -1)

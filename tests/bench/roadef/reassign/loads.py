@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from descheduler.optimizer.objective import Neighbourhood, Term
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -19,7 +19,7 @@ __all__ = ["Loads"]
 class Loads:
     """The loads of nodes as the pods of `neighbourhood` are placed."""
 
-    def __init__(self, model: NodeModel, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def __init__(self, model: NodeModel, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         self._model, self._placement = model, placement
         self._pods = neighbourhood.pods.tolist()
 

@@ -20,7 +20,7 @@ import numpy as np
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.objective import Annealer, Model, Neighbourhood, Value, away
 from descheduler.optimizer.objectives.dear_nodes import choose_dear_nodes
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 from tests.bench.roadef.reassign.annealing import Annealing
 from tests.bench.roadef.reassign.compiled_annealing import CompiledAnnealing, has_compiler
@@ -134,13 +134,13 @@ class ReassignGoal:
         cost: Floats = own + self._between[self._problem.assignment[pods], nodes]
         return cost
 
-    def first_plan(self, placement: Placement) -> None:
+    def first_plan(self, placement: Arrangement) -> None:
         """The placement as it is: single moves do the rest."""
 
-    def tidy(self, placement: Placement) -> None:
+    def tidy(self, placement: Arrangement) -> None:
         """Nothing: each move pays for itself."""
 
-    def annealing(self, placement: Placement, rng: np.random.Generator) -> Annealer:
+    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> Annealer:
         """By the guide, which is the cost but for what groups cost together; compiled where that is possible."""
         if not has_compiler() or not is_known(self._problem.rules):
             return Annealing(placement, self, rng)
@@ -154,7 +154,7 @@ class ReassignGoal:
         to_win = self.value(self._problem.assignment)[0] - self.bound()[0]
         return max(_GAINS_OF_START * to_win / self._problem.num_pods, 1.0)
 
-    def kernel_state(self, placement: Placement) -> State:
+    def kernel_state(self, placement: Arrangement) -> State:
         """The placement and its costs as the kernel's arrays."""
         costs = self._costs
         parts = [(part.per, part.wanted, part.target, part.weight) for part in costs.proportions]
@@ -166,12 +166,12 @@ class ReassignGoal:
             between=costs.between,
         )
 
-    def neighbourhood(self, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""
         excess = self.node_cost(np.arange(self._problem.num_nodes), placement.usage)
         return choose_dear_nodes(placement, excess, rng, num_pods)
 
-    def add_to(self, model: Model, placement: Placement, neighbourhood: Neighbourhood) -> None:
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """All but the group's costs."""
         costs, capacity = self._costs, self._problem.capacity
         loads = Loads(cast("NodeModel", model), placement, neighbourhood)

@@ -6,12 +6,12 @@ import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.objective import Guide
-from descheduler.optimizer.placement import Placement
+from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["open_swaps", "swap_changes", "try_swap"]
 
 
-def swap_changes(placement: Placement, guide: Guide, pods: Ints, others: Ints) -> Floats:
+def swap_changes(placement: Arrangement, guide: Guide, pods: Ints, others: Ints) -> Floats:
     """float64[k, m]: what the guide's sum changes by where two pods change places; infinity where they may not.
 
     All of `pods` (int64[k]) are on one node, and all of `others` (int64[m]) on another.
@@ -27,7 +27,7 @@ def swap_changes(placement: Placement, guide: Guide, pods: Ints, others: Ints) -
     return change
 
 
-def open_swaps(placement: Placement, pods: Ints, others: Ints) -> Bools:
+def open_swaps(placement: Arrangement, pods: Ints, others: Ints) -> Bools:
     """bool[k, m]: whether each of `pods`, all on one node, may change places with each of `others`, all on another.
 
     Rules are asked of each move alone, so a swap may still be refused by a rule when it is made: see `try_swap`.
@@ -52,14 +52,14 @@ def open_swaps(placement: Placement, pods: Ints, others: Ints) -> Bools:
     return is_open
 
 
-def _held(placement: Placement, pods: Ints, node: int, resource: int) -> Floats:
+def _held(placement: Arrangement, pods: Ints, node: int, resource: int) -> Floats:
     """float64[k]: what each pod takes on the node of what is held at both ends, beside what it holds there already."""
     origins = placement.origins[pods]
     held: Floats = np.where((origins == node) | (origins == PENDING), 0.0, placement.need[resource, pods])
     return held
 
 
-def try_swap(placement: Placement, pod: int, other: int) -> bool:
+def try_swap(placement: Arrangement, pod: int, other: int) -> bool:
     """Swaps two pods that `open_swaps` allows, unless the rules refuse the second move after the first."""
     here, there = int(placement.at[pod]), int(placement.at[other])
     placement.move(pod, there)

@@ -17,15 +17,16 @@ from descheduler.kube.discovery import discover_version
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
-from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
+from descheduler.placement.framework.evaluation import Choice, Evaluation
 from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
-from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
-from descheduler.placement.framework.units import Unit, place_unit
+from descheduler.placement.framework.units import Unit
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.e2e.kube_api import Object
 
@@ -85,11 +86,11 @@ class Forecast:
 
     def _attempts(self, pick: Picker) -> list[Attempt]:
         if not self.scheduler.unit_of(self.pods[0]):
-            return [place(self.scheduler, self.scheduler.evaluate(pod), pick) for pod in self.pods]
+            return [place(self.scheduler.evaluate(pod), pick) for pod in self.pods]
         attempts: list[Attempt] = []
         while len(attempts) < len(self.pods):
             unit = Unit(tuple(self.pods[len(attempts) :]))
-            attempts += place_unit(self.scheduler, self.cluster, unit, pick).attempts
+            attempts += self.scheduler.try_place(unit, pick).attempts
         return attempts
 
     def _said(self, attempt: Attempt, doubt: str) -> Said:

@@ -21,10 +21,10 @@ import msgspec
 
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by
 from descheduler.placement.landings.landing import JointVerdict, LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 from tests.builders import make_snapshot
 from tests.placement.plugins.coscheduling.worlds import CONFIGURATION, group_of, member, nodes_of, prover_of

@@ -104,7 +104,7 @@ def test_pod_of_a_group_that_does_not_exist_is_not_bound() -> None:
     landing = prover.consider(pod)
 
     assert landing.verdict is NO
-    assert "gang default/nobody has no PodGroup and no valid min-available" in landing.message
+    assert "gang default/nobody has no PodGroup and no valid minMember" in landing.message
 
 
 def test_pending_gang_competes_only_if_enough_of_it_fit() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL, PodGroup
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import koord_profile
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.schedulers.koord_scheduler import koord_profile
 from tests.builders import make_node, make_pod, make_snapshot
 
 __all__ = ["CONFIGURATION", "group_of", "member", "nodes_of", "prover_of"]

@@ -19,13 +19,13 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
-from descheduler.placement.configuration.other_schedulers import with_profiles_for
-from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
-from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.schedulers.configured import with_profiles_for
+from descheduler.placement.schedulers.koord_scheduler import KOORD_SCHEDULER
+from descheduler.placement.schedulers.schedulers import Schedulers
 
 __all__ = ["asks_for_gpus", "landings_of", "read_sample"]
 

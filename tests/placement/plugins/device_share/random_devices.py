@@ -171,7 +171,7 @@ def _undeclared(scheduler: Scheduler, pod: Pod, node: int, before: BoolMask) -> 
     changed = {int(each) for each in (before != after).nonzero()[0]}
     if changed - {node}:
         yield f"a placement on {node} is felt on {sorted(changed)}"
-    if not before[node] and after[node] and not scheduler.interactions.can_be_helped(pod):
+    if not before[node] and after[node] and not scheduler.can_be_helped(pod):
         yield f"a placement on {node} helps {pod.spec.requests}"
 
 

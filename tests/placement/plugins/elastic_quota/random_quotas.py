@@ -32,7 +32,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import Sch
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.landings.landing import LandingVerdict
-from descheduler.placement.plugins.elastic_quota.admission import Admission
+from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import make_admission, usage_of
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaForest, QuotaPlace
@@ -129,7 +129,7 @@ def _broken_limit(cluster: ShadowCluster, args: ElasticQuotaArgs, pod: Pod, plac
     usage.settle()
     place = usage.forest.place_of(pod)
     assert place is not None
-    fresh = Admission(usage)
+    fresh = QuotaAdmission(usage)
     used, limit = fresh.used(place), fresh.limit(place)
     over = [name for name, most in limit.items() if used.get(name, 0) > most]
     if over:

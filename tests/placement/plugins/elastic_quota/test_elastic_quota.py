@@ -258,10 +258,10 @@ def test_pods_of_one_tree_interact_and_those_of_the_default_quota_are_never_refu
     scheduler = scheduler_of([TEAM])
     own, default = new(), new(None)
 
-    assert not scheduler.interactions.is_local(own)
-    assert scheduler.interactions.is_local(default)
-    assert scheduler.interactions.interact(own, default)
-    assert not scheduler.interactions.interact(default, default)
+    assert not scheduler.is_local(own)
+    assert scheduler.is_local(default)
+    assert scheduler.interact(own, default)
+    assert not scheduler.interact(default, default)
 
 
 @pytest.mark.parametrize(

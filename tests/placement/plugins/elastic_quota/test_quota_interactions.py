@@ -10,6 +10,7 @@ import pytest
 
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import Interplay
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -48,7 +49,7 @@ def _is_refused(scheduler: Scheduler, pod: Pod) -> bool:
 def test_declarations_hold(seed: int) -> None:
     random = Random(seed)
     scheduler = _scheduler(random)
-    interactions = scheduler.interactions
+    interactions: Interplay = scheduler
     pods = [quota_pod(f"new-{name}", name, **_cpu(random, 1, 4), node="") for name in _NAMES]
     for placed, asked in product(pods, pods):
         before = _is_refused(scheduler, asked)

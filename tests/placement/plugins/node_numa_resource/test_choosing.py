@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from descheduler.placement.plugins.node_numa_resource.choosing import Choice, choose_cpus
+from descheduler.placement.plugins.node_numa_resource.choosing import CpuChoice, choose_cpus
 from descheduler.placement.plugins.node_numa_resource.cpu_map import FULL_CORES, SPREAD, CpuMap, cpu_map
 from tests.placement.plugins.node_numa_resource.worlds import CpuCase, random_case
 from tests.worlds.node_topologies import cpu_layout, make_topology
@@ -23,7 +23,7 @@ def machine(**layout: int) -> CpuMap:
 def chosen(
     cpus: CpuMap, number: int, policy: str = FULL_CORES, *, without: tuple[int, ...] = (), fills: bool = False
 ) -> list[int]:
-    found = choose_cpus(cpus, cpus.cpus - set(without), (), Choice(number, policy, fills=fills))
+    found = choose_cpus(cpus, cpus.cpus - set(without), (), CpuChoice(number, policy, fills=fills))
     return [] if found is None else sorted(found)
 
 

@@ -14,13 +14,13 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, NodeTopology
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import koord_profile
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.plugins.node_numa_resource.node_cpus import AMPLIFICATION_ANNOTATION
 from descheduler.placement.plugins.node_numa_resource.plugin import NodeNUMAResource
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.koord_scheduler import koord_profile
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.placement.clusters import make_profile, obstacles

@@ -9,11 +9,11 @@ import pytest
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import koord_profile
 from descheduler.placement.framework.evaluation import Choice
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.koord_scheduler import koord_profile
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.placement.plugins.coscheduling.worlds import prover_of
 

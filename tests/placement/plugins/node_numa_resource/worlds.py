@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from descheduler.model.koordinator.node_topology import Cpu
-from descheduler.placement.plugins.node_numa_resource.choosing import Choice
+from descheduler.placement.plugins.node_numa_resource.choosing import CpuChoice
 from descheduler.placement.plugins.node_numa_resource.cpu_map import CpuMap, cpu_map
 
 __all__ = ["CpuCase", "random_case"]
@@ -22,7 +22,7 @@ class CpuCase:
     cpus: tuple[Cpu, ...]
     free: frozenset[int]
     held: tuple[tuple[int, str], ...]
-    choice: Choice
+    choice: CpuChoice
     required: bool
 
     @property
@@ -53,7 +53,7 @@ def random_case(random: Random, *, most_cores: int = 4) -> CpuCase:
     closed = {cpu for cpu in ids if random.random() < share * 0.3}
     held = tuple((cpu, random.choice(_EXCLUSIVE)) for cpu in ids if cpu not in closed and random.random() < share)
     free = frozenset(ids) - closed - {cpu for cpu, _ in held}
-    choice = Choice(
+    choice = CpuChoice(
         random.randint(1, len(ids)), random.choice(_POLICIES), random.choice(_EXCLUSIVE), fills=random.random() < 0.5
     )
     return CpuCase(cpus, free, held, choice, random.random() < 0.5)

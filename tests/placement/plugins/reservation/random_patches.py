@@ -75,7 +75,7 @@ def _placed(world: World, pod: Object, draw: Random) -> Object:
     if not evaluation.fits:
         return pod
     node = draw.choice(evaluation.nodes.tolist())
-    patch = put_on_node(world.scheduler, evaluation, node).placed.patch
+    patch = put_on_node(evaluation, node).placed.patch
     bound = copy.deepcopy(pod)
     bound["metadata"]["annotations"] = {**bound["metadata"].get("annotations", {}), **patch}
     bound["spec"]["nodeName"] = world.cluster.table.names[node]

@@ -102,7 +102,7 @@ def _place(world: World, pod: Pod, others: Sequence[Pod], draw: Random) -> Place
     before = {other.name: world.evaluate(other).feasible for other in others}
     free, left = _free(world, node), {each.name: each.gap(CPU_ROW) for each in world.held.values()}
     unheld = free - sum(max(0, each.gap(CPU_ROW)) for each in world.held.values() if _is_on(each, node))
-    placement = put_on_node(world.scheduler, evaluation, node)
+    placement = put_on_node(evaluation, node)
     asked = _cpu(pod)
     used = [taken.held.name for _, taken in placement.placed.takings if hasattr(taken, "held")]
     if not placement.conditions:
@@ -123,7 +123,7 @@ def _check_interactions(world: World, other: Pod, before: object, node: int) -> 
     changed[node] = False
     assert not changed.any(), f"{other.name} is answered otherwise on another node"
     if after[node] and not before[node]:  # type: ignore[index]
-        assert world.scheduler.interactions.can_be_helped(other), f"{other.name} is helped"
+        assert world.scheduler.can_be_helped(other), f"{other.name} is helped"
 
 
 def _is_taken(world: World, pod: Pod, node: int) -> bool:
@@ -229,7 +229,7 @@ def answers_by_the_way(seed: int) -> list[object]:
             free.append(gone.pod)
         elif free and (evaluation := world.evaluate(draw.choice(free))).fits:
             free = [each for each in free if each.uid != evaluation.cycle.pod.pod.uid]
-            placed.append(put_on_node(world.scheduler, evaluation, draw.choice(evaluation.nodes.tolist())).placed)
+            placed.append(put_on_node(evaluation, draw.choice(evaluation.nodes.tolist())).placed)
         answers.append(world.cluster.digest() if draw.random() < 0.3 else "")
     return answers
 
@@ -248,7 +248,7 @@ def _may_be_stuck(world: World, pods: Sequence[Pod]) -> bool:
         rest = [other for other in pods if other is not pod]
         for node in choice.ties:
             with world.cluster.what_if():
-                put_on_node(world.scheduler, evaluation, node)
+                put_on_node(evaluation, node)
                 if _may_be_stuck(world, rest):
                     return True
     return False
@@ -262,7 +262,7 @@ def _may_land(world: World, pods: Sequence[Pod]) -> bool:
         evaluation = world.evaluate(pod)
         for node in evaluation.nodes.tolist():
             with world.cluster.what_if():
-                placement = put_on_node(world.scheduler, evaluation, node)
+                placement = put_on_node(evaluation, node)
                 if not placement.conditions and _may_land(world, [other for other in pods if other is not pod]):
                     return True
     return False

@@ -183,7 +183,7 @@ def test_reservation_that_finds_a_node_holds_its_cards_for_its_owners() -> None:
     world.cluster.take_off(world.placed("p").placed)  # so that whoever keeps count of anything does so
     before = world.cluster.digest()
 
-    bound = put_on_node(world.scheduler, world.evaluate(reserve_pod), 0).placed
+    bound = put_on_node(world.evaluate(reserve_pod), 0).placed
     owner = world.placed("p").placed
 
     assert [each.name for each in allocations_of(owner)] == ["r", "0"]
@@ -201,7 +201,7 @@ def test_cards_of_a_reservation_that_finds_a_node_are_no_longer_free_for_others(
     assert reserve_pod is not None
 
     before = world.fitting("x")
-    put_on_node(world.scheduler, world.evaluate(reserve_pod), 0)
+    put_on_node(world.evaluate(reserve_pod), 0)
 
     assert (before, world.fitting("x")) == (["a"], [])
     assert minors(world, "y") == ("", ["1"])

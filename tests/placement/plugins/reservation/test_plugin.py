@@ -371,7 +371,7 @@ def test_explanation_says_what_each_reservation_of_the_node_has_to_do_with_the_p
     ]
     world = World(objects)
     evaluation = world.evaluate("p")
-    refused = RefusedNode(evaluation.cycle, world.scheduler.profile, 0)
+    refused = RefusedNode(evaluation.cycle, world.scheduler, 0)
     obstacle = evaluation.refusals[0]
 
     assert list(explain_reservations(refused, obstacle)) == [

@@ -10,7 +10,7 @@ from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest
 from descheduler.placement.plugins.reservation.sights import Sight, Sights, StandIns
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.views import Seen, Views
+from descheduler.placement.shadow.views import SeenPod, Views
 from tests.placement.plugins.reservation import random_patches
 from tests.placement.plugins.reservation.random_worlds import answers_by_the_way, check_batch, check_world
 
@@ -34,7 +34,7 @@ def test_answers_are_those_of_a_cluster_that_keeps_nothing_from_cycle_to_cycle(m
     kept = [answers_by_the_way(seed) for seed in range(_NUM_WORLDS)]
     close, keep_up, sight_of = Views.close, StandIns.keep_up, Sights.of
 
-    def close_for_good(views: Views, before: tuple[Seen, ...]) -> None:
+    def close_for_good(views: Views, before: tuple[SeenPod, ...]) -> None:
         close(views, before)
         views.settle()
 

@@ -7,12 +7,11 @@ import json
 
 import pytest
 
-from descheduler.placement.configuration.koordinator import MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
-from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from tests.builders import Object
 from tests.placement.plugins.reservation.test_landings import landing_of, web
 from tests.placement.plugins.reservation.worlds import (

@@ -9,12 +9,10 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     load_scheduler_configuration,
 )
-from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Placement, put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
@@ -24,6 +22,7 @@ from descheduler.placement.plugins.reservation.holdings import HeldReservation
 from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, Use
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from tests.builders import Object, node_object, pod_object
 
 KOORD = "koord-scheduler"
@@ -146,7 +145,7 @@ class World:
         choice = evaluation.choose()
         assert choice is not None, self.reasons(pod)
         index = choice.node if node is None else self.cluster.table.index[node]
-        return put_on_node(self.scheduler, evaluation, index)
+        return put_on_node(evaluation, index)
 
 
 def prover_of(*objects: Object, reserves: bool = True) -> LandingProver:

@@ -1,1 +1,0 @@
-"""Objects of Koordinator: what each holds, who uses it and who may, which pods wait for it, and what refuses them."""

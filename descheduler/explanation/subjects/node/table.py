@@ -1,0 +1,154 @@
+"""The explanation of a node as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from descheduler.explanation.landings import landing_lines, target_text
+from descheduler.explanation.subjects.node.document import (
+    BatchFigures,
+    Departure,
+    DrainBlocker,
+    NodeExplanation,
+    NodeFacts,
+)
+from descheduler.model.text.amounts import amount_text, percent_text
+from descheduler.model.text.counted import counted
+from descheduler.report.plan.document import LandingWord
+from descheduler.report.tables.gang_rows import by_gang, shown_pods
+from descheduler.report.tables.table_style import TableStyle
+
+__all__ = ["node_table"]
+
+
+def node_table(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
+    """The node, its resources, which pods leave, stay and come, what blocks a drain, and last the sum of it."""
+    yield from _facts(explanation.facts, style)
+    yield from _departures(explanation, style)
+    yield from _stays(explanation, style)
+    yield from _arrivals(explanation, style)
+    pending = [[pod.namespace, pod.name] for pod in explanation.pending_pods]
+    yield from style.table(["NAMESPACE", "PENDING POD SCHEDULED ONTO THE NODE"], pending)
+    rows = [
+        [
+            each.pod.namespace,
+            each.pod.name,
+            target_text(each.landing, each.to_node),
+            _said(each.landing, each.message, style),
+        ]
+        for each in explanation.landings
+    ]
+    yield from style.table(["NAMESPACE", "POD IF EVICTED ALONE", "TARGET", "REASON"], rows)
+    yield from _drain(explanation.drain_blockers, style)
+    yield from landing_lines(explanation.landing_counts, explanation.causes, style)
+    if explanation.role != "without policy":
+        yield style.palette.heading(_summary(explanation))
+        yield ""
+
+
+def _facts(facts: NodeFacts, style: TableStyle) -> Iterator[str]:
+    state = [*(["Ready"] if facts.is_ready else ["NotReady"]), *(["SchedulingDisabled"] if facts.is_cordoned else [])]
+    row = [facts.name, ",".join(state), str(facts.num_pods), ", ".join(facts.taints) or "none"]
+    yield from style.table(["NODE", "STATUS", "PODS", "TAINTS"], [row])
+    is_planned = any(each.planned != each.requested for each in facts.resources)
+    rows = [
+        [
+            each.resource,
+            amount_text(each.resource, each.allocatable),
+            amount_text(each.resource, each.requested),
+            percent_text(each.requested, each.allocatable),
+            *([amount_text(each.resource, each.planned)] if is_planned else []),
+            percent_text(each.planned, each.allocatable) if is_planned else "",
+        ]
+        for each in facts.resources
+    ]
+    header = ["RESOURCE", "ALLOCATABLE", "REQUESTED", "SHARE", *(["AFTER RUN", "SHARE"] if is_planned else [])]
+    yield from style.table(header, rows if is_planned else [row[:-1] for row in rows])
+    yield from _batch(facts.batch, style)
+
+
+def _batch(figures: Sequence[BatchFigures], style: TableStyle) -> Iterator[str]:
+    """What is left for best-effort pods: what the capacity loses on the way, and what the node states."""
+    rows = [
+        [
+            each.resource,
+            *(
+                amount_text(each.resource, amount)
+                for amount in (each.capacity, each.margin, each.system_used, each.pods_used, each.allocatable)
+            ),
+            amount_text(each.resource, each.published),
+            "" if each.limit is None else amount_text(each.resource, each.limit),
+        ]
+        for each in figures
+    ]
+    header = ["FOR BATCH PODS", "CAPACITY", "- MARGIN", "- SYSTEM", "- PODS USED", "= LEFT", "NODE STATES", "MAY USE"]
+    yield from style.table(header, rows)
+
+
+def _summary(explanation: NodeExplanation) -> str:
+    if explanation.unjudged:
+        return f"skipped: {explanation.unjudged}"
+    num_staying = sum(count.num_pods for count in explanation.stay_counts)
+    num_pending = len(explanation.pending_pods)
+    pending = f" and {counted(num_pending, 'pending pod')}" if num_pending else ""
+    left_out = "; plugins do not process this node: it is not ready, or nodeSelector does not match it"
+    return (
+        f"{counted(len(explanation.departures), 'pod')} would be evicted, {counted(num_staying, 'pod')} not evicted, "
+        f"{counted(len(explanation.arrivals), 'replacement pod')}{pending} would be scheduled onto the node"
+        f"{left_out if explanation.role == 'left out' else ''}"
+    )
+
+
+def _departures(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
+    rows = [
+        [d.pod.namespace, d.pod.name, target_text(d.landing, d.to_node), d.plugin, _reason(d, style)]
+        for d in explanation.departures
+    ]
+    yield from style.table(["NAMESPACE", "EVICTED POD", "TARGET", "PLUGIN", "REASON"], rows)
+
+
+def _reason(departure: Departure, style: TableStyle) -> str:
+    """Why the pod is evicted; and why its replacement stays pending."""
+    said = _said(departure.landing, departure.message, style)
+    return f"{departure.reason}; replacement: {said}" if said else departure.reason
+
+
+def _said(landing: LandingWord | None, message: str, style: TableStyle) -> str:
+    """What a row says of a replacement. What was not checked is said once, below all rows."""
+    return message if style.is_wide or landing not in ("likely", "unknown") else ""
+
+
+def _stays(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
+    groups = [[stay] for stay in explanation.stays] if style.is_wide else by_gang(explanation.stays)
+    rows = [[g[0].pod.namespace, shown_pods(g), g[0].plugin, g[0].code, g[0].message] for g in groups]
+    yield from style.table(["NAMESPACE", "POD NOT EVICTED", "PLUGIN", "CODE", "BLOCKED BY"], rows)
+    rows = [[str(count.num_pods), count.code, count.summary] for count in explanation.stay_counts]
+    yield from style.table(["PODS NOT EVICTED", "CODE", "REASON"], rows)
+    rows = [[str(each.num_pods), each.plugin, each.message] for each in explanation.not_selected]
+    yield from style.table(["PODS NOT SELECTED", "PLUGIN", "REASON"], rows)
+
+
+def _arrivals(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
+    rows = [
+        [
+            a.pod.namespace,
+            a.pod.name,
+            a.from_node,
+            target_text(a.landing, explanation.facts.name),
+            a.plugin,
+            _others(a.nodes, explanation),
+        ]
+        for a in explanation.arrivals
+    ]
+    header = ["NAMESPACE", "REPLACEMENT OF POD", "FROM", "TARGET", "PLUGIN", "NODES OF EQUAL SCORE"]
+    yield from style.table(header, rows)
+
+
+def _drain(blockers: Sequence[DrainBlocker], style: TableStyle) -> Iterator[str]:
+    rows = [[b.pod.namespace, b.pod.name, b.blocker, b.message] for b in blockers]
+    yield from style.table(["NAMESPACE", "POD THAT BLOCKS A DRAIN", "BLOCKED BY", "REASON"], rows)
+
+
+def _others(nodes: tuple[str, ...], explanation: NodeExplanation) -> str:
+    others = [node for node in nodes if node != explanation.facts.name]
+    return others[0] if len(others) == 1 else f"{len(others)} nodes" if others else ""

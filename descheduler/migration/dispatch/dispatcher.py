@@ -1,0 +1,236 @@
+"""The dispatcher of all evictions: their tasks are begun, judged and called, several at once, until each has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any, Generic, Protocol, TypeVar
+
+from descheduler.kube.evict import EvictionResponse
+from descheduler.migration.dispatch.bundles import Bundles
+from descheduler.migration.dispatch.halting import HALTED
+from descheduler.migration.dispatch.judgement import Judgement, judge
+from descheduler.migration.dispatch.limits import LimitLedger, Room
+from descheduler.migration.dispatch.server_patience import ServerPatience
+from descheduler.migration.dispatch.surroundings import Background, Surroundings
+from descheduler.migration.dispatch.task import Task
+from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+
+__all__ = ["SLICE_SECONDS", "Dispatcher", "Road"]
+
+SLICE_SECONDS = 0.1
+"""How long the dispatcher may be deaf to the stop flag."""
+
+T = TypeVar("T", bound=Task)
+TaskT = TypeVar("TaskT", bound=Task, contravariant=True)
+
+
+class Road(Protocol[TaskT]):
+    """The steps of tasks of one kind, which the dispatcher has made one after the other, on its own thread.
+
+    Those that return a boolean say whether they did anything, so that more may be done at once.
+    """
+
+    @property
+    def is_going(self) -> bool:
+        """Whether there are tasks that have not ended."""
+
+    def begin(self) -> bool:
+        """Has the next task begin, where one may, and leaves those out that never do."""
+
+    def advance(self) -> bool:
+        """Has looked at what is due."""
+
+    def judge(self) -> bool:
+        """Has the moves judged once more that come next."""
+
+    def call(self) -> bool:
+        """Has the next pod evicted, when the pace allows."""
+
+    def take_over(self) -> None:
+        """Takes judgements that have come."""
+
+    def take(self, task: TaskT, answer: Any) -> None:
+        """A call for `task` has brought `answer`."""
+
+    def failed(self, task: TaskT, error: Exception) -> None:
+        """A call for `task` has ended without an answer."""
+
+    def wind_up(self, code: OutcomeCode, why: str) -> None:
+        """Ends all tasks: the run is halted."""
+
+    @property
+    def idle_seconds(self) -> float:
+        """After how long something may be done where nothing is under way."""
+
+    @property
+    def awaited(self) -> Sequence[Future[Any]]:
+        """The judgements and looks on which it depends whether something begins."""
+
+
+class Dispatcher(Generic[T]):
+    """What all tasks of one run have in common, whatever their road. For the thread that calls `run`.
+
+    `calls` makes the calls, each for a task. Limits are those of `ledger`. Tasks are known by their positions.
+    """
+
+    def __init__(
+        self,
+        calls: Background,
+        settings: ExecutorSettings,
+        around: Surroundings,
+        patience: ServerPatience,
+        ledger: LimitLedger,
+    ) -> None:
+        self.bundles = Bundles[T](())
+        self.patience = patience
+        self.is_fenced = False
+        """Whether another run may be active."""
+        self._calls = calls
+        self._settings = settings
+        self._around = around
+        self._ledger = ledger
+        self._under_way: dict[Future[Any], T] = {}
+        self._outcomes: dict[int, Outcome] = {}
+
+    def run(self, road: Road[T], bundles: Bundles[T]) -> tuple[Outcome, ...]:
+        """One outcome for each task, in the order of their positions."""
+        self.bundles = bundles
+        while road.is_going or self._under_way:
+            if (halted := self.halted()) is not None:
+                road.wind_up(*halted)
+                break
+            has_begun = road.begin() | road.advance() | road.judge() | road.call()
+            if not has_begun and (road.is_going or self._under_way):
+                self._pause(road)
+            self.collect(road)
+        return tuple(self._outcomes[position] for position in sorted(self._outcomes))
+
+    def halted(self) -> tuple[OutcomeCode, str] | None:
+        """Why nothing further may be evicted."""
+        return (OutcomeCode.LEASE_LOST, HALTED[OutcomeCode.LEASE_LOST]) if self.is_fenced else self.patience.halted()
+
+    @property
+    def tasks(self) -> list[T]:
+        """Those for which a call is under way."""
+        return list(self._under_way.values())
+
+    @property
+    def num_under_way(self) -> int:
+        """How many calls are under way, or have ended and were not taken."""
+        return len(self._under_way)
+
+    def submit(self, task: T, call: Callable[[], Any]) -> None:
+        """Has a call for `task` made."""
+        self._under_way[self._calls.submit(call)] = task
+
+    def evict(self, task: T, call: Callable[[], Any]) -> None:
+        """Has the call made that evicts the pod of `task`, and counts it."""
+        if not (task.is_booked or task.is_adopted):
+            self._ledger.book(task.eviction)
+            task.is_booked = True
+        task.num_calls += 1
+        task.is_called = True
+        self._around.open_calls.began(task.eviction)
+        self.submit(task, call)
+
+    def room_for(self, task: T) -> tuple[Room, str]:
+        """Whether limits let the pod of `task` be evicted, and a sentence on the limit that stands against it.
+
+        Those of earlier runs and of users have met limits before, and meet none here.
+        """
+        if task.is_adopted or task.is_booked:
+            return Room.FREE, ""
+        return self._ledger.room_for(task.eviction)
+
+    def settle(self, task: T, *, counts: bool) -> None:
+        """Limits need not wait for `task` any more; `counts` says whether it uses them up."""
+        if task.is_booked and not task.is_settled:
+            task.is_settled = True
+            self._ledger.settle(task.eviction, counts=counts)
+
+    def judged(self, task: T, response: EvictionResponse) -> Judgement:
+        """What `response` says of the eviction of `task`."""
+        task.status_code = response.status_code
+        return judge(
+            task.eviction,
+            response,
+            evictions_in_background=self._settings.evictions_in_background,
+            fault_wait_seconds=self._settings.fault_wait_seconds,
+        )
+
+    def answered(self, task: T, judgement: Judgement) -> None:
+        """Notes what was said to a call that evicts the pod of `task`."""
+        was_open, now = task.is_open, self._around.clock()
+        task.answer(judgement, now=now, effect_seconds=self._settings.effect_seconds)
+        if task.is_open and not was_open and self._around.sink is not None:
+            self._around.sink.doubted(task.eviction, task.why, max(0.0, task.settles_at - self._around.clock()))
+        self.note_open(task)
+        self.patience.note(judgement)
+
+    def not_called(self, task: T) -> None:
+        """The run was halted between the decision and the call."""
+        task.num_calls -= 1
+        task.is_called = False
+        self.note_open(task)
+
+    def note_open(self, task: T) -> None:
+        """No call for the pod is under way; those before may have left its fate open."""
+        if task.is_unsettled:
+            self._around.open_calls.doubted(task.eviction, task.settles_at)
+        else:
+            self._around.open_calls.ended(task.eviction)
+
+    def collect(self, road: Road[T]) -> None:
+        """Has `road` take over what has come."""
+        road.take_over()
+        for future in [future for future in self._under_way if future.done()]:
+            task = self._under_way.pop(future)
+            try:
+                answer = future.result()
+            except Exception as error:  # whatever it is, what was done so far has to be reported
+                road.failed(task, error)
+            else:
+                road.take(task, answer)
+
+    def drain(self, road: Road[T], patience_seconds: float) -> None:
+        """Awaits the calls under way for so long at most."""
+        give_up_at = self._around.clock() + patience_seconds
+        while self._under_way and self._around.clock() < give_up_at:
+            wait(self._under_way, timeout=SLICE_SECONDS, return_when=FIRST_COMPLETED)
+            self.collect(road)
+
+    def give_up(self) -> list[T]:
+        """Those for which a call is under way, whose answers are not awaited any more."""
+        left = self.tasks
+        self._under_way.clear()
+        return left
+
+    def finish(self, task: T, ending: Judgement) -> OutcomeKind:
+        """Ends `task`."""
+        outcome = Outcome(
+            task.eviction,
+            ending.kind,
+            ending.code,
+            ending.message,
+            task.status_code,
+            task.num_calls,
+            landed_on=task.landed_on,
+        )
+        if task.num_calls and not outcome.is_unconfirmed:
+            self._around.open_calls.ended(task.eviction)
+        self.settle(task, counts=ending.kind.uses_limits)
+        self.bundles.ended(task, ending.kind, ending.code)
+        self._outcomes[task.position] = outcome
+        if self._around.sink is not None:
+            self._around.sink.record(outcome)
+        return outcome.kind
+
+    def _pause(self, road: Road[T]) -> None:
+        seconds = road.idle_seconds
+        if awaited := [*self._under_way, *road.awaited]:
+            wait(awaited, timeout=min(seconds, SLICE_SECONDS), return_when=FIRST_COMPLETED)
+            return
+        deadline = self._settings.deadline
+        self._around.sleep(seconds if deadline is None else min(seconds, max(0.0, deadline - self._around.clock())))

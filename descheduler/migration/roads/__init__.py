@@ -1,0 +1,1 @@
+"""The two roads of an eviction, which the dispatcher takes: plain calls, and jobs that outlast the run."""

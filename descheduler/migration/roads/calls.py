@@ -1,0 +1,134 @@
+"""The calls for single jobs, each of which runs on a thread."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from descheduler.kube.evict import EvictionResponse
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.job.machine import evicting
+from descheduler.migration.job.steps import End, WaitForChange
+from descheduler.migration.job.surge import SCALE_BACK
+from descheduler.migration.ports import RemovalPort
+from descheduler.migration.recheck.footprints import Asked, Judged
+from descheduler.migration.roads.job_task import JobTask
+from descheduler.migration.roads.keeper import JobKeeper, Progress
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.pod import Pod
+from descheduler.plan.planned import PlannedEviction
+
+__all__ = ["JobCalls", "Judge", "Turn", "judged"]
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """One pod as it was just read, to leave in the way `policy` names."""
+
+    task: JobTask
+    pod: Pod
+    policy: str
+
+    @property
+    def eviction(self) -> PlannedEviction:
+        """What it is for."""
+        return self.task.eviction
+
+    def asked(self) -> Asked:
+        """What is judged once more."""
+        job = self.task.job
+        if job is None or not job.reservation_name:
+            return Asked(self.eviction, self.pod)
+        return Asked(self.eviction, self.pod, job.node_name, job.uid, has_landed=self.policy == SCALE_BACK)
+
+
+class Judge(Protocol):
+    """Says which moves no longer hold; `migration.recheck.footprints.Footprints` is the real one."""
+
+    def judge(self, wave: Sequence[Asked], under_way: Collection[str]) -> Judged:
+        """What is found of `wave`. Raises KubeError."""
+
+
+def judged(judge: Judge, turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]) -> Judged:
+    """What `judge` finds of `turns`."""
+    del granted  # whose pods take room until they are gone: what is held does not count on theirs
+    return judge.judge([turn.asked() for turn in turns], under_way)
+
+
+class JobCalls:
+    """Safe to use from several threads, each with another job. All raise KubeError.
+
+    `why_closed` is asked right before an eviction is sent, beside what `around` says.
+    """
+
+    def __init__(
+        self, keeper: JobKeeper, port: RemovalPort, around: Surroundings, why_closed: Callable[[], str]
+    ) -> None:
+        self._keeper = keeper
+        self._port = port
+        self._around = around
+        self._why_closed = why_closed
+
+    def evict(self, job: MigrationJob | None, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
+        """The response to the eviction; None when the run was halted since the decision."""
+        if job is not None and policy == SCALE_BACK:
+            return self._keeper.scale_back(job, self._port, eviction, self._may_send)
+        at = self._around.now().isoformat(timespec="seconds").replace("+00:00", "Z")
+        return remove(self._port, policy, eviction, at, self._may_send)
+
+    def _may_send(self) -> bool:
+        return self._around.halted() is None and not self._why_closed() and not self._around.may_call()
+
+    def landed(self, job: MigrationJob, eviction: PlannedEviction) -> Progress:
+        """Looks for the replacement of a pod for which no room was held."""
+        return Progress(job, End(), replacement=self._keeper.find_replacement(job, eviction))
+
+    def note_eviction(self, job: MigrationJob, pod: Pod, asked_at: datetime | None) -> Progress:
+        """Has the job know that its pod was asked to leave; what a deleted one holds is given back."""
+        kept = self._keeper.save(job, evicting(job, pod, self._around.now(), asked_at=asked_at))
+        if kept is None:
+            self._keeper.release(job)
+        return Progress(kept, WaitForChange("the pod is to leave") if kept is not None else End(), pod)
+
+    def undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> Progress:
+        """Gives back what is held for the job, which ends as `end` says."""
+        kept = self._keeper.undo(job, end)
+        return Progress(kept, End() if kept is None or kept.has_ended else WaitForChange("it keeps changing"))
+
+
+SOFT_EVICTION_ANNOTATION = "scheduling.koordinator.sh/soft-eviction"
+_INITIATOR = "descheduler"
+
+
+def remove(
+    port: RemovalPort, policy: str, eviction: PlannedEviction, at: str, may_send: Callable[[], bool]
+) -> EvictionResponse | None:
+    """The response to one call that makes the pod leave as `policy` says, at `at` (RFC 3339); None where withheld.
+
+    With SoftEviction the pod stays until another party that reads the annotation deletes it.
+    """
+    grace_period_seconds = eviction.grace_period_seconds
+    namespace, name, uid = eviction.namespace, eviction.name, eviction.uid
+    match policy:
+        case "Delete":
+            return port.delete(namespace, name, uid=uid, grace_period_seconds=grace_period_seconds, may_send=may_send)
+        case "SoftEviction":
+            asked = {
+                "timestamp": at,
+                "deleteOptions": {} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
+                "initiator": _INITIATOR,
+                "reason": eviction.reason,
+            }
+            annotations = {SOFT_EVICTION_ANNOTATION: json.dumps(asked)}
+            return port.annotate(namespace, name, annotations, uid=uid, may_send=may_send)
+    return port.evict(
+        namespace,
+        name,
+        uid=uid,
+        grace_period_seconds=grace_period_seconds,
+        annotations_reason=eviction.annotation,
+        may_send=may_send,
+    )

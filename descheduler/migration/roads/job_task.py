@@ -1,0 +1,125 @@
+"""One job on its way through a run: what it is for, when it is looked at next, and how its eviction went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from descheduler.migration.dispatch.task import Task
+from descheduler.migration.job.seen import Miss
+from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
+from descheduler.model.pod import Pod
+from descheduler.plan.outcome import OutcomeCode
+
+__all__ = ["JobTask"]
+
+_FIRST_WAIT_SECONDS = 0.5
+_LONGEST_WAIT_SECONDS = 3.0
+"""As often as koord-descheduler looks at a job that waits."""
+_BACKOFF_SECONDS = 4.0
+"""kube-scheduler tries a new pod at once, again after 1 s, and then after 2 s more (`podInitialBackoffSeconds`). Pods
+that have waited for longer are tried in between, whatever their priority."""
+
+
+@dataclass(eq=False, slots=True)
+class JobTask(Task):
+    """A job, and the eviction that it is for.
+
+    `job` is None until it is created; it was looked at last at `looked_at`. The first call that may have evicted `pod`
+    was made at `asked_at`. Where the replacement did not use the room, `miss` says why. A job that held no room has
+    ended when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has
+    begun `is_adopted`. It has not changed since `unchanged_since`. With `waves_ahead` it begins so many waves before
+    its own, and only holds room until that comes. Its room was asked for by `room_asked_at`.
+    One that `finishes_only` evicts nothing: an earlier run has, or nobody has judged its pod.
+    Its job is created as `job_name`; until `creation_settles_at` a creation without a clear answer may take effect.
+    Once there is an `end` the job is to be undone, and ends so. One that somebody else has deleted `is_deleted`.
+    """
+
+    job: MigrationJob | None = None
+    is_adopted: bool = False
+    num_waits: int = 0
+    unchanged_since: float = 0.0
+    num_errors: int = 0
+    refused_since: float | None = None
+    pod: Pod | None = None
+    looked_at: float = 0.0
+    asked_at: datetime | None = None
+    miss: Miss | None = None
+    ends_at: float | None = None
+    waves_ahead: int = 0
+    room_asked_at: float | None = None
+    finishes_only: bool = False
+    job_name: str = ""
+    creation_settles_at: float = 0.0
+    end: Callable[[MigrationJob], MigrationJob] | None = None
+    is_deleted: bool = False
+
+    def is_next_for_room(self, now: float) -> bool:
+        """Whether the scheduler tries its Reservations, for which there is no room yet, as soon as there is some."""
+        return self.room_asked_at is not None and now - self.room_asked_at >= _BACKOFF_SECONDS
+
+    def note_room(self, now: float) -> None:
+        """Takes note of when its room was asked for."""
+        if self.room_asked_at is None and self.job is not None and self.job.reservation_name:
+            self.room_asked_at = now
+
+    @property
+    def was_evicted(self) -> bool:
+        """Whether the pod was asked to leave, or is gone: nothing can be undone then."""
+        return self.job is not None and self.job.found(JobConditionType.EVICTION) is not None
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether the API server has accepted the eviction."""
+        return self.judgement is not None and self.judgement.kind.uses_limits
+
+    @property
+    def may_create(self) -> bool:
+        """Whether a call for it that is under way may be to create its job or its room."""
+        is_before_room = self.job is None or not (self.job.reservation_name or self.was_evicted)
+        return is_before_room and not (self.is_called or self.is_granted or self.is_adopted)
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether a call for its eviction may have taken effect, or may yet."""
+        return self.is_called or self.is_unsettled
+
+    @property
+    def may_have_left(self) -> bool:
+        """Whether its room may be needed: the pod was asked to leave, or may have been, whatever the job says yet."""
+        return self.was_evicted or self.is_granted or self.is_in_doubt
+
+    @property
+    def has_left_unasked(self) -> bool:
+        """Whether the pod is gone or about to go, and no call of this run or an earlier one can have caused that: all
+        were refused for certain.
+        """
+        may_have_acted = self.finishes_only or self.is_granted or self.is_called or self.is_open
+        return self.was_evicted and not may_have_acted
+
+    def is_asked_again(self, now: float, budget_seconds: float) -> bool:
+        """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
+        if self.judgement is None or self.judgement.code is not OutcomeCode.BUDGET:
+            return self.judgement is not None and self.judgement.retry_after_seconds is not None
+        if self.refused_since is None:
+            self.refused_since = now
+        return now - self.refused_since < budget_seconds
+
+    def wait(self, now: float) -> None:
+        """Has the next look come later each time that nothing had changed."""
+        if not self.num_waits:
+            self.unchanged_since = now
+        self.num_waits += 1
+        self.due = now + min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2.0 ** min(self.num_waits - 1, 8))
+
+    def see(self, pod: Pod | None) -> None:
+        """The last look at its job has found `pod`, which may be the one that is to leave."""
+        if pod is not None and self.pod is not None and pod.uid == self.pod.uid and pod.deleted_at is None:
+            self.see_alive(self.looked_at)
+
+    def take(self, job: MigrationJob) -> None:
+        """Goes on with `job` as it is kept now."""
+        if self.job is None or job.resource_version != self.job.resource_version:
+            self.num_waits = 0
+        self.job = job

@@ -1,0 +1,386 @@
+"""Evictions as jobs: those of a run are taken through their steps, and evict at the pace of the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from descheduler.kube.errors import KubeError
+from descheduler.kube.evict import EvictionResponse
+from descheduler.migration.dispatch.bundles import Bundles
+from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
+from descheduler.migration.dispatch.judgement import Judgement, shown
+from descheduler.migration.dispatch.limits import LimitLedger, Room
+from descheduler.migration.dispatch.rechecks import Rechecks
+from descheduler.migration.dispatch.server_patience import ServerPatience
+from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.waves import Waves
+from descheduler.migration.events.job_listener import EveryListener
+from descheduler.migration.job.conditions import aborted, failed
+from descheduler.migration.job.steps import End, Evict
+from descheduler.migration.ports import RemovalPort
+from descheduler.migration.replacements import is_replaced
+from descheduler.migration.roads.calls import JobCalls, Judge, Turn, judged
+from descheduler.migration.roads.chains import bundle_is_ready, hold_ahead, with_time_for_waves
+from descheduler.migration.roads.departures import Unscheduled
+from descheduler.migration.roads.job_task import JobTask
+from descheduler.migration.roads.keeper import JobKeeper, Progress
+from descheduler.migration.roads.open_creations import OpenCreations
+from descheduler.migration.roads.outcomes import deleted, ended, left_out, not_landed, strange, unfinished, why_left
+from descheduler.migration.settings import ControllerSettings
+from descheduler.migration.store.journal import Journal, NewJob
+from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
+
+__all__ = ["JobRoad"]
+
+_LONGEST_PAUSE_SECONDS = 1.0
+"""How long the run may sleep on where nothing is due."""
+
+_End = Callable[[MigrationJob], MigrationJob]
+"""Makes of a job what it is at its end."""
+
+
+class JobRoad:
+    """The steps of jobs; see `dispatch.dispatcher.Road`. `around.calls` makes the calls. Without a judge all hold."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        keeper: JobKeeper,
+        port: RemovalPort,
+        settings: ControllerSettings,
+        new_job: Callable[[PlannedEviction], NewJob],
+        around: Surroundings,
+        judge: Judge | None = None,
+        why_closed: Callable[[], str] = lambda: "",
+        patience: ServerPatience | None = None,
+        ledger: LimitLedger | None = None,
+    ) -> None:
+        self._why_closed = why_closed
+        self._journal = journal
+        self._keeper = keeper
+        self._calls = JobCalls(keeper, port, around, why_closed)
+        self._settings = settings
+        self._new_job = new_job
+        self._around = around
+        self._queue = Waves[JobTask]()
+        self._active: list[JobTask] = []
+        self._turns: list[Turn] = []
+        """Whose turn to be evicted it is."""
+        self._rechecks = None if judge is None else Rechecks(partial(judged, judge), around)
+        self._listener = around.listener or EveryListener()
+        self._unscheduled = Unscheduled()
+        self._open_creations = OpenCreations(journal, keeper, settings.eviction, around)
+        self._dispatcher: Dispatcher[JobTask] = Dispatcher(
+            around.calls,
+            settings.eviction,
+            around,
+            patience or ServerPatience(settings.eviction, around),
+            ledger or LimitLedger(settings.eviction.limits),
+        )
+        self._stopped_by: tuple[OutcomeCode, str] | None = None
+
+    def run(self, tasks: Iterable[JobTask]) -> tuple[Outcome, ...]:
+        """One outcome for each of `tasks`, in their order, once none of their jobs can go on.
+
+        Jobs that are adopted go on at once. Another one is created when no other of its workload is under way, and
+        while no more are than the settings allow.
+        """
+        all_tasks = list(tasks)
+        new = [task for task in all_tasks if task.job is None]
+        hold_ahead(new)
+        self._queue = Waves(new)
+        for position, task in enumerate(all_tasks):
+            task.position = position
+            if task.job is not None:
+                self._activate(task)
+        outcomes = self._dispatcher.run(self, Bundles(new))
+        self._open_creations.settle()
+        return outcomes
+
+    @property
+    def is_going(self) -> bool:
+        """Whether any job has not ended, or not begun."""
+        return bool(self._queue or self._active)
+
+    @property
+    def awaited(self) -> Sequence[Future[Any]]:
+        """The judgement that is awaited, if any."""
+        return () if self._rechecks is None else self._rechecks.awaited
+
+    @property
+    def idle_seconds(self) -> float:
+        """Until the next look at a job."""
+        dues = [task.due for task in self._active]
+        until_due = 0.0 if self._turns else min(dues, default=0.0) - self._around.clock()
+        return min(max(SLICE_SECONDS, until_due), _LONGEST_PAUSE_SECONDS)
+
+    def begin(self) -> bool:
+        """Leaves out what may not go on, and has the next job created."""
+        self._part_bundles()
+        self._close()
+        return self._begin_next()
+
+    def _close(self) -> None:
+        """Undoes all whose pod has not left once `why_closed` says so; the others go on to their end."""
+        why, now = self._why_closed(), self._around.clock()
+        for task in [*self._queue, *self._active] if why else ():
+            if not task.may_have_left:
+                refused = task.judgement if task.num_calls else None
+                closed = Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.WINDOW_CLOSED, why)
+                self._leave_out(task, refused or closed, partial(aborted, message=why))
+            elif any(turn.task is task for turn in self._turns):
+                self._drop_turn(task)
+                task.wait(now)
+
+    def _begin_next(self) -> bool:
+        """Has the next job created whose workload is free; whether there was one."""
+        # What waits for its wave must not keep those away that it waits for.
+        num_going = sum(self._queue.has_come(task.eviction) for task in self._active)
+        task = self._queue.next(is_full=num_going >= self._settings.most_active)
+        if task is None:
+            return False
+        if why := self._unscheduled.why_stays(task.eviction):
+            self._leave_out(task, left_out(OutcomeCode.REPLACEMENT_PENDING, why))
+            return True
+        self._queue.remove(task)
+        self._activate(task)
+        new_job, task.job_name = with_time_for_waves(self._new_job(task.eviction), task), self._journal.new_name()
+        self._dispatcher.submit(task, partial(self._journal.create, new_job, task.job_name))
+        return True
+
+    def _activate(self, task: JobTask) -> None:
+        self._active.append(task)
+        self._queue.began(task)
+
+    def advance(self) -> bool:
+        """Has every job looked at whose time has come."""
+        now, turns = self._around.clock(), [turn.task for turn in self._turns]
+        busy = {id(task) for task in (*self._dispatcher.tasks, *turns)}
+        due = [(task, task.job) for task in self._active if task.job and id(task) not in busy and task.due <= now]
+        for task, job in due:
+            task.looked_at = now
+            if task.end is not None:
+                self._dispatcher.submit(task, partial(self._calls.undo, job, task.end))
+                continue
+            advance = partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
+            self._dispatcher.submit(
+                task, advance if task.ends_at is None else partial(self._calls.landed, job, task.eviction)
+            )
+        return bool(due)
+
+    def judge(self) -> bool:
+        """Has the moves judged once more whose turn it is."""
+        if self._rechecks is None or self._rechecks.is_busy:
+            return False
+        wave = [turn for turn in self._turns if not self._rechecks.is_good(turn) and self._may_go(turn.task)]
+        if wave:
+            self._rechecks.begin(wave, {task.eviction.uid for task in self._active if task.num_calls})
+        return bool(wave)
+
+    def _may_go(self, task: JobTask) -> bool:
+        at_turn = {turn.task for turn in self._turns}
+        is_complete = bundle_is_ready(task, self._dispatcher.bundles, at_turn, self._around.clock())
+        return is_complete and self._queue.has_come(task.eviction)
+
+    def call(self) -> bool:
+        """Has the first of the pods evicted whose turn it is, when the pace allows."""
+        if not self._dispatcher.patience.may_call(sum(task.is_called for task in self._active)):
+            return False
+        good = (turn for turn in self._turns if self._rechecks is None or self._rechecks.is_good(turn))
+        turn = next((turn for turn in good if self._may_be_called(turn.task)), None)
+        if turn is None:
+            return False
+        task, (room, limit) = turn.task, self._dispatcher.room_for(turn.task)
+        if room is Room.FULL:
+            self._leave_out(task, left_out(OutcomeCode.LIMIT, limit), partial(aborted, message=limit))
+            return True
+        if self._around.paces.try_take(task.eviction.profile) > 0:
+            return False
+        self._drop_turn(task)
+        self._dispatcher.bundles.leaves(task.eviction)
+        if not task.is_in_doubt:
+            task.asked_at = self._around.now()
+        task.pod = turn.pod
+        eviction = replace(task.eviction, uid=turn.pod.uid)  # which a user's job need not state
+        self._dispatcher.evict(task, partial(self._calls.evict, task.job, eviction, turn.policy))
+        return True
+
+    def _may_be_called(self, task: JobTask) -> bool:
+        """Whether it may go, and no call in flight tells whether limits have room for it."""
+        return self._may_go(task) and self._dispatcher.room_for(task)[0] is not Room.AWAITED
+
+    def _part_bundles(self) -> None:
+        """Leaves those out that are left of a bundle of which another one stays."""
+        bundles = self._dispatcher.bundles
+        for task in [*self._queue, *self._active] if bundles.has_left_overs else ():
+            if (why := bundles.why_broken(task.eviction)) and not task.may_have_left:
+                self._leave_out(task, Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.BUNDLE, why))
+
+    def _leave_out(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
+        """Evicts nothing for `task`, whose job is undone as soon as no call for it is under way, and ends as `end`."""
+        if task in self._queue:
+            self._queue.remove(task)
+            self._finish(task, left_out(judgement.code, judgement.message))
+        elif task.job is not None and task.end is None and task not in self._dispatcher.tasks:
+            self._drop_turn(task)
+            task.judgement = judgement
+            self._give_up(task, judgement, end)
+
+    def _drop_turn(self, task: JobTask) -> None:
+        """It is not its turn any more."""
+        self._turns = [turn for turn in self._turns if turn.task is not task]
+
+    def take_over(self) -> None:
+        """Leaves out what does not hold any more; after an error all that was judged is looked at again."""
+        taken = None if self._rechecks is None else self._rechecks.take_over()
+        if taken is None:
+            return
+        over = taken.objections if taken.error is None else [(turn, "") for turn in taken.asked]
+        for turn, why in over:
+            if turn not in self._turns:  # it is left out by now, or gone
+                continue
+            self._turns.remove(turn)
+            if taken.error is not None:
+                self.failed(turn.task, taken.error)
+            else:
+                self._leave_out(turn.task, Judgement(OutcomeKind.REFUSED, OutcomeCode.CHANGED, why))
+
+    def take(self, task: JobTask, answer: Progress | EvictionResponse | MigrationJob | None) -> None:
+        """What a call has brought; None where it was withheld."""
+        match answer:
+            case Progress():
+                self._progressed(task, answer)
+            case MigrationJob():
+                self._listener.changed(None, answer)
+                task.take(answer)
+            case EvictionResponse():
+                self._answered(task, answer)
+            case None:
+                self._dispatcher.not_called(task)
+
+    def _progressed(self, task: JobTask, progress: Progress) -> None:
+        task.num_errors = 0
+        now = self._around.clock()
+        if progress.job is None:
+            task.is_deleted = True
+            self._finish(task, deleted(task))
+            return
+        task.take(progress.job)
+        task.see(progress.pod)
+        task.end = None
+        task.note_room(now)
+        if isinstance(progress.step, End) and progress.job.phase == JobPhase.ABORTED and self._stopped_by is not None:
+            self._finish(task, unfinished(task, *self._stopped_by))
+        elif isinstance(progress.step, End):
+            self._await_landing(task, progress)
+        elif not isinstance(progress.step, Evict) or progress.pod is None:
+            task.wait(now)
+            if why := why_left(task, self._settings.adopted_seconds, now):
+                self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why))
+        elif (why := strange(task, progress.pod)) and not task.is_adopted and not task.may_have_left:
+            self._leave_out(task, left_out(OutcomeCode.JOB_WAITS, why), partial(aborted, message=why))
+        elif why:
+            self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why))
+        elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
+            self._give_up(task, task.judgement)
+        else:
+            self._turns.append(Turn(task, progress.pod, progress.step.policy))
+
+    def _await_landing(self, task: JobTask, progress: Progress) -> None:
+        """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
+        now, replacement = self._around.clock(), progress.replacement
+        task.miss = progress.miss
+        if replacement is not None and replacement.is_ready:
+            task.landed_on = replacement.node_name
+        ending = ended(task)
+        is_left = ending.code is OutcomeCode.DONE and not task.landed_on and is_replaced(task.eviction)
+        if not is_left or task.is_adopted:
+            self._finish(task, ending)
+            return
+        if task.ends_at is None:
+            task.ends_at = now + self._settings.landing_seconds
+        if now < task.ends_at:
+            task.wait(now)
+        else:
+            if replacement is None or not replacement.node_name:
+                self._unscheduled.note(task.eviction)
+            self._finish(task, not_landed(task))
+
+    def _answered(self, task: JobTask, response: EvictionResponse) -> None:
+        judgement, now = self._dispatcher.judged(task, response), self._around.clock()
+        self._dispatcher.answered(task, judgement)
+        task.num_faults += judgement.code is OutcomeCode.NO_CONNECTION
+        if task.job is None or task.pod is None:
+            raise ValueError(f"pod {task.eviction.name} was evicted without a job")
+        if judgement.kind.uses_limits:
+            self._dispatcher.settle(task, counts=True)
+            self._dispatcher.submit(task, partial(self._calls.note_eviction, task.job, task.pod, task.asked_at))
+            return
+        self._listener.refused(task.job, judgement.message)
+        if judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings.budget_seconds):
+            self._give_up(task, judgement)
+        else:
+            wait_seconds = judgement.retry_after_seconds or self._settings.budget_wait_seconds
+            task.due = now + min(wait_seconds, self._settings.eviction.longest_wait_seconds)
+
+    def _give_up(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
+        """Gives back what is held for a pod that cannot be evicted; what is in doubt is looked at once more before."""
+        if task.is_in_doubt:
+            task.due = task.settles_at
+        elif task.job is not None:
+            task.end = end or partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
+            self._dispatcher.submit(task, partial(self._calls.undo, task.job, task.end))
+
+    def failed(self, task: JobTask, error: Exception) -> None:
+        """A call ended without an answer. The next look tells what became of it, while there is hope of one."""
+        now, text = self._around.clock(), shown(error)
+        task.num_errors += 1
+        self._open_creations.failed(task, error)
+        if task.is_called:
+            task.is_called = False
+            if not isinstance(error, KubeError):  # in a defect of this program; else nothing was sent
+                task.leave_open(now + self._settings.eviction.effect_seconds)
+            self._dispatcher.note_open(task)
+        if task.job is None:
+            self._finish(task, Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text))
+        elif task.num_errors == self._settings.most_errors and not (task.is_adopted or task.may_have_left):
+            left = task.judgement or Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.SERVER_ERROR, text)
+            self._leave_out(task, left, partial(aborted, message=text))
+        elif task.num_errors >= self._settings.most_errors:
+            self._finish(task, unfinished(task, OutcomeCode.SERVER_ERROR, text))
+        else:
+            task.wait(now)
+
+    def wind_up(self, code: OutcomeCode, why: str) -> None:
+        """Evicts nothing more; gives back what is held for pods that stay, and leaves the others to the next run."""
+        self._stopped_by = code, why
+        for task in self._queue:
+            self._queue.remove(task)
+            self._finish(task, left_out(code, why))
+        self._turns.clear()
+        patience_seconds = self._settings.eviction.drain_seconds
+        self._dispatcher.drain(self, patience_seconds)
+        for task in [task for task in self._dispatcher.tasks if task.may_create]:
+            self._open_creations.doubted(task)  # whoever does not answer may yet do what was asked for
+        for task in list(self._active):
+            may_undo = task.job is not None and not task.may_have_left
+            if task.job is not None and may_undo and not self._around.may_call():
+                task.end = partial(aborted, message=why)
+                self._dispatcher.submit(task, partial(self._calls.undo, task.job, task.end))
+        self._dispatcher.drain(self, patience_seconds * self._settings.undo_share)
+        for task in list(self._active):
+            self._finish(task, unfinished(task, code, why))
+
+    def _finish(self, task: JobTask, ending: Judgement) -> None:
+        self._dispatcher.finish(task, ending)
+        self._open_creations.finished(task)
+        if task in self._active:
+            self._active.remove(task)
+            self._queue.ended(task)

@@ -1,1 +1,0 @@
-"""Workloads with one replica, scaled to two for as long as their pod moves."""

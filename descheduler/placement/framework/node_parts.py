@@ -1,0 +1,80 @@
+"""Parts of nodes that pods get one by one, such as GPUs, as far as planners may count them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Protocol
+
+from descheduler.model.pod import Pod
+from descheduler.model.requests import ResourceList
+
+__all__ = ["WHOLE_PART", "FreePart", "NoParts", "NodeParts", "PartNeed"]
+
+WHOLE_PART = 100
+"""Percent."""
+
+
+class FreePart(NamedTuple):
+    """Percent of one part that are free: of its cores, and of its memory."""
+
+    core: int
+    memory_ratio: int
+
+
+class PartNeed(NamedTuple):
+    """`number` parts, and percent of each."""
+
+    number: int
+    core: int
+    memory_ratio: int
+
+
+class NodeParts(Protocol):
+    """The parts of the nodes of one shadow cluster, by a number on their node."""
+
+    def state(self, node: int) -> object:
+        """What stands for the parts of the node of this index and what is free of them: one object for one state."""
+
+    def free(self, node: int) -> Mapping[int, FreePart]:
+        """What is free of each usable part of a node, by ascending number."""
+
+    def held_by(self, pod: Pod) -> tuple[int, ...]:
+        """The parts that a pod has, ascending; none for one that has none, or of which nobody knows."""
+
+    def most_memory(self, nodes: Iterable[int]) -> int:
+        """The most bytes that a part of the nodes has; 0 where that is not told."""
+
+    def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
+        """What a pod with these effective requests asks for; None where it asks for no part, or for what nobody gives.
+
+        Memory in bytes counts as its share of `most_memory`: which part it gets is not known before.
+        """
+
+
+class NoParts:
+    """Of a cluster in which no plugin hands any out."""
+
+    def state(self, node: int) -> object:
+        """Always the same."""
+        del node
+        return None
+
+    def free(self, node: int) -> Mapping[int, FreePart]:
+        """Nothing."""
+        del node
+        return {}
+
+    def held_by(self, pod: Pod) -> tuple[int, ...]:
+        """None."""
+        del pod
+        return ()
+
+    def most_memory(self, nodes: Iterable[int]) -> int:
+        """Not told."""
+        del nodes
+        return 0
+
+    def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
+        """Never any."""
+        del requests, most_memory
+        return None

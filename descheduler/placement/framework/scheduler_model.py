@@ -1,0 +1,168 @@
+"""The seam of all schedulers: what may be asked of whoever places pods, with plugins of a profile or without.
+
+A model answers by evaluations, which are asked for anything further. A subclass writes `evaluate`, `choose`, `obstacle`
+and what else it does otherwise than the bodies here, which are cautious: they claim nothing that a proof could rest on.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Container, Iterable, Sequence
+from enum import Enum
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from descheduler.model.pod import Pod
+from descheduler.placement.framework.evaluation import Evaluation, Evaluator
+from descheduler.placement.framework.extension_points import SpreadConstraint
+from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, put_on_node
+from descheduler.placement.framework.interactions import Interplay
+from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.framework.obstacle_counts import ObstacleCounts
+from descheduler.placement.framework.scheduling_plugin import Compares, Preference
+from descheduler.placement.framework.units import Unit, UnitAttempt
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, ShadowCluster
+
+__all__ = ["DoubtOf", "SchedulerModel"]
+
+ArgsType = TypeVar("ArgsType")
+
+
+class DoubtOf(Enum):
+    """What may be unknown of a scheduler's answer."""
+
+    LANDING = "whether a node takes the pod"
+    CHOICE = "which of several nodes it gets"
+    ORDER = "who is tried before it"
+    PREEMPTION = "who is evicted for it where it fits nowhere"
+
+
+class SchedulerModel(Evaluator, Interplay, Protocol):
+    """Whoever places the pods of one scheduler name, over one shadow cluster."""
+
+    name: str
+    cluster: ShadowCluster
+
+    @abstractmethod
+    def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
+        """Why it is unknown what the scheduler does with `pod`, or an empty string: the same words for every pod that
+        it concerns."""
+
+    def order(self, units: Iterable[Unit]) -> Sequence[Unit]:
+        """`units` as they are tried, by priority; equal ones stay in the order given, which is by age."""
+        return sorted(units, key=lambda unit: -unit.priority)
+
+    def unit_of(self, pod: Pod) -> str:
+        """What pods share that it places together, as the cluster is now; empty for a pod that it places alone."""
+        del pod
+        return ""
+
+    @abstractmethod
+    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
+        """What it says of `pod`, as the cluster is now, and places nothing; `company` are the pods that it is tried
+        with."""
+
+    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+        """What keeps pods from being bound that are placed together, even if all of them find a node."""
+        del pods
+        return ()
+
+    def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
+        """What keeps the pod of `cycle` from being bound to `node`, although there is room."""
+        del cycle, node
+        return ()
+
+    def try_place(self, unit: Unit, pick: Picker = first_of_ties, ledgers: Sequence[Ledger[Any]] = ()) -> UnitAttempt:
+        """Places pods of `unit` until nothing keeps them back any more, and leaves them there: all of these or none.
+
+        Pods that fit nowhere are passed over: the scheduler tries the unit again, in whatever order, until those that
+        are placed first are enough.
+        """
+        company = Company(unit.pods)
+        attempts: list[Attempt] = []
+        waits: tuple[Obstacle, ...] = ()
+        with self.cluster.what_if() as trial:
+            for pod in unit.pods:
+                evaluation = self.evaluate(pod, company)
+                choice = evaluation.choose()
+                if choice is None:
+                    attempts.append(Attempt(evaluation))
+                    continue
+                node = pick(evaluation, choice)
+                waits = self.permits(evaluation.cycle, node)
+                attempts.append(Attempt(evaluation, put_on_node(evaluation, node, choice, ledgers)))
+                company.held.append(pod)
+                if not waits:
+                    trial.keep()
+                    return UnitAttempt(tuple(attempts))
+        return UnitAttempt(tuple(self._held_back(attempt, waits) for attempt in attempts))
+
+    def _held_back(self, attempt: Attempt, waits: tuple[Obstacle, ...]) -> Attempt:
+        """The try of a pod whose unit is not bound: one that fits is kept by what the unit waits for."""
+        if attempt.placement is None:
+            return attempt
+        return Attempt(self.refused(attempt.evaluation.cycle, waits))
+
+    def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...], *, is_queued: bool = True) -> Evaluation:
+        """The answer for a pod that is taken nowhere for `obstacles`."""
+        nowhere = np.zeros(len(self.cluster.table), dtype=bool)
+        return Evaluation(
+            self,
+            cycle,
+            is_queued=is_queued,
+            refusals=obstacles,
+            narrowed=None,
+            narrowed_by="",
+            bits={},
+            feasible=nowhere,
+        )
+
+    def obstacles(self, evaluation: Evaluation) -> ObstacleCounts:
+        """What is against the pod of a try, with the number of nodes that it is against."""
+        return ObstacleCounts(evaluation)
+
+    def preempts(self, pod: Pod) -> bool:
+        """Whether it evicts others for `pod` where that fits nowhere."""
+        del pod
+        return False
+
+    def openable(self, evaluation: Evaluation) -> BoolMask:
+        """The nodes that may take the evaluated pod once others are placed, whoever these are."""
+        return (
+            np.ones_like(evaluation.feasible) if self.can_be_helped(evaluation.cycle.pod.pod) else evaluation.feasible
+        )
+
+    def open_but_for(self, evaluation: Evaluation, compared: Container[Compares]) -> BoolMask | None:
+        """The nodes that would take the pod had they enough of what is `compared`; None where no room helps, or where
+        the answer is not certain."""
+        del compared
+        return None if evaluation.refusals or evaluation.cause else evaluation.feasible
+
+    def compares(self, what: Compares) -> bool:
+        """Whether no node takes more of it than it has free."""
+        del what
+        return False
+
+    def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
+        """The constraints on how pods spread over domains by which it refuses nodes to `pod`."""
+        del pod
+        return ()
+
+    def preference(self) -> Preference:
+        """Which nodes it prefers, for planners: they leave no pod where it would be scheduled otherwise."""
+        return Preference()
+
+    def num_changes_seen(self) -> int | None:
+        """How often something changed so far that decides what pods see beside the cluster's; None if nobody knows."""
+        return None
+
+    def runs(self, plugin: str, point: str = "") -> bool:
+        """Whether it runs the scheduling plugin of this name, at this field of a profile or at any point."""
+        del plugin, point
+        return False
+
+    def args_of(self, in_use: type[ArgsType]) -> ArgsType:
+        """The arguments of one of its scheduling plugins, by their type; those by default where it runs none such."""
+        return in_use()

@@ -1,0 +1,1 @@
+"""The schedulers of a cluster: one table, a row for each that is modelled."""

@@ -1,1 +1,0 @@
-"""The document `Explanation`, a part for each subject, and its tables."""

@@ -1,1 +1,0 @@
-"""Explanations as tables."""

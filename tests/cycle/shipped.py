@@ -1,0 +1,80 @@
+"""The policies of `config/` on its samples, decided once in a process."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.plan.decisions import Decisions
+from descheduler.policy.load import load_policy
+from descheduler.policy.types import Policy
+
+__all__ = ["CONFIG", "NOW", "POLICIES", "decided", "on_samples", "own_sample", "policy_of", "sampled", "searches"]
+
+CONFIG = Path(__file__).parents[2] / "config"
+POLICIES = ("policy.yaml", *(f"profiles/{path.name}" for path in sorted((CONFIG / "profiles").glob("*.yaml"))))
+NOW = {
+    "shop": datetime(2026, 1, 15, 12, tzinfo=UTC),
+    "load": datetime(2026, 6, 30, 12, tzinfo=UTC),
+    "koordinator": datetime(2026, 6, 30, 12, tzinfo=UTC),
+    "openb": datetime(2026, 1, 15, 12, tzinfo=UTC),
+}
+"""When each sample was taken."""
+
+
+@cache
+def policy_of(name: str) -> Policy:
+    """A policy of `config/`."""
+    return load_policy(CONFIG / name, REGISTRY)
+
+
+def sampled(policy: Policy, sample: str) -> Snapshot:
+    """What `policy` reads of a sample."""
+    return read_dump([CONFIG / "samples" / f"{sample}.jsonl.gz"], snapshot_request(policy, Landings.ASSESSED))
+
+
+@cache
+def decided(name: str, sample: str) -> Decisions:
+    """The plan of a policy of `config/` over a sample."""
+    policy = policy_of(name)
+    return decide(policy, sampled(policy, sample), now=NOW[sample])
+
+
+@cache
+def searches(name: str) -> bool:
+    """Whether some plugin of the policy searches for a plan, which takes long."""
+    profiles = policy_of(name).profiles
+    return any(REGISTRY[plugin].searches for profile in profiles for plugin in (*profile.deschedule, *profile.balance))
+
+
+def own_sample(name: str) -> str:
+    """The smallest sample in which a policy that searches finds something, if any does."""
+    return "koordinator" if "koordinator" in name or "gpus" in name else "shop"
+
+
+def on_samples(*samples: str) -> list[Any]:
+    """Parameters: each policy with each of these samples.
+
+    `make test` takes the policies that search on the samples on which searches are short and on one other, which is
+    their own, and of the policies on openb, which is large, one.
+    """
+    return [
+        pytest.param(name, sample, marks=() if _is_taken(name, sample) else pytest.mark.rest)
+        for name in POLICIES
+        for sample in samples
+    ]
+
+
+def _is_taken(name: str, sample: str) -> bool:
+    if sample == "openb":
+        return name == "policy.yaml"
+    return sample in ("load", own_sample(name)) or not searches(name)

@@ -1,0 +1,105 @@
+"""Moves that are judged once more right before they begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from msgspec.structs import replace
+
+from descheduler.kube.errors import KubeError
+from descheduler.migration.dispatch.rechecks import Rechecks
+from descheduler.migration.dispatch.task import EvictionTask
+from descheduler.migration.recheck.footprints import Judged
+from tests.migration.stand_ins import FAST, Clock, around, make_eviction
+
+
+class Later:
+    """Makes the calls when it is told to."""
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[Callable[[], Any], Future[Any]]] = []
+
+    def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """The future of `call`, which is still to be made."""
+        future: Future[Any] = Future()
+        self._calls.append((call, future))
+        return future
+
+    def make(self) -> None:
+        """Makes all calls."""
+        calls, self._calls = self._calls, []
+        for call, future in calls:
+            try:
+                future.set_result(call())
+            except KubeError as error:
+                future.set_exception(error)
+
+
+class Recheck:
+    """Rechecks whose judge finds what it is told to."""
+
+    def __init__(self) -> None:
+        self.clock, self.calls, self.finds = Clock(), Later(), Judged()
+        self.moves = Rechecks(self._judge, replace(around(FAST, self.clock), calls=self.calls))
+
+    def _judge(self, tasks: Sequence[EvictionTask], under_way: Collection[str], granted: Collection[str]) -> Judged:
+        del tasks, under_way, granted
+        return self.finds
+
+
+def task(name: str) -> EvictionTask:
+    return EvictionTask(make_eviction(name))
+
+
+def test_what_has_no_objection_is_good_for_a_while() -> None:
+    recheck, good, changed = Recheck(), task("good"), task("changed")
+    recheck.finds = Judged({changed.eviction.uid: "its node has changed"})
+    recheck.moves.begin([good, changed], ())
+
+    assert recheck.moves.take_over() is None
+    recheck.calls.make()
+    taken = recheck.moves.take_over()
+
+    assert taken is not None
+    assert list(taken.objections) == [(changed, "its node has changed")]
+    assert (recheck.moves.is_good(good), recheck.moves.is_good(changed)) == (True, False)
+    recheck.clock.sleep(5.1)
+    assert not recheck.moves.is_good(good)
+
+
+def test_a_judgement_that_is_outdated_says_nothing() -> None:
+    recheck, moved = Recheck(), task("moved")
+    recheck.moves.begin([moved], ())
+
+    recheck.moves.forget()
+    recheck.calls.make()
+
+    assert recheck.moves.take_over() is None
+    assert not recheck.moves.is_good(moved)
+    assert not recheck.moves.is_busy
+
+
+def test_what_waits_for_an_answer_is_judged_again_once_there_is_one() -> None:
+    recheck, waits = Recheck(), task("waits")
+    recheck.finds = Judged(waiting=frozenset({waits.eviction.uid}))
+    recheck.moves.begin([waits], ())
+    recheck.calls.make()
+    recheck.moves.take_over()
+
+    assert (recheck.moves.is_good(waits), recheck.moves.is_waiting(waits)) == (False, True)
+    recheck.moves.wake()
+    assert not recheck.moves.is_waiting(waits)
+
+
+def test_nothing_waits_for_an_answer_that_came_while_it_was_judged() -> None:
+    recheck, waits = Recheck(), task("waits")
+    recheck.finds = Judged(waiting=frozenset({waits.eviction.uid}))
+    recheck.moves.begin([waits], ())
+
+    recheck.moves.wake()
+    recheck.calls.make()
+    recheck.moves.take_over()
+
+    assert (recheck.moves.is_good(waits), recheck.moves.is_waiting(waits)) == (False, False)

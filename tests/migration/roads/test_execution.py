@@ -1,0 +1,83 @@
+"""What a plan says of an eviction is what the job of it knows."""
+
+from __future__ import annotations
+
+from descheduler.eviction.checks.limits import RunLimits
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.kube.evict import EvictionClient
+from descheduler.migration.dispatch.limits import LimitLedger
+from descheduler.migration.roads.execution import JobExecution
+from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
+from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.outcome import OutcomeCode
+from descheduler.plan.planned import PlannedEviction, PlannedRoom
+from tests.living.builders import budget, deployment, living_cluster, node
+from tests.migration.roads.playing import Play
+
+OFFER = ClusterOffer(has_jobs=True, has_reservations=True)
+
+
+def execution(play: Play) -> JobExecution:
+    """The jobs of a policy whose only profile is that of `Play.task`."""
+    args = MigrationControllerArgs()
+    profile = JobProfile(args, choose("p", args, OFFER, ""))
+    storage = JobStorage("descheduler-test", "kube-system", in_objects=True)
+    port = EvictionClient(play.client)
+    return JobExecution(play.objects, {"p": profile}, storage, port, play.settings, play.surroundings())
+
+
+def test_room_is_held_on_the_node_that_the_plan_chose_for_each_eviction() -> None:
+    nodes = [node("n1"), node("n2", cpu="16"), node("n3"), node("n4")]
+    workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in ("a", "b", "c")]
+    cluster = living_cluster(nodes, workloads)
+    play = Play(cluster)
+    chosen = {"a": "n3", "b": "n4", "c": ""}
+    evictions = [play.task(*cluster.pods(app), held_on=where).eviction for app, where in chosen.items()]
+
+    execution(play).execute(evictions)
+
+    assert {app: cluster.nodes_of(app) for app in chosen} == {"a": ["n3"], "b": ["n4"], "c": ["n2"]}
+
+
+def test_room_is_held_for_the_pending_pod_that_the_plan_makes_it_for() -> None:
+    leaves = deployment("a", 1, on=["n1"], scheduler="koord-scheduler", cpu="3")
+    waits = deployment("waits", 1, scheduler="koord-scheduler", cpu="3", nodeSelector={"kubernetes.io/hostname": "n1"})
+    cluster = living_cluster(2, [leaves, waits])
+    play = Play(cluster)
+    metadata = cluster.pods("waits")[0]["metadata"]
+    room = PlannedRoom(metadata["namespace"], metadata["name"], metadata["uid"], "n1")
+
+    execution(play).execute([play.task(*cluster.pods("a"), held_on="n2", rooms=[room]).eviction])
+    cluster.clock.sleep(5)
+
+    (job,) = play.jobs()
+    assert cluster.get("reservations.scheduling.koordinator.sh", f"{job.uid}-room-0") is not None
+    assert (cluster.nodes_of("a"), cluster.nodes_of("waits")) == (["n2"], ["n1"])
+
+
+def test_jobs_beyond_a_limit_of_the_run_are_undone_and_say_which() -> None:
+    workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in ("a", "b", "c")]
+    cluster = living_cluster(3, workloads)
+    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=RunLimits(total=2)))
+
+    outcomes = execution(play).execute([play.task(pod).eviction for pod in cluster.pods()])
+
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.DONE, OutcomeCode.LIMIT]
+    assert outcomes[2].message == "maxNoOfPodsToEvictTotal (2) reached"
+    assert cluster.nodes_of("c") == ["n1"]
+    assert len(cluster.all("reservations.scheduling.koordinator.sh")) == 2
+    assert sorted(job.phase for job in play.jobs()) == ["Aborted", "Succeeded", "Succeeded"]
+
+
+def test_limits_count_pods_that_left_and_those_alone() -> None:
+    workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in ("a", "b", "c")]
+    cluster = living_cluster(3, workloads, [budget("a", minAvailable=1)])
+    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=RunLimits(total=2)))
+    ledger = LimitLedger(play.settings.limits)
+    before = PlannedEviction("shop", "before", "before", "n1", "p", "q")
+    ledger.book(before)
+    ledger.settle(before, counts=True)
+
+    outcomes = execution(play).execute([play.task(pod).eviction for pod in cluster.pods()], ledger)
+
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.BUDGET, OutcomeCode.DONE, OutcomeCode.LIMIT]
