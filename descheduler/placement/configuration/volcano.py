@@ -24,6 +24,7 @@ from descheduler.policy.shared_args import Args
 __all__ = [
     "DEFAULT_CONFIGURATION",
     "NOUN",
+    "ArgumentValue",
     "Arguments",
     "PluginOption",
     "VolcanoConfiguration",

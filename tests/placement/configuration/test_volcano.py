@@ -10,6 +10,7 @@ from descheduler.documents.problems import PolicyError
 from descheduler.placement.configuration.volcano import (
     DEFAULT_CONFIGURATION,
     Arguments,
+    ArgumentValue,
     PluginOption,
     VolcanoConfiguration,
     VolcanoVersion,
@@ -52,7 +53,11 @@ def problems_of(text: str) -> list[str]:
 def test_actions_tiers_switches_and_arguments_are_read() -> None:
     found = load(GOOD)
 
-    binpack = {"binpack.weight": 10, "binpack.resources": "nvidia.com/gpu", "binpack.resources.nvidia.com/gpu": 2}
+    binpack: dict[str, ArgumentValue] = {
+        "binpack.weight": 10,
+        "binpack.resources": "nvidia.com/gpu",
+        "binpack.resources.nvidia.com/gpu": 2,
+    }
     assert found == VolcanoConfiguration(
         actions=("enqueue", "allocate", "preempt"),
         tiers=(

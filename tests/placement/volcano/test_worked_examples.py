@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -184,17 +184,17 @@ def test_13_4_gang_does_not_look_at_roles() -> None:
 )
 def test_13_5_tiers_as_volcano_1_10_combines_them(tiers: list[list[str]], victims: str) -> None:
     made = session(node("n"), group("job"), pods("job", 3, on="n"))
-    candidates = dict(zip("abc", tasks_of(made).values(), strict=True))
+    tasks = dict(zip("abc", tasks_of(made).values(), strict=True))
 
     def gives(letters: str) -> OpenPlugin:
-        def spare(initiator: Task, among: object) -> Victims:
-            del initiator, among
-            return Victims([candidates[letter] for letter in letters])
+        def spare(initiator: Task, candidates: Sequence[Task]) -> Victims:
+            del initiator, candidates
+            return Victims([tasks[letter] for letter in letters])
 
         return OpenPlugin(next(iter(made.configuration.plugins)), Callbacks(preemptable=spare))
 
     combined = Tiers([[gives(letters) for letters in tier] for tier in tiers])
 
-    found = combined.victims("preemptable", candidates["a"], list(candidates.values()))
+    found = combined.victims("preemptable", tasks["a"], list(tasks.values()))
 
-    assert [letter for letter, task in candidates.items() if task in found] == list(victims)
+    assert [letter for letter, task in tasks.items() if task in found] == list(victims)
