@@ -110,6 +110,9 @@ _UNMODELLED = frozenset(
 """Plugins of Volcano's own that are not modelled."""
 
 
+_MODELLED_ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim")
+
+
 class VolcanoVersion(msgspec.Struct, frozen=True, order=True):
     """The release of Volcano that schedules. Behaviour is that of 1.10, which was measured."""
 
@@ -119,7 +122,7 @@ class VolcanoVersion(msgspec.Struct, frozen=True, order=True):
     @property
     def actions(self) -> tuple[str, ...]:
         """The actions that a configuration may name."""
-        known = ("enqueue", "allocate", "backfill", "preempt", "reclaim", "shuffle")
+        known = (*_MODELLED_ACTIONS, "shuffle")
         return (*known, "gangpreempt", "gangreclaim") if self >= _WITH_GANG_ACTIONS else known
 
     @property
@@ -180,7 +183,7 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
     tiers: tuple[tuple[PluginOption, ...], ...]
     action_arguments: Mapping[str, Arguments] = {}
     unmodelled: tuple[str, ...] = ()
-    """Plugins of Volcano's own whose decisions are not modelled, in document order."""
+    """Actions and plugins of Volcano's own whose decisions are not modelled, in document order."""
     version: VolcanoVersion = VolcanoVersion()
     warnings: tuple[Problem, ...] = ()
 
@@ -193,7 +196,7 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
     def doubt(self) -> str:
         """Why the landing of a pod that Volcano places may not be certain, or an empty string."""
         if self.unmodelled:
-            return f"Volcano plugins that are not modelled: {', '.join(self.unmodelled)}"
+            return f"parts of Volcano that are not modelled: {', '.join(self.unmodelled)}"
         return self.version.doubt
 
 
@@ -301,15 +304,17 @@ class _Reader(msgspec.Struct, frozen=True):
     def read(self, section: _Section) -> VolcanoConfiguration:
         """The whole configuration."""
         tiers = tuple([self._tier(tier, index) for index, tier in enumerate(section.tiers)])
+        actions = tuple(self._actions(section.actions))
         named = dict.fromkeys(plugin.name for tier in tiers for plugin in tier)
+        unknown = [name for name in named if name in _UNMODELLED and name not in self.modelled]
         return VolcanoConfiguration(
-            actions=tuple(self._actions(section.actions)),
+            actions=actions,
             tiers=tiers,
             action_arguments={
                 action.name: self._arguments(action.arguments, ("configurations", index, "arguments"), None)
                 for index, action in enumerate(section.configurations)
             },
-            unmodelled=tuple(name for name in named if name in _UNMODELLED and name not in self.modelled),
+            unmodelled=(*(name for name in actions if name not in _MODELLED_ACTIONS), *unknown),
             version=self.version,
         )
 
@@ -317,6 +322,8 @@ class _Reader(msgspec.Struct, frozen=True):
         for name in text.split(","):
             action = name.strip()
             if action in self.version.actions:
+                if action not in _MODELLED_ACTIONS:
+                    self.checks.warn(("actions",), f"action {shown(action)} is not modelled; what it does is unknown")
                 yield action
             else:
                 hint = did_you_mean(action, self.version.actions)

@@ -157,6 +157,8 @@ class Job:
         self.role_minimum_total = sum(group.min_task_member.values())
         self.phase = group.phase
         self.conditions = dict(group.conditions)
+        self.is_unschedulable = False
+        """Whether this session, not an earlier one, says so."""
         self.tasks: dict[str, Task] = {}
         self.counts: Counter[Status] = Counter()
         self.num_pending_best_effort = 0
@@ -237,6 +239,18 @@ class Job:
         return exceeded_part(self.min_resources, gated)
 
     @property
+    def inqueue(self) -> Amounts:
+        """What it still waits for, which plugins hold against the admission of other jobs.
+
+        All least resources once it is admitted; when it runs with enough tasks, what it does not hold yet.
+        """
+        if self.phase == Phase.INQUEUE.value:
+            return self.wanted
+        if self.phase == Phase.RUNNING.value and self.num_ready >= self.min_available:
+            return exceeded_part(self.wanted, self.allocated)
+        return NOTHING
+
+    @property
     def requested(self) -> Amounts:
         """What its tasks ask for that hold room or are pending."""
         return added(self.allocated, total_of(task.request for task in self.of_status(Status.PENDING)))
@@ -279,7 +293,7 @@ class Job:
 
     def phase_after(self) -> str:
         """The phase that the group is given at the end of a session."""
-        if self.counts[Status.RUNNING] and "Unschedulable" in self.conditions:
+        if self.counts[Status.RUNNING] and self.is_unschedulable:
             return Phase.UNKNOWN.value
         if self.num_ready >= self.min_available:
             is_done = self.counts[Status.SUCCEEDED] == self.num_ready

@@ -132,7 +132,16 @@ def test_a_plugin_that_is_not_modelled_is_named() -> None:
     found = load("actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: usage\n")
 
     assert found.unmodelled == ("usage",)
-    assert found.doubt == "Volcano plugins that are not modelled: usage"
+    assert found.doubt == "parts of Volcano that are not modelled: usage"
+
+
+def test_an_action_that_is_not_modelled_is_named() -> None:
+    found = load("actions: allocate, shuffle\n")
+
+    assert found.doubt == "parts of Volcano that are not modelled: shuffle"
+    assert [warning.message for warning in found.warnings] == [
+        "action 'shuffle' is not modelled; what it does is unknown"
+    ]
 
 
 def test_another_release_than_the_measured_one_is_a_doubt() -> None:

@@ -205,3 +205,11 @@ def test_a_session_writes_phases_when_it_closes() -> None:
     made = session(node("a", cpu="2"), group("fits"), pods("fits", 1), group("lacks", least=4), pods("lacks", 4))
 
     assert _closed(made) == {"batch/fits": "Running", "batch/lacks": "Inqueue"}
+
+
+def test_a_condition_of_an_earlier_session_does_not_make_a_ready_job_unknown() -> None:
+    job = group("job", phase="Running")
+    job["status"]["conditions"] = [{"type": "Unschedulable", "status": "True", "reason": "NotEnoughResources"}]
+    made = session(node("a"), job, pods("job", 2, on="a"))
+
+    assert _closed(made) == {"batch/job": "Running"}

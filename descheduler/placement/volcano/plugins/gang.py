@@ -34,6 +34,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
                 job.conditions["Scheduled"] = "tasks in gang are ready to be scheduled"
             else:
                 job.conditions["Unschedulable"] = "NotEnoughResources"
+                job.is_unschedulable = True
 
     return Callbacks(
         job_valid=_fault_of,

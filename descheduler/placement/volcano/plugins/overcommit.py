@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Job
-from descheduler.placement.volcano.plugins.inqueue import inqueue_of
 from descheduler.placement.volcano.resources import (
     NOTHING,
     Amounts,
@@ -30,7 +29,7 @@ class _Room:
         used = total_of(nodes.amounts(nodes.used, node) for node in there)
         total = {name: amount * factor for name, amount in nodes.total.items()}
         self.idle = subtracted(total, used)
-        self.inqueue: Amounts = total_of(inqueue_of(job) for job in session.jobs.values())
+        self.inqueue: Amounts = total_of(job.inqueue for job in session.jobs.values())
 
     def vote(self, job: Job) -> int:
         """Whether what is admitted and what `job` needs at least come to no more than what is idle."""

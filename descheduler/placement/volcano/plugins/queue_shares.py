@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from descheduler.placement.volcano.jobs import Job, Queue, Task
-from descheduler.placement.volcano.plugins.inqueue import inqueue_of
 from descheduler.placement.volcano.resources import (
     NOTHING,
     Amounts,
@@ -34,7 +33,7 @@ class QueueShare:
         self.allocated: Amounts = total_of(job.allocated for job in jobs)
         self.request: Amounts = total_of(job.requested for job in jobs)
         self.elastic: Amounts = total_of(job.elastic for job in jobs)
-        self.inqueue: Amounts = total_of(inqueue_of(job) for job in jobs)
+        self.inqueue: Amounts = total_of(job.inqueue for job in jobs)
         free = exceeded_part(total, total_guarantee)
         real = added(free, queue.guarantee)
         self.capability: Amounts = {name: min(amount, _limit(queue, name)) for name, amount in real.items()} | {
