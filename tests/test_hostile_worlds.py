@@ -11,7 +11,7 @@ from descheduler import evaluate
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import Requirement
 from descheduler.model.selection.taints import Taint, Toleration
-from descheduler.strategies.topology_spread import domains
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint import domains
 from tests.builders import NOW
 from tests.worlds.hostile import WORLDS, HostileWorld, hostile_policy
 

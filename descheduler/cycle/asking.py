@@ -18,6 +18,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.placement_verification.in_any_order import (
     NOTHING_HELD_BACK,
     HeldBack,
+    causes_of,
     largest_part,
     later_waves,
 )
@@ -26,14 +27,15 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move, PodIdentity, identity_of
 from descheduler.policy.types import Policy
 
-__all__ = ["Asked", "ask_until_safe", "in_waves"]
+__all__ = ["PluginAnswers", "ask_until_safe", "in_waves"]
 
 _MOST_TIMES = 6
-"""How often plugins are asked; from the third time on nothing is granted that was not granted before."""
+"""How often plugins are asked."""
 _FREELY = 2
+"""From the next time on nothing is granted that was not granted before."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class PluginAnswers(msgspec.Struct, frozen=True):
     """What came of asking all plugins. `skipped` says why none was asked, else it is empty.
 
     `waves` are those of the moves that are carried out in waves, where they are not what the plugins have said.
@@ -48,14 +50,17 @@ class Asked(msgspec.Struct, frozen=True):
 class Ask(Protocol):
     """Asks all plugins of a policy, with a new evictor."""
 
-    def __call__(self, held_back: HeldBack) -> Asked:
+    def __call__(self, held_back: HeldBack) -> PluginAnswers:
         """What comes of it where `held_back` is refused."""
 
 
-def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: PluginObserver) -> Asked:
+def ask_until_safe(
+    ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: PluginObserver, *, searches: bool = False
+) -> PluginAnswers:
     """What came of asking the last time: of profiles that verify landings no evictions that hang on an order.
 
-    `evicted` are pods that have left already. `observer` keeps what it was told of the last time alone.
+    `evicted` are pods that have left already. `observer` keeps what it was told of the last time alone. Where one of
+    the plugins `searches` they choose once only: what a second search finds instead would need a third one.
     """
     mark = observer.mark()
     asked, held_back = ask(NOTHING_HELD_BACK), NOTHING_HELD_BACK
@@ -68,8 +73,8 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
         staying = largest_part(asked.evictor.landings, moves, evicted)
         if not staying:
             return asked
-        held_back = held_back.with_more(staying)
-        if times >= _FREELY:
+        held_back = held_back.with_more(causes_of(asked.evictor.landings, staying))
+        if searches or times >= _FREELY:
             held_back = held_back.but_for(move.pod for move in moves if move.pod not in staying)
         observer.back_to(mark)
         asked = ask(held_back)

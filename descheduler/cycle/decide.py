@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.asking import Asked, ask_until_safe, in_waves
+from descheduler.cycle.asking import PluginAnswers, ask_until_safe, in_waves
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
@@ -28,7 +28,7 @@ from descheduler.eviction.limit_notes import limit_notes
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
 from descheduler.eviction.migration_controller.surging_pods import surge_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
-from descheduler.eviction.placement_verification.in_any_order import HeldBack
+from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, HeldBack
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
@@ -50,6 +50,8 @@ __all__ = ["MOST_PROVED", "decide", "decisions_of"]
 MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
 _LEAST_NODES = 2
+_SHARE_ONCE_MORE = 0.25
+"""Of the limits of a search: what planners have each time that they are asked once more."""
 
 
 def decide(
@@ -98,7 +100,7 @@ def decide(
         *scope.note_on(snapshot),
     )
 
-    def ask(held_back: HeldBack) -> Asked:
+    def ask(held_back: HeldBack) -> PluginAnswers:
         view = ClusterView(
             snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves
         )
@@ -115,10 +117,10 @@ def decide(
         )
         nodes = view.ready_nodes(policy.node_selector or EVERYTHING) if processed_nodes is None else processed_nodes
         if processed_nodes is None and len(nodes) < _LEAST_NODES:
-            return Asked(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes)))
+            return PluginAnswers(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes)))
         if chosen is not None:
-            return Asked(evictor, request_chosen(policy, registry, handle, evictor, chosen))
-        return Asked(
+            return PluginAnswers(evictor, request_chosen(policy, registry, handle, evictor, chosen))
+        return PluginAnswers(
             evictor,
             run_profiles(
                 policy,
@@ -128,13 +130,15 @@ def decide(
                 nodes,
                 observer=observer,
                 memory=memory,
-                search=search,
+                search=search if held_back == NOTHING_HELD_BACK else replace(search, share=_SHARE_ONCE_MORE),
                 earlier=earlier,
             ),
         )
 
     with settled_gc(), contained(), collected_faults() as faults:
-        asked = ask_until_safe(ask, policy, [move.pod for move in prior_moves], observer)
+        searches = any(registry[name].searches for profile in policy.profiles for name in profile.balance)
+        evicted = [move.pod for move in prior_moves]
+        asked = ask_until_safe(ask, policy, evicted, observer, searches=searches)
         if asked.skipped:
             decisions = decisions_of(asked.evictor, policy, snapshot, now)
             return replace(decisions, skipped=asked.skipped, memory=memory, notes=notes)

@@ -15,28 +15,27 @@ from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_faults import Origin
 from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages
 from descheduler.strategies import (
+    custom_priority,
+    fragmentation_aware,
     high_node_utilization,
     low_node_utilization,
     pod_life_time,
-    remove_duplicates,
     remove_failed_pods,
     remove_pods_having_too_many_restarts,
     remove_pods_violating_inter_pod_anti_affinity,
     remove_pods_violating_node_affinity,
-    remove_pods_violating_node_reservation,
     remove_pods_violating_node_taints,
-    remove_pods_violating_topology_spread_constraint,
-    revoke_pods_over_elastic_quota,
+    scale_down_bin_pack,
 )
-from descheduler.strategies.custom_priority import args as custom_priority_args
-from descheduler.strategies.custom_priority.custom_priority import CustomPriority
-from descheduler.strategies.fragmentation_aware import args as fragmentation_aware_args
-from descheduler.strategies.fragmentation_aware.fragmentation_aware import FragmentationAware
 from descheduler.strategies.low_node_load import args as low_node_load_args
 from descheduler.strategies.low_node_load import low_node_load
 from descheduler.strategies.low_node_load import pools as low_node_load_pools
-from descheduler.strategies.scale_down_bin_pack import args as scale_down_bin_pack_args
-from descheduler.strategies.scale_down_bin_pack.scale_down_bin_pack import ScaleDownBinPack
+from descheduler.strategies.remove_duplicates import remove_duplicates
+from descheduler.strategies.remove_pods_violating_node_reservation import remove_pods_violating_node_reservation
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint import (
+    remove_pods_violating_topology_spread_constraint,
+)
+from descheduler.strategies.revoke_pods_over_elastic_quota import revoke_pods_over_elastic_quota
 
 __all__ = ["REGISTRY"]
 
@@ -197,29 +196,29 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
     ),
     PluginSpec(
         name="CustomPriority",
-        args_type=custom_priority_args.CustomPriorityArgs,
+        args_type=custom_priority.CustomPriorityArgs,
         extension_points=_BALANCE,
-        factory=CustomPriority,
-        construction_problems=custom_priority_args.construction_problems,
-        warnings=custom_priority_args.warnings,
+        factory=custom_priority.CustomPriority,
+        construction_problems=custom_priority.construction_problems,
+        warnings=custom_priority.warnings,
         native=True,
     ),
     PluginSpec(
         name="FragmentationAware",
-        args_type=fragmentation_aware_args.FragmentationAwareArgs,
+        args_type=fragmentation_aware.FragmentationAwareArgs,
         extension_points=_BALANCE,
-        factory=FragmentationAware,
-        defaults=fragmentation_aware_args.default_args,
-        construction_problems=fragmentation_aware_args.construction_problems,
+        factory=fragmentation_aware.FragmentationAware,
+        defaults=fragmentation_aware.default_args,
+        construction_problems=fragmentation_aware.construction_problems,
         native=True,
     ),
     PluginSpec(
         name="ScaleDownBinPack",
-        args_type=scale_down_bin_pack_args.ScaleDownBinPackArgs,
+        args_type=scale_down_bin_pack.ScaleDownBinPackArgs,
         extension_points=_BALANCE,
-        factory=ScaleDownBinPack,
-        construction_problems=scale_down_bin_pack_args.construction_problems,
-        warnings=scale_down_bin_pack_args.warnings,
+        factory=scale_down_bin_pack.ScaleDownBinPack,
+        construction_problems=scale_down_bin_pack.construction_problems,
+        warnings=scale_down_bin_pack.warnings,
         native=True,
     ),
 )

@@ -10,7 +10,7 @@ import msgspec
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.eviction.migration_controller.schedules import closings
-from descheduler.migration.settings import Closing, EvictionTerms, ExecutorSettings, Pace
+from descheduler.migration.settings import ClosingTime, EvictionTerms, ExecutorSettings, Pace
 from descheduler.policy.types import Policy
 
 __all__ = ["PaceFlags", "executor_settings"]
@@ -55,7 +55,7 @@ def executor_settings(
     )
 
 
-def _terms(policy: Policy, flags: PaceFlags, closings: Mapping[str, Closing]) -> Mapping[str, EvictionTerms]:
+def _terms(policy: Policy, flags: PaceFlags, closings: Mapping[str, ClosingTime]) -> Mapping[str, EvictionTerms]:
     return {
         profile: EvictionTerms(
             grace_period_seconds=_grace_period(args),
@@ -67,10 +67,10 @@ def _terms(policy: Policy, flags: PaceFlags, closings: Mapping[str, Closing]) ->
     }
 
 
-def _closings(policy: Policy, now: datetime, at: float) -> Mapping[str, Closing]:
+def _closings(policy: Policy, now: datetime, at: float) -> Mapping[str, ClosingTime]:
     """When the profiles that may evict now may no longer, on the run's clock."""
     found = closings(policy, now).items()
-    return {name: Closing(at + (each.at - now).total_seconds(), each.why) for name, each in found}
+    return {name: ClosingTime(at + (each.at - now).total_seconds(), each.why) for name, each in found}
 
 
 def _least_burst(policy: Policy) -> int | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.eviction.checks.limits import RunLimits
 
-__all__ = ["Closing", "ControllerSettings", "EvictionTerms", "ExecutorSettings", "Pace"]
+__all__ = ["ClosingTime", "ControllerSettings", "EvictionTerms", "ExecutorSettings", "Pace"]
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class Pace(msgspec.Struct, frozen=True):
             raise ValueError(f"burst is {self.burst}, at least 1 is needed")
 
 
-class Closing(msgspec.Struct, frozen=True):
+class ClosingTime(msgspec.Struct, frozen=True):
     """From `at`, in seconds of the run's monotonic clock, a profile evicts nothing more; `why` says so."""
 
     at: float
@@ -40,7 +40,7 @@ class EvictionTerms(msgspec.Struct, frozen=True):
     grace_period_seconds: int | None = None
     is_dry: bool = False
     pace: Pace | None = None
-    closing: Closing | None = None
+    closing: ClosingTime | None = None
 
 
 class ExecutorSettings(msgspec.Struct, frozen=True):

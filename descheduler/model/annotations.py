@@ -15,7 +15,7 @@ from descheduler.model.koordinator.eviction_annotations import (
     PASSED_ARBITRATION_ANNOTATION,
 )
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
-from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
+from descheduler.model.node import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     DO_NOT_DISRUPT_ANNOTATION,
     EVICT_ANNOTATION,

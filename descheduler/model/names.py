@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_name_part", "is_qualified_name", "is_subdomain"]
+from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
+__all__ = [
+    "STANDARD_RESOURCES",
+    "is_container_resource",
+    "is_extended_resource",
+    "is_name_part",
+    "is_qualified_name",
+    "is_subdomain",
+]
+
+
+STANDARD_RESOURCES = (CPU, MEMORY, EPHEMERAL_STORAGE)
+"""Those that every node has."""
+_HUGEPAGES = "hugepages-"
+_OF_QUOTAS = "requests."
+_OF_KUBERNETES = "kubernetes.io/"
 _MOST_CHARACTERS = 253
 _MOST_CHARACTERS_OF_PART = 63
 _NAME_PART = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
@@ -29,3 +44,21 @@ def is_qualified_name(text: str) -> bool:
     """
     prefix, slash, name = text.rpartition("/")
     return is_name_part(name) and (not slash or is_subdomain(prefix))
+
+
+def is_container_resource(name: str) -> bool:
+    """Whether a container can request a resource of this name; others are refused when the pod is created.
+
+    Without a domain these are the standard ones and hugepages of some size; with one, all but those of quotas
+    (`validateContainerResourceName` of Kubernetes 1.36, `pkg/apis/core/validation`).
+    """
+    if not is_qualified_name(name):
+        return False
+    if "/" in name:
+        return not name.startswith(_OF_QUOTAS)
+    return name in STANDARD_RESOURCES or name.startswith(_HUGEPAGES)
+
+
+def is_extended_resource(name: str) -> bool:
+    """Whether a resource is somebody else's, such as `example.com/gpu`: `kubernetes.io/` marks Kubernetes' own."""
+    return "/" in name and _OF_KUBERNETES not in name and not name.startswith(_OF_QUOTAS)

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.model.node_reservation import NodeReservation
 from descheduler.model.requests import ResourceList
 from descheduler.model.selection.taints import Taint
 
-__all__ = ["Node"]
+__all__ = ["BATCH_RESOURCES", "NODE_RESERVATION_ANNOTATION", "Node", "NodeReservation"]
+
+
+NODE_RESERVATION_ANNOTATION = "node.koordinator.sh/reservation"
+BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
+"""koord-manager has taken the reservation out of them already."""
 
 
 class Node(msgspec.Struct, frozen=True, eq=False):
@@ -40,3 +44,27 @@ class Node(msgspec.Struct, frozen=True, eq=False):
         if self.reservation is None or self.is_trimmed:
             return self.allocatable
         return self.reservation.rest_of(self.allocatable)
+
+
+class NodeReservation(msgspec.Struct, frozen=True):
+    """A reservation in effect: `amounts` in nano units, of cpu that of `cpus` where CPUs are named.
+
+    With `withholds_amounts` (policy `Default`) the amounts are no capacity for pods; without it (`ReservedCPUsOnly`,
+    or a policy that nobody knows) only the CPUs are closed to pods that are pinned to CPUs.
+    """
+
+    amounts: ResourceList
+    cpus: frozenset[int]
+    withholds_amounts: bool
+
+    def rest_of(self, allocatable: ResourceList) -> ResourceList:
+        """What of `allocatable` is left for pods, at least 0; a reserved resource that the node lacks counts as 0.
+
+        Source: koordinator 1.8 `pkg/util/node.go`, `TrimNodeAllocatableByNodeReservation`, which also writes the batch
+        resources to nodes that have none.
+        """
+        if not self.withholds_amounts:
+            return allocatable
+        names = dict.fromkeys((*allocatable, *self.amounts))
+        rest = {name: max(0, allocatable.get(name, 0) - self.amounts.get(name, 0)) for name in names}
+        return rest | {name: allocatable.get(name, 0) for name in BATCH_RESOURCES}

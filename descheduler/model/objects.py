@@ -9,7 +9,7 @@ import msgspec
 from descheduler.model.disruption_budget import DisruptionBudget
 from descheduler.model.requests import ResourceList
 from descheduler.model.selection.taints import Toleration
-from descheduler.model.volumes.storage import (
+from descheduler.model.volume_sources import (
     ClaimReference,
     ClaimTemplate,
     CSIDriver,

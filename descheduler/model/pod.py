@@ -15,7 +15,7 @@ import msgspec
 from descheduler.model.requests import ContainerResources, ResizedRequests, ResourceList
 from descheduler.model.selection.affinity import Affinity, TopologySpreadConstraint
 from descheduler.model.selection.taints import Toleration
-from descheduler.model.volumes.storage import ClaimTemplate
+from descheduler.model.volume_sources import ClaimTemplate
 
 __all__ = [
     "CRITICAL_PRIORITY",

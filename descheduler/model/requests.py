@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 __all__ = [
+    "BEST_EFFORT",
+    "BURSTABLE",
     "CPU",
     "EPHEMERAL_STORAGE",
+    "GUARANTEED",
     "MEMORY",
     "PODS",
     "ContainerResources",
@@ -18,17 +21,20 @@ __all__ = [
     "incoming_scoring_requests",
     "pod_level_requests",
     "pod_requests",
+    "qos_class",
     "scoring_requests",
 ]
 
+
+BEST_EFFORT = "BestEffort"
+BURSTABLE = "Burstable"
+GUARANTEED = "Guaranteed"
 CPU = "cpu"
 MEMORY = "memory"
 PODS = "pods"
 EPHEMERAL_STORAGE = "ephemeral-storage"
-
 ResourceList = Mapping[str, int]
 """Resource name → quantity in nano units."""
-
 _NOTHING: ResourceList = {}
 _SCORING_DEFAULTS: ResourceList = {CPU: 100 * 10**6, MEMORY: 200 * 2**20 * 10**9}
 """What the scheduler's scores take a container to want that asks for no cpu, or no memory (`pkg/scheduler/util`)."""
@@ -145,3 +151,28 @@ def _raise_to(total: dict[str, int], floor: ResourceList) -> None:
     for name, nano in floor.items():
         if name not in total or total[name] < nano:
             total[name] = nano
+
+
+def qos_class(containers: Iterable[ContainerResources]) -> str:
+    """The class that cpu and memory of all containers, init containers included, add up to."""
+    requests: dict[str, int] = {}
+    limits: dict[str, int] = {}
+    all_limited = True
+    for container in containers:
+        _add_positive(requests, container.requests)
+        all_limited &= _add_positive(limits, container.limits) == 2
+    if not requests and not limits:
+        return BEST_EFFORT
+    if all_limited and len(requests) == len(limits) and all(limits.get(r) == nano for r, nano in requests.items()):
+        return GUARANTEED
+    return BURSTABLE
+
+
+def _add_positive(total: dict[str, int], resources: ResourceList) -> int:
+    found = 0
+    for name in (CPU, MEMORY):
+        nano = resources.get(name, 0)
+        if nano > 0:
+            total[name] = total.get(name, 0) + nano
+            found += 1
+    return found

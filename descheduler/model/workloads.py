@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector
-from descheduler.model.volumes.storage import ClaimTemplate
+from descheduler.model.volume_sources import ClaimTemplate
 
 __all__ = ["FailureRule", "JobFacts", "PodRevision", "StatefulSetFacts", "Workload"]
 

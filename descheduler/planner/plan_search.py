@@ -238,8 +238,10 @@ class PlanSearch:
 
     def _limits(self) -> Limits:
         """Of all plans together, and of trying them out."""
-        most_seconds, seconds = self._handle.search.most_seconds(), self._args.time_limit.total_seconds()
-        return Limits(seconds if most_seconds is None else min(seconds, most_seconds), self._args.work_limit or None)
+        watch = self._handle.search
+        most_seconds, seconds = watch.most_seconds(), watch.share * self._args.time_limit.total_seconds()
+        work = watch.share * self._args.work_limit or None
+        return Limits(seconds if most_seconds is None else min(seconds, most_seconds), work)
 
     def _note(self, progress: SearchProgress) -> None:
         """Of plans that are not tried out, before any other is."""

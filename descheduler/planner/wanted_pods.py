@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from descheduler.documents.problems import did_you_mean, shown
-from descheduler.model.resource_names import STANDARD_RESOURCES, is_container_resource
+from descheduler.model.names import STANDARD_RESOURCES, is_container_resource
 
 __all__ = ["WantedPodsError", "pod_of_requests", "pods_of_manifest"]
 

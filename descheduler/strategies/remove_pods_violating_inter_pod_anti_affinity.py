@@ -20,7 +20,7 @@ from descheduler.strategies.shared.rules import Match, Rule, found
 from descheduler.strategies.shared.selection import Selection, facts_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.strategies.inter_pod_anti_affinity.conflicts import AntiAffinityConflicts
+    from descheduler.strategies.shared.anti_affinity_conflicts import AntiAffinityConflicts
 
 __all__ = ["RemovePodsViolatingInterPodAntiAffinity", "RemovePodsViolatingInterPodAntiAffinityArgs", "validate_args"]
 
@@ -56,7 +56,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node, the least important first, the pods whose own anti-affinity is then violated."""
-        from descheduler.strategies.inter_pod_anti_affinity.conflicts import AntiAffinityConflicts
+        from descheduler.strategies.shared.anti_affinity_conflicts import AntiAffinityConflicts
 
         looked_at = self._looked_at = Selection(pod_filter(self._args.namespaces, self._args.label_selector))
         listed = {node.name: looked_at.of(self._standing_on(node)) for node in nodes}

@@ -231,7 +231,7 @@ def in_samples() -> Iterator[Any]:
             yield pytest.param(file, "openb", id=f"{file.stem}-openb", marks=pytest.mark.rest)
 
 
-@pytest.mark.parametrize(("file", "sample"), in_samples())
+@pytest.mark.parametrize(("file", "sample"), list(in_samples()))
 def test_shipped_policies_find_something_in_their_sample(descheduler: Descheduler, file: Path, sample: str) -> None:
     dump = CONFIG / "samples" / f"{sample}.jsonl.gz"
 

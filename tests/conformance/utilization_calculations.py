@@ -11,7 +11,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.quantity import parse_quantity
 from descheduler.strategies.node_utilization.classify import NodeLoad, sort_by_usage
 from descheduler.strategies.node_utilization.thresholds import average_percent, clamp, shifted_percent, usage_percent
-from descheduler.strategies.topology_spread.domains import SpreadDomains, leaving_order
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint.domains import SpreadDomains, leaving_order
 from tests.builders import decode_pod, make_node
 
 Vector = Mapping[str, Any]

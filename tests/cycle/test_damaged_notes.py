@@ -16,9 +16,9 @@ from descheduler.report.outcome.predictions import Predictions
 from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP, RunSummary, Status, StatusError
 from descheduler.strategies.low_node_load.args import LoadAnomalyCondition
 from descheduler.strategies.low_node_load.detector import Detectors
-from descheduler.strategies.node_reservation.observations import Observations, Required
-from descheduler.strategies.node_reservation.reserving_node import ReservingNode
-from descheduler.strategies.node_reservation.shortage import Shortage
+from descheduler.strategies.remove_pods_violating_node_reservation.observations import Observations, Required
+from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ReservingNode
+from descheduler.strategies.remove_pods_violating_node_reservation.shortage import Shortage
 from tests.builders import NOW, make_node
 from tests.worlds.mutations import mutations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -10,15 +10,24 @@ from hypothesis import strategies as st
 
 from descheduler.model.quantity import ceil_milli, parse_quantity
 from descheduler.model.requests import (
+    BEST_EFFORT,
+    BURSTABLE,
     CPU,
+    GUARANTEED,
     MEMORY,
     ContainerResources,
     ResourceList,
     highest,
     incoming_scoring_requests,
     pod_requests,
+    qos_class,
     scoring_requests,
 )
+
+FULL = {"cpu": 2, "memory": 3}
+MIB = parse_quantity("1Mi")
+ZERO = ContainerResources({CPU: 0, MEMORY: 0}, {})
+SILENT = ContainerResources({}, {})
 
 
 def milli(number: int) -> int:
@@ -95,10 +104,7 @@ def test_total_covers_every_moment_of_the_start(
     assert ceil_milli(total) * 10**6 == total
 
 
-MIB = parse_quantity("1Mi")
 ONE_CORE = ContainerResources({CPU: milli(1000)}, {})
-ZERO = ContainerResources({CPU: 0, MEMORY: 0}, {})
-SILENT = ContainerResources({}, {})
 
 
 @pytest.mark.parametrize(
@@ -135,3 +141,27 @@ def test_pod_that_is_to_be_placed_is_charged_per_container_with_its_overhead() -
 
 def test_most_of_each_resource_is_kept() -> None:
     assert highest([{CPU: 1, MEMORY: 5}, {}, {CPU: 2, "other": 0}]) == {CPU: 2, MEMORY: 5, "other": 0}
+
+
+@pytest.mark.parametrize(
+    ("containers", "expected"),
+    [
+        pytest.param([], BEST_EFFORT, id="no containers"),
+        pytest.param([({}, {})], BEST_EFFORT, id="nothing asked for"),
+        pytest.param([({"cpu": 0}, {})], BEST_EFFORT, id="zero asked for"),
+        pytest.param([({"example.com/gpu": 1}, {"example.com/gpu": 1})], BEST_EFFORT, id="only another resource"),
+        pytest.param([(FULL, FULL)], GUARANTEED, id="limits equal requests"),
+        pytest.param([(FULL, FULL), (FULL, FULL)], GUARANTEED, id="in all containers"),
+        pytest.param([(FULL, FULL), ({}, {})], BURSTABLE, id="in one container only"),
+        pytest.param([({"cpu": 2}, {"cpu": 2})], BURSTABLE, id="of one resource only"),
+        pytest.param([({"cpu": 1, "memory": 3}, FULL)], BURSTABLE, id="limits above requests"),
+        pytest.param(
+            [({}, FULL)], BURSTABLE, id="limits without the requests that the API server would default to them"
+        ),
+        pytest.param([({"cpu": 2}, {})], BURSTABLE, id="requests without limits"),
+    ],
+)
+def test_class_follows_cpu_and_memory(
+    containers: list[tuple[Mapping[str, int], Mapping[str, int]]], expected: str
+) -> None:
+    assert qos_class(ContainerResources(requests, limits) for requests, limits in containers) == expected

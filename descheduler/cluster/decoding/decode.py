@@ -31,8 +31,7 @@ from descheduler.cluster.decoding.pods.volumes import PodVolumes, read_volumes
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
-from descheduler.model.node import Node
-from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
+from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
 from descheduler.model.requests import ResizedRequests
 from descheduler.model.selection.taints import Taint

@@ -6,10 +6,10 @@ import msgspec
 
 from descheduler.cluster.decoding.blocks import decode_quantities
 from descheduler.cluster.decoding.wire import ABSENT, Wire
-from descheduler.model.cpu_list import parse_cpu_list
-from descheduler.model.node_reservation import NodeReservation
+from descheduler.model.node import NodeReservation
 from descheduler.model.quantity import NANO
 from descheduler.model.requests import CPU
+from descheduler.model.text.cpu_list import parse_cpu_list
 
 __all__ = ["decode_reservation"]
 

@@ -26,8 +26,7 @@ from descheduler.model.annotations import (
 )
 from descheduler.model.quantity import ceil_value
 from descheduler.model.selection.labels import EVERYTHING, NOTHING, Requirement
-from descheduler.model.volumes.in_tree_volumes import ebs_handle, gce_handle, zones_of
-from descheduler.model.volumes.storage import (
+from descheduler.model.volume_sources import (
     FILESYSTEM,
     MIGRATED_DRIVERS,
     ClaimReference,
@@ -38,6 +37,9 @@ from descheduler.model.volumes.storage import (
     PersistentVolumeClaim,
     StorageClass,
     VolumeAttachment,
+    ebs_handle,
+    gce_handle,
+    zones_of,
 )
 
 __all__ = [

@@ -10,7 +10,7 @@ from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, VolumeWire, 
 from descheduler.model.pod import EphemeralVolume, InlineDisk
 from descheduler.model.quantity import ceil_value
 from descheduler.model.selection.labels import EVERYTHING
-from descheduler.model.volumes.storage import FILESYSTEM, ClaimTemplate
+from descheduler.model.volume_sources import FILESYSTEM, ClaimTemplate
 
 __all__ = [
     "ClaimSpecWire",

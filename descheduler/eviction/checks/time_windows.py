@@ -8,7 +8,7 @@ from datetime import datetime
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.schedules import schedule_of, shown_time
 from descheduler.eviction.request_check import PodByPod
-from descheduler.model.times.time_windows import Schedule
+from descheduler.model.time_windows import Schedule
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.types import Profile

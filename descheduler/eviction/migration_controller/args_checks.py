@@ -22,8 +22,7 @@ from descheduler.eviction.migration_controller.args import (
 )
 from descheduler.eviction.migration_controller.zones import zone_named
 from descheduler.model.text.duration import format_duration
-from descheduler.model.times.cron import parse_cron
-from descheduler.model.times.time_windows import LONGEST_WINDOW
+from descheduler.model.time_windows import LONGEST_WINDOW, parse_cron
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import check_in, check_int_or_percent, check_namespaces, check_selector
 

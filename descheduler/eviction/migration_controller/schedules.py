@@ -12,8 +12,7 @@ import msgspec
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, TimeWindowArgs
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.eviction.migration_controller.zones import zone_named
-from descheduler.model.times.cron import parse_cron
-from descheduler.model.times.time_windows import Opening, Schedule, TimeWindow
+from descheduler.model.time_windows import Opening, Schedule, TimeWindow, parse_cron
 from descheduler.policy.types import Policy
 
 __all__ = ["Closing", "closings", "opening_lines", "schedule_of", "shown_time"]

@@ -18,7 +18,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.moves import Move, PodIdentity, identity_of
 
-__all__ = ["IN_SOME_ORDERS", "NOTHING_HELD_BACK", "HeldBack", "largest_part", "later_waves"]
+__all__ = ["IN_SOME_ORDERS", "NOTHING_HELD_BACK", "HeldBack", "causes_of", "largest_part", "later_waves"]
 
 IN_SOME_ORDERS = refuse(
     Reason.ORDER_DEPENDENT,
@@ -29,26 +29,31 @@ _MOST_CUTS = 12
 """How often what is not proven is left out before nothing more is tried."""
 _MOST_TRIED = 24
 """How often something is added again."""
-_MOST_PAIRS = 1_000_000
-"""How many pairs of pods that leave are looked at for that: each proof compares every kind of pod with every other."""
+
+_MOST_NAMED = 3
 
 _Unit = tuple[Pod, ...]
 """Pods that leave together or not at all; mostly one."""
 
 
 class HeldBack(msgspec.Struct, frozen=True):
-    """Pods that stay because of the order of the replacements: `pods`, and with `only` all that are not among these."""
+    """Pods that stay because of the order of the replacements: `pods`, each with the cause, and with `only` all that
+    are not among these."""
 
-    pods: frozenset[PodIdentity] = frozenset()
+    pods: Mapping[PodIdentity, str] = {}
     only: frozenset[PodIdentity] | None = None
 
-    def with_more(self, pods: Iterable[Pod]) -> HeldBack:
+    def with_more(self, causes: Mapping[Pod, str]) -> HeldBack:
         """The same, and these."""
-        return HeldBack(self.pods.union(map(identity_of, pods)), self.only)
+        return HeldBack({**self.pods, **{identity_of(pod): cause for pod, cause in causes.items()}}, self.only)
 
     def but_for(self, pods: Iterable[Pod]) -> HeldBack:
         """All pods but these, without those that stay anyway."""
         return HeldBack(self.pods, frozenset(map(identity_of, pods)))
+
+    def cause(self, pod: Pod) -> str:
+        """Why `pod` stays; empty where that is known of no single pod."""
+        return self.pods.get(identity_of(pod), "")
 
     def has(self, pod: Pod) -> bool:
         """Whether `pod` stays."""
@@ -68,6 +73,36 @@ def largest_part(landings: LandingBook, moves: Sequence[Move], evicted: Iterable
     return _Parts(landings, moves, frozenset(evicted)).held_back()
 
 
+def causes_of(landings: LandingBook, staying: frozenset[Pod]) -> dict[Pod, str]:
+    """Why each of the pods `staying`, which are booked in `landings`, cannot leave with all others: which pods these
+    are."""
+    leaving = [pod for pod, _ in landings.leaving]
+    on_node = dict[str, list[Pod]]()
+    for pod in leaving:
+        on_node.setdefault(pod.node_name, []).append(pod)
+    nodes = {pod: landing.node for pod in staying if (landing := landings.landing_of(pod)) and landing.node}
+    takers = landings.takers_of(tuple(dict.fromkeys(nodes.values())), (pod for pod in leaving if pod not in staying))
+    needing, found = landings.needing_room(nodes), dict[Pod, str]()
+    for pod, node in nodes.items():
+        if pod in needing and (rooms := [other for other in on_node.get(node, ()) if other is not pod]):
+            found[pod] = f"the replacement pod needs the room of {_pods(rooms)}, whose eviction can be refused"
+        elif rivals := takers[node]:
+            whose = "replacement pod" if len(rivals) == 1 else "replacement pods"
+            found[pod] = f"the {whose} of {_named(rivals)} can take the last node of the replacement pod"
+    return found
+
+
+def _pods(pods: Sequence[Pod]) -> str:
+    return f"pod {_named(pods)}" if len(pods) == 1 else f"pods {_named(pods)}"
+
+
+def _named(pods: Sequence[Pod]) -> str:
+    """The first three of `pods`, and how many more there are."""
+    names = [pod.key for pod in pods]
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
 def later_waves(landings: LandingBook, moves: Sequence[Move]) -> Mapping[PodIdentity, int]:
     """The waves of `moves` that are carried out in waves: the replacements of each land in every order.
 
@@ -83,8 +118,7 @@ def later_waves(landings: LandingBook, moves: Sequence[Move]) -> Mapping[PodIden
     ):
         units = list(group)
         while units:
-            alone = max(landings.standing_alone(units, asked, start), 1)
-            taken = _longest_start(landings, units[:alone], asked, start)
+            taken = _longest_start(landings, units, asked, start)
             number, wave = number + 1, [pod for unit in units[:taken] for pod in unit]
             waves.update((identity_of(pod), number) for pod in wave)
             start, units = start + len(wave), units[taken:]
@@ -129,8 +163,7 @@ class _Parts:
         self._forced = frozenset(pod for unit in self._units if unit not in free for pod in unit)
         lost = self._forced & asked
         self._asked = asked - self._landings.unproven(self._in_order(()), list(lost)) if lost else asked
-        self._most_tried = max(2, min(_MOST_TRIED, _MOST_PAIRS // max(len(self._leaving), 1) ** 2))
-        self._num_left = self._most_tried
+        self._num_left = _MOST_TRIED
 
     def held_back(self) -> frozenset[Pod]:
         """Those of the units that can stay which are in none of the parts that were found, in the largest one."""
@@ -140,7 +173,7 @@ class _Parts:
         # The pods for which others may leave no node, and what can go with them; or all others, and what can of these.
         # Where it is as many, the first: they are the ones that will find no node later.
         hard = self._grown(self._extended([], [unit for unit in self._free if not unproven.isdisjoint(unit)]))
-        self._num_left = self._most_tried
+        self._num_left = _MOST_TRIED
         easy = self._grown(self._cut(self._free, unproven))
         kept = set(max(hard, easy, key=lambda part: sum(map(len, part))))
         return frozenset(pod for unit in self._free if unit not in kept for pod in unit)

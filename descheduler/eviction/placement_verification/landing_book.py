@@ -6,7 +6,7 @@ profile names, tells it of every booked eviction, and imports numpy only when so
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from itertools import islice
@@ -135,23 +135,37 @@ class LandingBook:
                     found.update(prover.unproven(pods, own))
         return frozenset(found)
 
-    def standing_alone(self, units: Sequence[Sequence[Pod]], asked: Container[Pod], after: int) -> int:
-        """How many of `units` come before the first with a pod among `asked` that needs room of another unit.
-
-        Such a pod finds no node for its replacement once the first `after` of those who are booked have settled and its
-        own unit leaves.
-        """
+    def needing_room(self, pods: Iterable[Pod]) -> frozenset[Pod]:
+        """Those of `pods`, which are booked, whose replacements find no node where no other pod leaves."""
         settings = {each.pod: each.settings for each in self._leaving}
+        found = set[Pod]()
         with ExitStack() as stack:
             for _, prover in self._provers:
-                stack.enter_context(prover.as_of(after))
-            for index, unit in enumerate(units):
-                for pod in (pod for pod in unit if pod in asked):
-                    self.num_judged += 1
-                    mates = [mate for mate in unit if mate is not pod]
-                    if not _lands(self._prover(settings[pod]).consider(pod, mates=mates)):
-                        return index
-        return len(units)
+                stack.enter_context(prover.as_of(0))
+            for pod in pods:
+                self.num_judged += 1
+                if not _lands(self._prover(settings[pod]).consider(pod)):
+                    found.add(pod)
+        return frozenset(found)
+
+    def takers_of(self, nodes: Sequence[str], pods: Iterable[Pod]) -> dict[str, list[Pod]]:
+        """By each of `nodes`, those of `pods`, which are booked, whose replacements may go there before others do."""
+        settings = {each.pod: each.settings for each in self._leaving}
+        found: dict[str, list[Pod]] = {node: [] for node in nodes}
+        with ExitStack() as stack:
+            for _, prover in self._provers:
+                stack.enter_context(prover.as_of(0))
+            for pod in pods:
+                openings = self._prover(settings[pod]).openings()
+                is_open = openings.open_to(pod)
+                if is_open is None:
+                    continue
+                has_room = (openings.taken + openings.need(pod)[:, None] <= openings.capacity).all(axis=0)
+                places = is_open & has_room
+                for node in nodes:
+                    if places[openings.place_of(node)]:
+                        found[node].append(pod)
+        return found
 
     def landing_of(self, pod: Pod) -> Landing | None:
         """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""

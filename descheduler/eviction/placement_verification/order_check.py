@@ -13,11 +13,8 @@ from descheduler.policy.types import Profile
 
 __all__ = ["OrderCheck"]
 
-_HELD_BACK = refuse(
-    Reason.ORDER_DEPENDENT,
-    "if this run evicts the pod too, the order of the replacement pods decides whether all of them can be scheduled;"
-    " a later run can evict it, if its replacement can be scheduled then",
-)
+_ORDER_DECIDES = "with this pod, the order of the replacement pods decides whether all of them can be scheduled"
+_WAY_OUT = "a later run can evict the pod, and so can a DeschedulerConfiguration in a later wave of the same run"
 
 
 class OrderCheck(PodByPod):
@@ -30,7 +27,8 @@ class OrderCheck(PodByPod):
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether the order of the replacements makes no difference."""
         if self._verifies[bundle.profile_index] and self._held_back.has(candidate.pod):
-            return _HELD_BACK
+            cause = self._held_back.cause(candidate.pod) or _ORDER_DECIDES
+            return refuse(Reason.ORDER_DEPENDENT, f"{cause}; {_WAY_OUT}")
         return ACCEPTED
 
     def allowances(self, profile_index: int) -> Sequence[Allowance]:

@@ -73,6 +73,7 @@ def quota_facts(cluster: ShadowCluster, scheduler: Configured, pod: Pod) -> Quot
 
 
 def facts_in(admission: QuotaAdmission, place: QuotaPlace, of_pod: dict[str, int]) -> QuotaFacts:
+    """What the quota at `place` may use and uses; `of_pod` is what one pod requests of it, by resource."""
     quota, tree = place.quota, place.tree
     limit, used = admission.limit(place), admission.used(place)
     requested = dict(zip(tree.resources, tree.child_requests[place.index].tolist(), strict=True))
@@ -108,11 +109,13 @@ QUOTA_HEADER = ["RESOURCE", "MIN", "MAX", "RUNTIME", "USED", "REQUESTED"]
 
 
 def quota_heading(quota: QuotaFacts, style: TableStyle) -> Iterator[str]:
+    """The quota and its parent."""
     parent = f", parent {quota.parent}" if quota.parent else ""
     yield from style.heading(printable(f"Elastic quota {quota.name}{parent}"))
 
 
 def quota_amounts(each: QuotaResource) -> list[str]:
+    """The cells below `QUOTA_HEADER`."""
     return [
         each.resource,
         amount_text(each.resource, each.min),

@@ -186,10 +186,7 @@ def _table(explanation: DeviceExplanation, style: TableStyle) -> Iterator[str]:
     ]
     yield from style.table(["DEVICE", "MINOR", "USED BY", "AMOUNTS"], rows)
     yield from waiting_table(explanation.waiting, style, "PENDING POD")
-    for note in explanation.notes:
-        yield from style.paragraph(printable(note))
-    if explanation.notes:
-        yield ""
+    yield from style.notes(explanation.notes)
 
 
 def _device(each: DeviceFacts, style: TableStyle) -> list[str]:

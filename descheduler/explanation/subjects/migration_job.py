@@ -161,10 +161,7 @@ def _table(job: MigrationJobExplanation, style: TableStyle) -> Iterator[str]:
         yield ""
     rows = [[each.type, str(each.is_true), each.reason, _time(each.at)] for each in job.steps]
     yield from style.table(["CONDITION", "TRUE", "REASON", "SINCE"], rows)
-    for note in job.notes:
-        yield from style.paragraph(printable(note))
-    if job.notes:
-        yield ""
+    yield from style.notes(job.notes)
 
 
 def _time(instant: datetime | None) -> str:

@@ -186,10 +186,7 @@ def quota_explanation_table(explanation: QuotaExplanation, style: TableStyle) ->
     yield from style.table(QUOTA_HEADER, [quota_amounts(each) for each in facts.resources])
     rows = [[printable(child.name), *quota_amounts(each)] for child in explanation.children for each in child.resources]
     yield from style.table(["CHILD", *QUOTA_HEADER], rows)
-    for note in explanation.notes:
-        yield from style.paragraph(printable(note))
-    if explanation.notes:
-        yield ""
+    yield from style.notes(explanation.notes)
 
 
 def _answer(asked: Inquiry) -> Answer[QuotaExplanation]:

@@ -334,10 +334,7 @@ def _table(explanation: ReservationExplanation, style: TableStyle) -> Iterator[s
     ]
     yield from style.table(["NAMESPACE", "POD THAT USES IT", "NODE", "BY", "REQUESTS"], rows)
     yield from waiting_table(explanation.waiting, style, "PENDING POD")
-    for note in explanation.notes:
-        yield from style.paragraph(printable(note))
-    if explanation.notes:
-        yield ""
+    yield from style.notes(explanation.notes)
     if explanation.placement is not None:
         yield from placement_table(explanation.placement, style, f"the Reservation {facts.name}")
 

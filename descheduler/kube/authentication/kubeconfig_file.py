@@ -18,7 +18,7 @@ from descheduler.kube.authentication.kubeconfig_types import (
     ClusterBody,
     Context,
     ContextBody,
-    Document,
+    KubeconfigFile,
     User,
     UserBody,
 )
@@ -81,7 +81,7 @@ def choose_context(files: Sequence[Path], context: str | None) -> ChosenContext:
     return ChosenContext(*chosen, namespace=body.namespace or "")
 
 
-def _read(file: Path) -> Document:
+def _read(file: Path) -> KubeconfigFile:
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -102,7 +102,7 @@ def _read(file: Path) -> Document:
     if (place := _not_text(loaded)) is not None:
         raise KubeConfigError(f"kubeconfig {file}: {place} holds a NUL or a character that is not text; fix it")
     try:
-        return msgspec.convert(loaded, Document)
+        return msgspec.convert(loaded, KubeconfigFile)
     except msgspec.ValidationError as error:
         raise KubeConfigError(f"kubeconfig {file}: {str(error)[:1].lower()}{str(error)[1:]}") from None
 

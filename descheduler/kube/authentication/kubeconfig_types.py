@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Cluster", "ClusterBody", "Context", "ContextBody", "Document", "Exec", "User", "UserBody"]
+__all__ = ["Cluster", "ClusterBody", "Context", "ContextBody", "Exec", "KubeconfigFile", "User", "UserBody"]
 
 
 class ContextBody(msgspec.Struct):
@@ -100,7 +100,7 @@ class User(msgspec.Struct):
     user: UserBody | None = None
 
 
-class Document(msgspec.Struct):
+class KubeconfigFile(msgspec.Struct):
     """One file."""
 
     current_context: str | None = msgspec.field(default=None, name="current-context")

@@ -8,13 +8,13 @@ import msgspec
 
 from descheduler.model.text.printable import clipped
 
-__all__ = ["Head", "describe_body"]
+__all__ = ["ObjectHead", "describe_body"]
 
 _LONGEST_SHOWN = 200
 _shown = partial(clipped, most=_LONGEST_SHOWN)
 
 
-class Head(msgspec.Struct, rename="camel"):
+class ObjectHead(msgspec.Struct, rename="camel"):
     """What every object of the API states about itself; `message` is that of a Status."""
 
     kind: str = ""
@@ -31,7 +31,7 @@ class Head(msgspec.Struct, rename="camel"):
         return f"a {_shown(self.kind)} of {_shown(self.api_version) or 'no apiVersion'}"
 
 
-_decode_head = msgspec.json.Decoder(Head).decode
+_decode_head = msgspec.json.Decoder(ObjectHead).decode
 
 
 def describe_body(body: bytes) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.documents.json_values import JsonFaultError, elements, members
 from descheduler.kube.errors import KubeError
-from descheduler.kube.http.found import Head, describe_body
+from descheduler.kube.http.found import ObjectHead, describe_body
 from descheduler.kube.lists.incoming import FEW_BYTES, MOST_VALUES, require_few_values
 
 __all__ = ["ListBodyReader", "ListPage", "comes_in_one_piece", "kind_in", "version_in"]
@@ -98,9 +98,9 @@ class ListBodyReader:
         if page.metadata is None or page.items is msgspec.UNSET:
             raise self._not_the_list(self._missing(page))
         if not (page.kind.endswith("List") or (not page.kind and page.metadata.resource_version)):
-            raise self._not_the_list(Head(page.kind, page.api_version, page.message).words)
+            raise self._not_the_list(ObjectHead(page.kind, page.api_version, page.message).words)
         if page.api_version not in ("", _CORE, self._version):
-            raise self._not_the_list(Head(page.kind, page.api_version, page.message).words)
+            raise self._not_the_list(ObjectHead(page.kind, page.api_version, page.message).words)
         if page.items is None and not self._may_be_null:
             raise self._not_the_list(f"a {page.kind} with items: null")
         if len(body) > FEW_BYTES and body.count(b",") > MOST_VALUES:
@@ -113,7 +113,7 @@ class ListBodyReader:
 
     def _missing(self, page: _Page[Any]) -> str:
         if not page.kind.endswith("List"):
-            return Head(page.kind, page.api_version, page.message).words
+            return ObjectHead(page.kind, page.api_version, page.message).words
         return f"a {page.kind} without {'metadata' if page.metadata is None else 'items'}"
 
     def _kind_of_list(self, kind: str, items: Sequence[_Item]) -> str:
@@ -125,7 +125,8 @@ class ListBodyReader:
         item_kind = kind.removesuffix("List") or (items[0].kind if items else "")
         for item in items:
             if (item.kind and item.kind != item_kind) or (item.api_version and item.api_version != self._version):
-                raise self._not_the_list(f"a {kind or 'list'} that holds {Head(item.kind, item.api_version).words}")
+                held = ObjectHead(item.kind, item.api_version).words
+                raise self._not_the_list(f"a {kind or 'list'} that holds {held}")
         return f"{item_kind}List" if item_kind else ""
 
     def _not_the_list(self, found: str) -> KubeError:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import AnswerBroken, ApiError, KubeError, ListExpired, NotProtobuf
-from descheduler.kube.http.found import Head
+from descheduler.kube.http.found import ObjectHead
 from descheduler.kube.http.transport import StreamedResponse
 from descheduler.kube.lists.body import ListBodyReader, ListPage, kind_in, version_in
 from descheduler.kube.lists.json_list import JsonList
@@ -122,7 +122,7 @@ def _message_list(response: StreamedResponse, path: str) -> MessageList:
     page = MessageList(response.parts(), response.what)
     if not page.kind.endswith("List") or page.api_version != version_in(path):
         with response.credentials_hidden():
-            found = Head(page.kind, page.api_version).words
+            found = ObjectHead(page.kind, page.api_version).words
             raise KubeError(
                 f"GET {path}: the answer is not the list of {kind_in(path)}, but {found}; check the server and the "
                 "proxies in front of it"

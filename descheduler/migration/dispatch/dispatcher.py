@@ -10,7 +10,7 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement, judge
-from descheduler.migration.dispatch.limits import LimitLedger, Room
+from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Background, Surroundings
 from descheduler.migration.dispatch.task import Task
@@ -135,13 +135,13 @@ class Dispatcher(Generic[T]):
         self._around.open_calls.began(task.eviction)
         self.submit(task, call)
 
-    def room_for(self, task: T) -> tuple[Room, str]:
+    def room_for(self, task: T) -> tuple[MayStart, str]:
         """Whether limits let the pod of `task` be evicted, and a sentence on the limit that stands against it.
 
         Those of earlier runs and of users have met limits before, and meet none here.
         """
         if task.is_adopted or task.is_booked:
-            return Room.FREE, ""
+            return MayStart.FREE, ""
         return self._ledger.room_for(task.eviction)
 
     def settle(self, task: T, *, counts: bool) -> None:

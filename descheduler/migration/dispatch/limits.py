@@ -9,13 +9,13 @@ from descheduler.eviction.checks.limits import RunLimits
 from descheduler.model.eviction_limits import LimitReached
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["LimitLedger", "Room"]
+__all__ = ["LimitLedger", "MayStart"]
 
 _Scope = tuple[str, str]
 """What a limit counts: nodes or namespaces, and the name of one; empty texts for the whole run."""
 
 
-class Room(Enum):
+class MayStart(Enum):
     """Whether one more eviction may start."""
 
     FREE = "free"
@@ -38,7 +38,7 @@ class LimitLedger:
         self._in_flight: Counter[_Scope] = Counter()
         self._counted: Counter[_Scope] = Counter()
 
-    def room_for(self, eviction: PlannedEviction) -> tuple[Room, str]:
+    def room_for(self, eviction: PlannedEviction) -> tuple[MayStart, str]:
         """Whether it may start, and a sentence on the limit that stands against it.
 
         Of several limits the first is named, whichever call of those in flight ends first.
@@ -47,10 +47,10 @@ class LimitLedger:
         for limit in self._limits.of(eviction.node, eviction.namespace):
             scope = _scope(limit)
             if self._counted[scope] >= limit.value:
-                return (Room.AWAITED, awaited) if awaited else (Room.FULL, limit.message)
+                return (MayStart.AWAITED, awaited) if awaited else (MayStart.FULL, limit.message)
             if self._counted[scope] + self._in_flight[scope] >= limit.value:
                 awaited = awaited or limit.message
-        return (Room.AWAITED, awaited) if awaited else (Room.FREE, "")
+        return (MayStart.AWAITED, awaited) if awaited else (MayStart.FREE, "")
 
     def book(self, eviction: PlannedEviction) -> None:
         """Counts the eviction as in flight, from its first call until it is settled."""

@@ -11,14 +11,14 @@ from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EvictionAnnouncer"]
+__all__ = ["EventSink", "EvictionAnnouncer"]
 
 _ACTION = "Descheduled"
 _SENDER = "sigs.k8s.io/descheduler"
 
 
 class EventSink(Protocol):
-    """Takes events without blocking; `descheduler.kube.events.EventRecorder` is the real one."""
+    """Takes events from any thread without blocking; `descheduler.kube.events.EventRecorder` is the real one."""
 
     def record(self, event: PodEvent) -> None:
         """Queues the event."""

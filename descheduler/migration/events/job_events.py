@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
 from descheduler.kube.events import PodEvent
+from descheduler.migration.events.announce import EventSink
 from descheduler.model.koordinator.migration_job import (
     JobCondition,
     JobConditionType,
@@ -37,13 +38,6 @@ class JobEvent(msgspec.Struct, frozen=True):
     type: Literal["Normal", "Warning"]
     reason: str
     note: str
-
-
-class EventSink(Protocol):
-    """Takes events from any thread without blocking; `descheduler.kube.events.EventRecorder` is the real one."""
-
-    def record(self, event: PodEvent) -> None:
-        """Queues the event."""
 
 
 class JobAnnouncer:

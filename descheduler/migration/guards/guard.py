@@ -9,7 +9,7 @@ from descheduler.migration.guards.health import Health
 from descheduler.model.text.counted import counted
 from descheduler.model.text.int_or_percent import share_of
 
-__all__ = ["Guard", "NotReadyNodes", "PendingPods"]
+__all__ = ["Guard", "NotReadyNodes", "RisingPending"]
 
 
 class Guard(Protocol):
@@ -20,7 +20,7 @@ class Guard(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PendingPods:
+class RisingPending:
     """More pods find no node than at the start: `most_more` are allowed, a number or a percentage of the pods then."""
 
     most_more: int | str

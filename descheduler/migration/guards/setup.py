@@ -10,7 +10,7 @@ from typing import Any
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.kube.client import KubeClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.guards.guard import Guard, NotReadyNodes, PendingPods
+from descheduler.migration.guards.guard import Guard, NotReadyNodes, RisingPending
 from descheduler.migration.guards.health import Health, read_health
 from descheduler.migration.guards.watchman import ApiErrors, Watchman
 from descheduler.policy.types import Policy
@@ -34,7 +34,7 @@ def make_watchman(
         return None
     guards: list[Guard] = []
     for each in asked:
-        guards += [PendingPods(each.max_pending_pods_increase), NotReadyNodes(each.max_not_ready_nodes)]
+        guards += [RisingPending(each.max_pending_pods_increase), NotReadyNodes(each.max_not_ready_nodes)]
     counts_pods = any(isinstance(each.max_pending_pods_increase, str) for each in asked)
     return Watchman(
         partial(read_health, ObjectCalls(client), counts_pods=counts_pods),

@@ -26,14 +26,14 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["MOST_LOOKED_AT", "Asked", "Footprints", "Judged"]
+__all__ = ["MOST_LOOKED_AT", "DueMove", "Footprints", "Judged"]
 
 MOST_LOOKED_AT = 5
 """Nodes that had room in the plan and are looked at for a move without a known target."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DueMove:
     """A move whose turn has come: its pod as it was just read, and the node where room is held, "" where none is.
 
     `job_uid` is that of the job for which room is held. Where the successor `has_landed` it needs no room any more.
@@ -80,7 +80,7 @@ class Footprints:
     def _planned_pods(self) -> Mapping[str, Pod]:
         return {pod.uid: pod for pod in self._snapshot.pods}
 
-    def judge(self, wave: Sequence[Asked], under_way: Collection[str], granted: Collection[str] = ()) -> Judged:
+    def judge(self, wave: Sequence[DueMove], under_way: Collection[str], granted: Collection[str] = ()) -> Judged:
         """What is found of `wave`. Raises KubeError.
 
         `under_way` are the UIDs of pods that were let go, and whose successors may not be listed yet. Those `granted`
@@ -103,12 +103,12 @@ class Footprints:
                 self._mates.add(asked.eviction.uid)
         return Judged(objections, frozenset(waiting))
 
-    def _objection(self, asked: Asked, nodes: FreshNodes) -> str | None:
+    def _objection(self, asked: DueMove, nodes: FreshNodes) -> str | None:
         """Why the move does not hold, "" where it does; None where that depends on mates."""
         why = self._pod_has_changed(asked) or self._source_has_changed(asked, nodes)
         return why if why or asked.has_landed else self._no_room(asked, nodes)
 
-    def _pod_has_changed(self, asked: Asked) -> str:
+    def _pod_has_changed(self, asked: DueMove) -> str:
         planned, pod = self._planned_pods.get(asked.eviction.uid), asked.pod
         if planned is None:
             return ""
@@ -118,7 +118,7 @@ class Footprints:
             return f"pod {pod.key} has another owner since the plan"
         return ""
 
-    def _source_has_changed(self, asked: Asked, nodes: FreshNodes) -> str:
+    def _source_has_changed(self, asked: DueMove, nodes: FreshNodes) -> str:
         """What had the pod leave may be over; what keeps more pods away from the node than before is none of that."""
         planned = self._planned_nodes.get(asked.eviction.node)
         if planned is None:
@@ -133,7 +133,7 @@ class Footprints:
                 return f"node {node.name}, which the pod was to leave, has lost the taint {taint.key}"
         return ""
 
-    def _no_room(self, asked: Asked, nodes: FreshNodes) -> str | None:
+    def _no_room(self, asked: DueMove, nodes: FreshNodes) -> str | None:
         """What stands against every node that comes into question; "" where one is left, or nobody knows of any.
 
         None where mates have to leave first.
@@ -155,7 +155,7 @@ class Footprints:
             first = first or f"node {name}: {why}"
         return f"no node that fitted the pod in the plan fits it now; {first}" if first else ""
 
-    def _candidates(self, asked: Asked) -> Iterator[str]:
+    def _candidates(self, asked: DueMove) -> Iterator[str]:
         """The nodes to look at, the most promising first."""
         eviction = asked.eviction
         landing = eviction.landing

@@ -14,7 +14,7 @@ from descheduler.migration.job.machine import evicting
 from descheduler.migration.job.steps import End, WaitForChange
 from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.recheck.footprints import Asked, Judged
+from descheduler.migration.recheck.footprints import DueMove, Judged
 from descheduler.migration.roads.job_task import JobTask
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -37,18 +37,18 @@ class Turn:
         """What it is for."""
         return self.task.eviction
 
-    def asked(self) -> Asked:
+    def asked(self) -> DueMove:
         """What is judged once more."""
         job = self.task.job
         if job is None or not job.reservation_name:
-            return Asked(self.eviction, self.pod)
-        return Asked(self.eviction, self.pod, job.node_name, job.uid, has_landed=self.policy == SCALE_BACK)
+            return DueMove(self.eviction, self.pod)
+        return DueMove(self.eviction, self.pod, job.node_name, job.uid, has_landed=self.policy == SCALE_BACK)
 
 
 class Judge(Protocol):
     """Says which moves no longer hold; `migration.recheck.footprints.Footprints` is the real one."""
 
-    def judge(self, wave: Sequence[Asked], under_way: Collection[str]) -> Judged:
+    def judge(self, wave: Sequence[DueMove], under_way: Collection[str]) -> Judged:
         """What is found of `wave`. Raises KubeError."""
 
 

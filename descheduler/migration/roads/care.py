@@ -19,7 +19,7 @@ from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.job.conditions import with_condition
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.pods import read_pod
-from descheduler.migration.recheck.footprints import Asked, Footprints, Judged
+from descheduler.migration.recheck.footprints import DueMove, Footprints, Judged
 from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.departures import Arrival, Departures
 from descheduler.migration.roads.keeper import JobKeeper
@@ -206,7 +206,7 @@ class _JudgeAgain:
         asked = [found for each in tasks if (found := self._asked(each.eviction)) is not None]
         return self._footprints.judge(asked, under_way, granted)
 
-    def _asked(self, eviction: PlannedEviction) -> Asked | None:
+    def _asked(self, eviction: PlannedEviction) -> DueMove | None:
         """What is to be judged; nothing where the pod is gone, which its eviction will tell.
 
         Room is looked for where the plan has: nobody promised any for other pods.
@@ -215,7 +215,7 @@ class _JudgeAgain:
         if pod is None or pod.uid != eviction.uid:
             return None
         is_verified = eviction.landing is not None and bool(eviction.landing.node)
-        return Asked(eviction, pod, has_landed=not is_verified)
+        return DueMove(eviction, pod, has_landed=not is_verified)
 
 
 class _Landings:

@@ -14,7 +14,7 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
 from descheduler.migration.dispatch.judgement import Judgement, shown
-from descheduler.migration.dispatch.limits import LimitLedger, Room
+from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from descheduler.migration.dispatch.rechecks import Rechecks
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
@@ -198,7 +198,7 @@ class JobRoad:
         if turn is None:
             return False
         task, (room, limit) = turn.task, self._dispatcher.room_for(turn.task)
-        if room is Room.FULL:
+        if room is MayStart.FULL:
             self._leave_out(task, left_out(OutcomeCode.LIMIT, limit), partial(aborted, message=limit))
             return True
         if self._around.paces.try_take(task.eviction.profile) > 0:
@@ -214,7 +214,7 @@ class JobRoad:
 
     def _may_be_called(self, task: JobTask) -> bool:
         """Whether it may go, and no call in flight tells whether limits have room for it."""
-        return self._may_go(task) and self._dispatcher.room_for(task)[0] is not Room.AWAITED
+        return self._may_go(task) and self._dispatcher.room_for(task)[0] is not MayStart.AWAITED
 
     def _part_bundles(self) -> None:
         """Leaves those out that are left of a bundle of which another one stays."""

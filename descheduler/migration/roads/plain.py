@@ -15,7 +15,7 @@ from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
 from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement
-from descheduler.migration.dispatch.limits import LimitLedger, Room
+from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.task import EvictionTask
@@ -119,10 +119,10 @@ class _PlainRoad:
             return self._waiting[0][2], 0.0
         while (task := self._order.next()) is not None:
             reason = self._never_begun(task)
-            room, limit = self._dispatcher.room_for(task) if reason is None else (Room.FULL, "")
-            if room is Room.AWAITED or (room is Room.FREE and self._dispatcher.bundles.awaits(task)):
+            room, limit = self._dispatcher.room_for(task) if reason is None else (MayStart.FULL, "")
+            if room is MayStart.AWAITED or (room is MayStart.FREE and self._dispatcher.bundles.awaits(task)):
                 break
-            if room is Room.FREE:
+            if room is MayStart.FREE:
                 return task, until_due
             self._order.remove(task)
             self._leave_out(task, *(reason or (OutcomeCode.LIMIT, limit)))

@@ -12,7 +12,7 @@ from descheduler.kube.errors import ApiError
 from descheduler.migration.room.labels import OWNER_LABEL
 from descheduler.model.koordinator.migration_job import MigrationJob
 
-__all__ = ["Candidate", "KnownJobs", "Swept", "noting_forbidden", "sweep"]
+__all__ = ["KnownJobs", "LabelledObject", "Swept", "noting_forbidden", "sweep"]
 
 
 class KnownJobs(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class KnownJobs(msgspec.Struct, frozen=True):
     foreign: AbstractSet[str]
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class LabelledObject(msgspec.Struct, frozen=True):
     """An object with our label. `differs` says what tells it from one of ours, "" where nothing does.
 
     `kind` and `name` are for people, `path` and `uid` for its removal.
@@ -49,11 +49,11 @@ class Swept(msgspec.Struct, frozen=True):
 
 
 def sweep(
-    found: Iterable[Candidate],
+    found: Iterable[LabelledObject],
     jobs: KnownJobs,
     owner: str,
-    delete: Callable[[Candidate], bool],
-    differs_from: Callable[[Candidate, MigrationJob], str] = lambda candidate, job: "",
+    delete: Callable[[LabelledObject], bool],
+    differs_from: Callable[[LabelledObject, MigrationJob], str] = lambda candidate, job: "",
 ) -> Swept:
     """Removes those of `found` that are ours and whose job is over, by `delete`; `owner` is the value of our label.
 
@@ -82,7 +82,9 @@ def noting_forbidden(notes: list[str], what: str) -> Iterator[None]:
         notes.append(f"{what}: {error}")
 
 
-def _why_not_of(each: Candidate, jobs: KnownJobs, differs_from: Callable[[Candidate, MigrationJob], str]) -> str:
+def _why_not_of(
+    each: LabelledObject, jobs: KnownJobs, differs_from: Callable[[LabelledObject, MigrationJob], str]
+) -> str:
     if each.job_uid in jobs.foreign:
         return f"the job with UID {each.job_uid} is not of this program"
     job = jobs.over.get(each.job_uid)

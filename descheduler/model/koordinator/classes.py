@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from descheduler.model.pod import Pod
-from descheduler.model.qos import BEST_EFFORT, BURSTABLE, GUARANTEED
+from descheduler.model.requests import BEST_EFFORT, BURSTABLE, GUARANTEED
 
 __all__ = ["QOS_CLASSES", "KoordinatorPriority", "priority_class", "qos_of"]
 

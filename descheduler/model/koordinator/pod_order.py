@@ -12,7 +12,7 @@ from typing import TypeAlias
 from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class, qos_of
 from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION, DELETION_COST_ANNOTATION
 from descheduler.model.pod import Pod
-from descheduler.model.qos import BEST_EFFORT, BURSTABLE, GUARANTEED
+from descheduler.model.requests import BEST_EFFORT, BURSTABLE, GUARANTEED
 
 __all__ = ["Importance", "annotated_cost", "importance", "is_prod"]
 

@@ -1,8 +1,9 @@
 """Proof that a batch lands in every order: whatever the others do, each replacement has a node left.
 
-The others are an adversary, who puts them where they may go, whatever scores say, in any order and at any time. That
-covers all tie-breaks, nodes that a scheduler does not look at, and room that victims hold until they are gone. For each
-class the proof compares its nodes with those that the others can close to it at most:
+The others are an adversary, who puts them where they may go, whatever scores say, in any order and at any time, or
+leaves their victims where they are. That covers all tie-breaks, nodes that a scheduler does not look at, and evictions
+that the API server refuses when they are called. For each class the proof compares its nodes with those that the
+others can close to it at most:
 
 * by what they request. To close node n by resource j they have to put more of j there than is left beside the pod,
   and for that at least so many pods. Each pod, and what it requests, is on one node only.
@@ -15,20 +16,20 @@ know no nodes: what they admit last, once all others are there, they admit at an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import repeat
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.batches.single_landings import SPREAD, SingleLanding
 from descheduler.placement.framework.extension_points import SpreadConstraint
+from descheduler.placement.framework.interactions import GatheredPods, Meetings, Places
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.tally.pod_tally import PodQuery
 from descheduler.placement.shadow.topology import HOSTNAME_KEY
 
 __all__ = ["Crowd", "uncertain_crowds"]
@@ -58,116 +59,182 @@ class Crowd:
         self.single: SingleLanding | None = None
         self.amounts: Mapping[int, int] = {PODS_ROW: 1, **dict(placement_class.demand.amounts)}
 
+    def may_stay_on(self, node: int | None) -> None:
+        """Counts that one of the pods may be on this node: that of its victim, whose eviction may be refused."""
+        if node is not None and not self.may[node]:
+            self.may = self.may.copy()
+            self.may[node] = True
+
 
 def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Crowd]:
-    """Those that have to land, and for which there is no proof. `cluster` is without all of them and all victims."""
+    """Those that have to land, and for which there is no proof. `cluster` is without all of them and all victims.
+
+    What may happen on each node is summed up once for all of them, and which pods bear on which is looked up.
+    """
+    if all(crowd.single is None for crowd in crowds):
+        return []
     hosts = cluster.table.label(HOSTNAME_KEY)
     if len(hosts.values) != int((hosts.ids >= 0).sum()):
         return [crowd for crowd in crowds if crowd.single is not None]  # plugins take these names to be unique
-    wide = [other for other in crowds if other.scheduler.is_felt_widely(other.pod)]
-    asked = ((crowd, crowd.single) for crowd in crowds if crowd.single is not None)
-    return [crowd for crowd, single in asked if not _Proof(crowd, single, crowds, wide, cluster).holds()]
+    arrays = _Arrays(crowds, cluster)
+    asked = ((crowd, crowd.single, place) for place, crowd in enumerate(crowds) if crowd.single is not None)
+    return [crowd for crowd, single, place in asked if not _Proof(crowd, single, place, arrays).holds()]
 
 
-class _Other(NamedTuple):
-    """So many pods of a crowd, beside the one that looks for a node."""
+class _Arrays:
+    """C crowds as arrays, and what is the same for the proofs of all of them."""
 
-    crowd: Crowd
-    number: int
+    def __init__(self, crowds: Sequence[Crowd], cluster: ShadowCluster) -> None:
+        self.crowds, self.cluster = crowds, cluster
+        self.numbers = np.array([crowd.number for crowd in crowds], dtype=np.int64)
+        """int64[C]: how many pods there are of each."""
+        self.may: NDArray[np.bool_] = np.array([crowd.may for crowd in crowds], dtype=bool)
+        """bool[C, N]: where they may go."""
+        self._bits = np.packbits(self.may, axis=1)
+        self._gathered = GatheredPods([crowd.pod for crowd in crowds])
+        wide = [crowd.scheduler.is_felt_widely(crowd.pod) for crowd in crowds]
+        self._are_wide = np.array(wide, dtype=bool)
+        self._amounts: dict[int, NDArray[np.int64]] = {}
+        self._coming: dict[int, NDArray[np.float64]] = {}
+        self._largest_first: dict[int, NDArray[np.intp]] = {}
+        self._closing: dict[SchedulerModel, Meetings] = {}
+        self._interacting: dict[SchedulerModel, Mapping[str, Meetings]] = {}
+        self._refused_last: set[int] | None = None
+
+    def beside(self, place: int) -> NDArray[np.int64]:
+        """int64[C]: how many pods of each crowd there are beside one of the crowd at `place`."""
+        numbers = self.numbers.copy()
+        numbers[place] -= 1
+        return numbers
+
+    def reach(self, nodes: BoolMask) -> NDArray[np.bool_]:
+        """bool[C]: whether they may come to any of `nodes`."""
+        return np.asarray((self._bits & np.packbits(nodes)).any(axis=1))
+
+    def amounts(self, row: int) -> NDArray[np.int64]:
+        """int64[C]: what one pod of each requests of a resource."""
+        if row not in self._amounts:
+            self._amounts[row] = np.array([crowd.amounts.get(row, 0) for crowd in self.crowds], dtype=np.int64)
+        return self._amounts[row]
+
+    def largest_first(self, row: int) -> NDArray[np.intp]:
+        """The places of those that request something of a resource, those that request most first."""
+        if row not in self._largest_first:
+            amounts = self.amounts(row)
+            in_order = np.argsort(-amounts, kind="stable")
+            self._largest_first[row] = in_order[amounts[in_order] > 0]
+        return self._largest_first[row]
+
+    def coming(self, row: int, place: int) -> NDArray[np.float64]:
+        """float64[N]: what all that may come to each node request there, beside one of the crowd at `place`.
+
+        Sums are exact up to 2^53, which is more than a cluster has of anything.
+        """
+        if row not in self._coming:
+            self._coming[row] = (self.amounts(row) * self.numbers).astype(np.float64) @ self.may.astype(np.float64)
+        own = float(self.amounts(row)[place])
+        return self._coming[row] - own * self.may[place] if own else self._coming[row]
+
+    def closing(self, place: int) -> Places:
+        """The places of the crowds that may close their own node to the crowd at `place`, beside what they request."""
+        scheduler = self.crowds[place].scheduler
+        if scheduler not in self._closing:
+            self._closing[scheduler] = scheduler.closing(self._gathered)
+        return self._closing[scheduler].on(place)
+
+    def interacting(self, place: int) -> frozenset[str]:
+        """The plugins by which any other pod bears on one of the crowd at `place` on other nodes than its own."""
+        pod, scheduler = self.crowds[place].pod, self.crowds[place].scheduler
+        others = self.beside(place) > 0
+        if scheduler.is_local(pod):
+            others &= self._are_wide
+        if not others.any():
+            return frozenset()
+        if scheduler not in self._interacting:
+            self._interacting[scheduler] = scheduler.interacting(self._gathered, but_for=SPREAD)
+        meetings = self._interacting[scheduler].items()
+        found = {name for name, each in meetings if others[each.on(place)].any()}
+        return frozenset(found | {SPREAD} if scheduler.reaches(SPREAD, pod) else found)
+
+    def found(self, query: PodQuery) -> Places:
+        """The places of the crowds that `query` finds."""
+        return self._gathered.found(query)
+
+    def is_admitted_last(self, place: int) -> bool:
+        """Whether the quotas admit the pod once all others are there, wherever that is, as they do while none is."""
+        if self._refused_last is None:
+            self._refused_last = set(self._find_refused_last())
+        return place not in self._refused_last
+
+    def _find_refused_last(self) -> Iterator[int]:
+        with self.cluster.what_if():
+            for crowd in self.crowds:
+                for _ in range(crowd.number):
+                    self.cluster.add(crowd.pod, _ANY_NODE)
+            for place, crowd in enumerate(self.crowds):
+                if crowd.single is None or not crowd.number:
+                    continue
+                with self.cluster.what_if():
+                    self.cluster.remove(crowd.pod, _ANY_NODE)
+                    if any(obstacle.plugin == _QUOTA for obstacle in crowd.scheduler.evaluate(crowd.pod).refusals):
+                        yield place
 
 
 class _Proof:
-    """For one pod of `crowd`, beside all others of `crowds`, of which those in `wide` are felt on other nodes."""
+    """For one pod of the crowd at `place`, beside all others of `arrays`."""
 
-    def __init__(
-        self,
-        crowd: Crowd,
-        single: SingleLanding,
-        crowds: Sequence[Crowd],
-        wide: Sequence[Crowd],
-        cluster: ShadowCluster,
-    ) -> None:
-        self._crowd, self._single, self._scheduler = crowd, single, crowd.scheduler
-        self._crowds, self._wide, self._cluster = crowds, wide, cluster
-        self._others: Sequence[_Other] = ()
-        """Those that may come to a node that the pod may have."""
+    def __init__(self, crowd: Crowd, single: SingleLanding, place: int, arrays: _Arrays) -> None:
+        self._crowd, self._single, self._place, self._arrays = crowd, single, place, arrays
+        self._beside = arrays.beside(place)
 
     def holds(self) -> bool:
         """Whether a node is left for the pod whatever the others do."""
         single = self._single
-        interacting = self._interacting() if single.feasible.any() else None
+        interacting = self._arrays.interacting(self._place) if single.feasible.any() else None
         if interacting is None or not interacting <= {SPREAD, _QUOTA}:
             return False
-        if _QUOTA in interacting and not self._is_admitted_last():
+        if _QUOTA in interacting and not self._arrays.is_admitted_last(self._place):
             return False
         if SPREAD in interacting:
-            self._others = list(self._beside(single.beside_spread))
             return self._holds_spread(single.beside_spread)
-        if sum(other.number for other in self._crowds) <= int(single.feasible.sum()):
-            return True  # each of the others closes one node at most
-        self._others = list(self._beside(single.feasible))
         return self._stays_open(single.feasible)
 
-    def _is_admitted_last(self) -> bool:
-        """Whether the quotas admit the pod once all others are there, wherever that is, as they do while none is."""
-        pod = self._crowd.pod
-        with self._cluster.what_if():
-            for other in self._crowds:
-                for _ in range(other.number - (other is self._crowd)):
-                    self._cluster.add(other.pod, _ANY_NODE)
-            return all(obstacle.plugin != _QUOTA for obstacle in self._scheduler.evaluate(pod).refusals)
-
-    def _interacting(self) -> frozenset[str]:
-        """The plugins by which any of the others bears on other nodes than its own."""
-        pod = self._crowd.pod
-        others = self._wide if self._scheduler.is_local(pod) else self._crowds
-        beside = [each.pod for each in others if each is not self._crowd or each.number > 1]
-        # Not asked pair by pair: one tenant can have thousands of pods, each with constraints of its own.
-        by_spread = {SPREAD} if beside and self._scheduler.reaches(SPREAD, pod) else set[str]()
-        return frozenset(by_spread).union(*(self._scheduler.interacting(each, pod, but_for=SPREAD) for each in beside))
-
-    def _beside(self, nodes: BoolMask) -> Iterator[_Other]:
-        """The others that may come to any of `nodes`."""
-        for other in self._crowds:
-            number = other.number - (other is self._crowd)
-            if number and bool((other.may & nodes).any()):
-                yield _Other(other, number)
-
     def _stays_open(self, nodes: BoolMask) -> bool:
-        """Whether the others cannot close all of `nodes`."""
-        num_nodes, num_others = int(nodes.sum()), sum(other.number for other in self._others)
-        if num_others < num_nodes:
+        """Whether the others cannot close all of `nodes`: each of them closes one at most."""
+        num_nodes = int(nodes.sum())
+        if int(self._beside.sum()) < num_nodes:
             return True
-        closing = [other for other in self._others if self._scheduler.closes(other.crowd.pod, self._crowd.pod)]
-        if self._is_one_beyond_reach(nodes, closing):
+        if not self._closable(nodes).all():
             return True
-        num_closing = sum(other.number for other in closing)
-        return num_closing < num_nodes and num_closing + self._num_filled(nodes, num_others) < num_nodes
+        others = np.where(self._arrays.reach(nodes), self._beside, 0)
+        num_closing, num_others = int(others[self._arrays.closing(self._place)].sum()), int(others.sum())
+        return num_others < num_nodes or (
+            num_closing < num_nodes and num_closing + self._num_filled(nodes, others) < num_nodes
+        )
 
-    def _is_one_beyond_reach(self, nodes: BoolMask, closing: Sequence[_Other]) -> bool:
-        """Whether one of `nodes` has room for the pod beside all that may come to it."""
-        is_closable = np.zeros(int(nodes.sum()), dtype=bool)
-        for other in closing:
-            is_closable |= other.crowd.may[nodes]
+    def _closable(self, nodes: BoolMask) -> NDArray[np.bool_]:
+        """bool[n]: which of `nodes` have no room for the pod beside all that may come there."""
+        closing = self._arrays.closing(self._place)
+        beside = closing[self._beside[closing] > 0]
+        is_closable = np.asarray(self._arrays.may[beside][:, nodes].any(axis=0))
         for row in self._crowd.amounts:
-            coming = np.zeros(len(is_closable), dtype=np.float64)
-            for crowd, number in self._others:
-                coming += float(crowd.amounts.get(row, 0)) * number * crowd.may[nodes]
-            is_closable |= coming > self._beside_pod(row, nodes)
-        return not is_closable.all()
+            is_closable |= self._arrays.coming(row, self._place)[nodes] > self._beside_pod(row, nodes)
+        return is_closable
 
     def _beside_pod(self, row: int, nodes: BoolMask) -> NDArray[np.int64]:
         """What is left of a resource on `nodes` once the pod is there."""
-        left: NDArray[np.int64] = _room(self._cluster.table, row, self._single)[nodes] - self._crowd.amounts[row]
+        room = _room(self._arrays.cluster.table, row, self._single)
+        left: NDArray[np.int64] = room[nodes] - self._crowd.amounts[row]
         return left
 
-    def _num_filled(self, nodes: BoolMask, num_others: int) -> int:
-        """How many of `nodes` the others can fill at most, so that the pod has no room there by what it requests."""
+    def _num_filled(self, nodes: BoolMask, others: NDArray[np.int64]) -> int:
+        """How many of `nodes` so many others can fill at most, so that what the pod requests has no room there."""
+        num_others = int(others.sum())
         by_resource, num_pods = 0, np.full(int(nodes.sum()), num_others + 1)
         for row in self._crowd.amounts:
-            taken = np.array(sorted(self._taken(row), reverse=True), dtype=np.float64)
+            in_order = self._arrays.largest_first(row)
+            taken = np.repeat(self._arrays.amounts(row)[in_order], others[in_order]).astype(np.float64)
             if len(taken):
-                # Sums are exact up to 2^53, which is more than a cluster has of anything.
                 beside = self._beside_pod(row, nodes).astype(np.float64)
                 in_all = np.cumsum(taken)
                 by_resource += _num_affordable(beside + 1, float(in_all[-1]))
@@ -176,39 +243,40 @@ class _Proof:
                 num_pods[is_filled] = np.minimum(num_pods[is_filled], needed)
         return min(by_resource, _num_affordable(num_pods, num_others))
 
-    def _taken(self, row: int) -> Iterator[int]:
-        """What each of the others requests of a resource, as far as it does."""
-        for crowd, number in self._others:
-            if amount := crowd.amounts.get(row, 0):
-                yield from repeat(amount, number)
-
     def _holds_spread(self, nodes: BoolMask) -> bool:
         """Whether one of `nodes` is left, which all plugins but PodTopologySpread let the pod have."""
-        constraints = self._scheduler.spread(self._crowd.pod)
+        constraints = self._crowd.scheduler.spread(self._crowd.pod)
         if len(constraints) != 1 or self._single.sees_more:
             return False
         (constraint,) = constraints
-        counted = constraint.counted
-        if counted.num < constraint.min_domains:
+        if constraint.counted.num < constraint.min_domains:
             return False  # then domains are compared with one that has no pods, and do not help each other
-        domains = counted.domains.ids
-        reached = np.unique(domains[nodes & (domains < counted.domains.num)])
-        never_closed = [each for each in reached.tolist() if self._stays_open(nodes & (domains == each))]
-        if set(counted.there.tolist()) <= set(never_closed):
+        never_closed = self._never_closed(constraint, nodes)
+        if set(constraint.counted.there.tolist()) <= set(never_closed):
             return True  # the one with the fewest pods is open
-        return self._num_until_uneven(constraint, never_closed) > self._num_counting(constraint)
+        return self._num_until_uneven(constraint, never_closed) > self._num_counting(constraint, nodes)
+
+    def _never_closed(self, constraint: SpreadConstraint, nodes: BoolMask) -> list[int]:
+        """The domains of which the others cannot close all of `nodes`."""
+        domains = constraint.counted.domains.ids
+        reached = nodes & (domains < constraint.counted.domains.num)
+        of_nodes = domains[reached]
+        is_open = set(of_nodes[~self._closable(reached)].tolist())
+        found, numbers = np.unique(of_nodes, return_counts=True)
+        # A domain of one node is closed where that can be closed.
+        in_doubt = (each for each in found[numbers > 1].tolist() if each not in is_open)
+        return sorted(is_open.union(each for each in in_doubt if self._stays_open(reached & (domains == each))))
 
     def _num_until_uneven(self, constraint: SpreadConstraint, domains: Sequence[int]) -> int:
         """How many pods have to come before the constraint closes all of `domains`, though none comes to the others."""
-        sums = constraint.counted.sums(self._cluster.follow(PodCounts).found(constraint.query))
+        sums = constraint.counted.sums(self._arrays.cluster.follow(PodCounts).found(constraint.query))
         most = constraint.counted.least(sums) + constraint.max_skew - constraint.is_self_matching
         return int(np.maximum(0, most + 1 - sums[domains]).sum())
 
-    def _num_counting(self, constraint: SpreadConstraint) -> int:
-        """How many of the others the constraint counts."""
-        query = constraint.query
-        counting = (each for each in self._others if query.covers(each.crowd.pod.namespace, each.crowd.pod.labels))
-        return sum(other.number for other in counting)
+    def _num_counting(self, constraint: SpreadConstraint, nodes: BoolMask) -> int:
+        """How many of the others that may come to `nodes` the constraint counts."""
+        counting = self._arrays.found(constraint.query)
+        return int(np.where(self._arrays.reach(nodes), self._beside, 0)[counting].sum())
 
 
 def _num_affordable(costs: NDArray[np.float64] | NDArray[np.int64], budget: float) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from functools import cached_property
+from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
@@ -23,8 +25,9 @@ from descheduler.placement.batches.sequential_placement import SequentialPlacer,
 from descheduler.placement.batches.single_landings import single_landings
 from descheduler.placement.framework.feasibility import Picker, first_of_ties
 from descheduler.placement.framework.scheduler_model import SchedulerModel
-from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.landings.candidates import UnplacedReplacement, first_priority
 from descheduler.placement.landings.competitors import competitor_condition, goes_first
+from descheduler.placement.landings.doubtful_rivals import with_nodes
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
 from descheduler.placement.landings.pending_groups import Competitor
 from descheduler.placement.landings.pending_pods import PendingPods
@@ -37,6 +40,7 @@ _NUM_SHUFFLES = 3
 _MOST_SHUFFLED = 100
 """Members of a batch up to which it is shuffled as well."""
 _MOST_EXPLORED = 8
+_MOST_SUBSETS = 5
 _MOST_SEARCHED = 12
 _MOST_LOOKED_AT = 500
 """Evaluations for one of many batches that are compared."""
@@ -109,7 +113,7 @@ class SettledBatch:
         found = tuple(unplaced for unplaced in uncertain if unplaced.victim in asked)
         if not found or self._undecided or any(unplaced.victim not in asked for unplaced in self._replacements):
             return found
-        stuck = self._stuck(_MOST_LOOKED_AT)
+        stuck = self._stuck_beside_any()
         return found if stuck is None else stuck
 
     def _uncertain(self, others: Sequence[UnplacedReplacement] = ()) -> tuple[UnplacedReplacement, ...]:
@@ -122,8 +126,10 @@ class SettledBatch:
             crowds[unplaced.placement_class].single = self._singles[unplaced.placement_class]
             crowds[unplaced.placement_class].may = self._singles[unplaced.placement_class].may
         for unplaced in (*others, *self._replacements):
+            crowds[unplaced.placement_class].may_stay_on(self._cluster.table.index.get(unplaced.victim.node_name))
             crowds[unplaced.placement_class].number += 1
-        uncertain = set(uncertain_crowds([*crowds.values(), *self._competing()], self._cluster))
+        beside = [*self._competing(), *self._doubtful]
+        uncertain = set(uncertain_crowds([*crowds.values(), *beside], self._cluster))
         return tuple(each for each in self._replacements if crowds[each.placement_class] in uncertain)
 
     def _competing(self) -> list[Crowd]:
@@ -133,6 +139,16 @@ class SettledBatch:
             self._pending.place_all()
             placed = self._pending.placed[num_placed:]
         return [self._crowd_of(each.form, each.group.scheduler) for each in placed if each.group is not None]
+
+    @cached_property
+    def _doubtful(self) -> Sequence[Crowd]:
+        """The pending pods of which it is unknown whether they get a node, before any of the replacements."""
+        lowest = min((first_priority(unplaced) for unplaced in self._replacements), default=None)
+        pods = () if lowest is None else self._pending.doubtful(lowest)
+        return [
+            Crowd(self._cluster.placement_class(each.form), 1, each.scheduler, nodes)
+            for each, nodes in with_nodes(pods, self._cluster)
+        ]
 
     def _crowd_of(self, form: Pod, scheduler: SchedulerModel) -> Crowd:
         """One pending pod."""
@@ -169,11 +185,34 @@ class SettledBatch:
 
     def _stuck(self, most_evaluations: int) -> tuple[UnplacedReplacement, ...] | None:
         """Those that find no node in the first such order, none where there is no such order; None if nobody knows."""
-        if len(self._replacements) > _MOST_EXPLORED:
+        if len(self._replacements) > _MOST_EXPLORED or self._doubtful:
             return None
         try:
             with self._cluster.what_if():
                 return OrderSearch(self._cluster, self._pending, most_evaluations).stuck(self._replacements)
+        except OutOfBudgetError:
+            return None
+
+    def _stuck_beside_any(self) -> tuple[UnplacedReplacement, ...] | None:
+        """The same where any of the victims may stay after all, as their evictions are refused when they are called."""
+        if len(self._replacements) > _MOST_SUBSETS or self._doubtful:
+            return None
+        for number in range(len(self._replacements), 0, -1):
+            for coming in combinations(self._replacements, number):
+                stuck = self._stuck_among(coming)
+                if stuck is None or stuck:
+                    return stuck
+        return ()
+
+    def _stuck_among(self, coming: Sequence[UnplacedReplacement]) -> tuple[UnplacedReplacement, ...] | None:
+        """Those of `coming` that find no node in some order while the victims of all others stay."""
+        index = self._cluster.table.index
+        try:
+            with self._cluster.what_if():
+                for unplaced in self._replacements:
+                    if unplaced not in coming:
+                        self._cluster.add(unplaced.victim, index.get(unplaced.victim.node_name, NO_NODE))
+                return OrderSearch(self._cluster, self._pending, _MOST_LOOKED_AT).stuck(coming)
         except OutOfBudgetError:
             return None
 

@@ -5,10 +5,14 @@ The proof that a batch lands rests on these answers, so a plugin that declares n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
+from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodTally
 
 __all__ = [
     "BY_REQUESTS",
@@ -17,11 +21,83 @@ __all__ = [
     "ClosingInteractions",
     "ClosingNodes",
     "EndingInteractions",
+    "GatheredPods",
+    "IndexedInteractions",
     "Interactions",
     "Interplay",
     "JoinedInteractions",
+    "Meeting",
+    "Meetings",
     "OnOwnNode",
+    "Places",
+    "meeting_each_other",
 ]
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+Places = NDArray[np.intp]
+"""Pods by their places among the gathered ones."""
+Meeting = tuple[Places, Places]
+"""Each of the first pods bears on each of the second ones."""
+
+
+class GatheredPods:
+    """Pods that are compared with one another through indexes, each known by its place among `pods`."""
+
+    def __init__(self, pods: Sequence[Pod]) -> None:
+        self.pods = pods
+        self._tally: PodTally | None = None
+
+    def found(self, query: PodQuery) -> Places:
+        """The places of the pods that `query` finds."""
+        if self._tally is None:
+            self._tally = PodTally(len(self.pods))
+            for place, pod in enumerate(self.pods):
+                self._tally.change(pod, place, 1, is_terminating=False)
+        return self._tally.found(query).nodes
+
+    def where(self, holds: Callable[[Pod], bool]) -> Places:
+        """The places of the pods of which that is true."""
+        return np.array([place for place, pod in enumerate(self.pods) if holds(pod)], dtype=np.intp)
+
+    def filed(self, keys: Callable[[Pod], Iterable[_Key]]) -> Mapping[_Key, Places]:
+        """The places of the pods by each of their `keys`."""
+        found: dict[_Key, list[int]] = {}
+        for place, pod in enumerate(self.pods):
+            for key in keys(pod):
+                found.setdefault(key, []).append(place)
+        return {key: np.array(places, dtype=np.intp) for key, places in found.items()}
+
+    def all_meetings(self) -> Meetings:
+        """That each pod bears on each other one."""
+        return Meetings(len(self.pods), meeting_each_other(np.arange(len(self.pods))))
+
+
+def meeting_each_other(places: Places) -> Iterator[Meeting]:
+    """That each of these pods bears on each other one."""
+    if len(places):
+        yield places, places
+
+
+class Meetings:
+    """Which of `number` gathered pods bear on which."""
+
+    def __init__(self, number: int, meetings: Iterable[Meeting]) -> None:
+        self._number = number
+        self._on: dict[int, list[Places]] = {}
+        for some, others in meetings:
+            for place in others.tolist():
+                self._on.setdefault(place, []).append(some)
+
+    def on(self, place: int) -> Places:
+        """Those that bear on the pod of this place, it itself among them where another one like it would."""
+        found = self._on.get(place, ())
+        if len(found) <= 1:
+            return found[0] if found else np.empty(0, dtype=np.intp)
+        mask = np.zeros(self._number, dtype=bool)
+        for some in found:
+            mask[some] = True
+        return mask.nonzero()[0]
 
 
 _ANY_RULE = "any rule"
@@ -79,20 +155,19 @@ class Interplay(Protocol):
         del first, second
         return True
 
-    def interacting(self, first: Pod, second: Pod, *, but_for: str = "") -> frozenset[str]:
-        """The rules by which they do; the rule `but_for` is not asked."""
-        del first, second, but_for
-        return frozenset({_ANY_RULE})
+    def interacting(self, gathered: GatheredPods, *, but_for: str = "") -> Mapping[str, Meetings]:
+        """Which of the pods do by which rule, each pair in both directions; the rule `but_for` is not asked."""
+        del but_for
+        return {_ANY_RULE: gathered.all_meetings()}
 
     def reaches(self, rule: str, pod: Pod) -> bool:
         """Whether by `rule` pods on other nodes may bear on `pod`."""
         del rule, pod
         return False
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Whether `placed` may close the node that it is on to `pod`, by anything but the requests of both."""
-        del placed, pod
-        return True
+    def closing(self, gathered: GatheredPods) -> Meetings:
+        """Which pods may close the node that they are on to which others, by anything but the requests of both."""
+        return gathered.all_meetings()
 
 
 @runtime_checkable
@@ -108,9 +183,17 @@ class EndingInteractions(Interactions, Protocol):
 class ClosingInteractions(Interactions, Protocol):
     """Tells more of pods on one node. A plugin that tells nothing may refuse a node to any pod because of any other."""
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Whether `placed` may have the plugin refuse the node that it is on to `pod`, by anything but the requests of
-        both: those are counted for all plugins at once."""
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """Which pods may have the plugin refuse the node that they are on to which others, by anything but the requests
+        of both: those are counted for all plugins at once."""
+
+
+@runtime_checkable
+class IndexedInteractions(Interactions, Protocol):
+    """Tells of many pods at once what `interact` tells of two."""
+
+    def interacting(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """Which of the pods interact with which, each pair in both directions."""
 
 
 class OnOwnNode:
@@ -131,17 +214,26 @@ class OnOwnNode:
         del first, second
         return False
 
+    def interacting(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """None."""
+        del gathered
+        return ()
+
 
 class ClosingNodes(OnOwnNode):
-    """Placed pods help nobody, and close their node to another pod only where `closes(placed, pod)` says so."""
+    """Placed pods help nobody, and close their node to another pod only where `takes` is true of both."""
 
-    def __init__(self, closes: Callable[[Pod, Pod], bool]) -> None:
-        self.closes = closes
+    def __init__(self, takes: Callable[[Pod], bool]) -> None:
+        self._takes = takes
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Never."""
         del pod
         return False
+
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """All that take what a node has for one of them."""
+        return meeting_each_other(gathered.where(self._takes))
 
 
 class _Constant:
@@ -170,14 +262,18 @@ class _Constant:
         del first, second
         return self._is_wide
 
+    def interacting(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """Perhaps all, or none."""
+        return meeting_each_other(np.arange(len(gathered.pods) if self._is_wide else 0))
+
 
 class _ByRequests(_Constant):
     """As the constant that is not wide, of pods that take nothing but what they request."""
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Never by anything else."""
-        del placed, pod
-        return False
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """None by anything else."""
+        del gathered
+        return ()
 
 
 CAUTIOUS: Interactions = _Constant(is_wide=True)
@@ -242,19 +338,33 @@ class JoinedInteractions(Interplay):
         """Whether they do by any of the plugins."""
         return any(each.interact(first, second) for each in self._by_plugin.values())
 
-    def interacting(self, first: Pod, second: Pod, *, but_for: str = "") -> frozenset[str]:
-        """The plugins by which they do; the plugin `but_for` is not asked."""
-        return frozenset(
-            name for name, each in self._by_plugin.items() if name != but_for and each.interact(first, second)
-        )
+    def interacting(self, gathered: GatheredPods, *, but_for: str = "") -> Mapping[str, Meetings]:
+        """Which of the pods do by which plugin, each pair in both directions; the plugin `but_for` is not asked."""
+        asked = ((name, each) for name, each in self._by_plugin.items() if name != but_for)
+        return {name: Meetings(len(gathered.pods), _interacting(each, gathered)) for name, each in asked}
 
     def reaches(self, rule: str, pod: Pod) -> bool:
         """Whether by the plugin `rule` pods on other nodes may bear on `pod`."""
         return rule in self._by_plugin and not self._by_plugin[rule].is_local(pod)
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Whether it may by any of the plugins."""
-        return self._closes_anything or any(each.closes(placed, pod) for each in self._closings)
+    def closing(self, gathered: GatheredPods) -> Meetings:
+        """Which pods may close the node that they are on to which others by any of the plugins."""
+        if self._closes_anything:
+            return gathered.all_meetings()
+        return Meetings(len(gathered.pods), (each for plugin in self._closings for each in plugin.closing(gathered)))
+
+
+def _interacting(interactions: Interactions, gathered: GatheredPods) -> Iterable[Meeting]:
+    """What a plugin says of many pods at once, or else of two after two."""
+    if isinstance(interactions, IndexedInteractions):
+        return interactions.interacting(gathered)
+    return _compared(interactions, gathered)
+
+
+def _compared(interactions: Interactions, gathered: GatheredPods) -> Iterator[Meeting]:
+    for place, pod in enumerate(gathered.pods):
+        others = [other for other, each in enumerate(gathered.pods) if interactions.interact(each, pod)]
+        yield np.array(others, dtype=np.intp), np.array([place])
 
 
 def _hinders_while_ending(interactions: Interactions) -> Callable[[Pod, Pod], bool]:

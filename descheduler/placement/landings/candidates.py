@@ -13,7 +13,7 @@ from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
-from descheduler.placement.framework.scheduler_model import SchedulerModel
+from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.other_placers import WAY_OUT, other_placer
@@ -24,7 +24,9 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
-__all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before"]
+__all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before", "first_priority"]
+
+_LEAST_PRIORITY = -(2**31)
 
 
 class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -215,6 +217,11 @@ def _settled(
     """The candidate of which it is clear what becomes of it, without looking at nodes."""
     landing = Landing(replacement.victim, replacement, verdict, verdict, verdict, message=message, cause=cause)
     return Candidate(replacement.victim, leaves=leaves, is_moved=is_moved, landing=landing)
+
+
+def first_priority(unplaced: UnplacedReplacement) -> int:
+    """From which priority on pending pods may be scheduled before it."""
+    return _LEAST_PRIORITY if unplaced.scheduler.doubt(unplaced.pod, DoubtOf.ORDER) else unplaced.priority
 
 
 def evicted_before(victim: Pod) -> Candidate:

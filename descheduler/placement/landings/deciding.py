@@ -9,10 +9,9 @@ from msgspec.structs import replace
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
-from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
-from descheduler.placement.landings.candidates import Candidate, UnplacedReplacement
+from descheduler.placement.landings.candidates import Candidate, UnplacedReplacement, first_priority
 from descheduler.placement.landings.competitors import CompetitorFinder, competitor_condition, forestalled
 from descheduler.placement.landings.doubtful_rivals import rival_of
 from descheduler.placement.landings.early_rooms import EarlyRooms
@@ -36,7 +35,6 @@ from descheduler.placement.shadow.undo_log import WhatIf
 
 __all__ = ["Decider"]
 
-_LEAST_PRIORITY = -(2**31)
 _WITHOUT_DOUBT = (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
 
 
@@ -87,7 +85,7 @@ class Decider:
             or landing.settled not in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
         ):
             return decision
-        pods = list(self._pending.doubtful(_first_priority(unplaced)))
+        pods = list(self._pending.doubtful(first_priority(unplaced)))
         rival = rival_of(pods, unplaced, landing.node or "", self._cluster) if pods else None
         return decision if rival is None else replace(decision, landing=under_condition(landing, rival.condition))
 
@@ -129,7 +127,7 @@ class Decider:
         cold = self._cold(unplaced) if looks_first else None
         self._cluster.remove(unplaced.victim)
         num_placed = len(self._pending.placed)
-        self._pending.place_after(unplaced.victim, _first_priority(unplaced))
+        self._pending.place_after(unplaced.victim, first_priority(unplaced))
         other = None if unplaced.alternative is None else unplaced.alternative.evaluate()
         attempt = unplaced.place()
         placement = attempt.placement
@@ -220,11 +218,6 @@ def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bo
     source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
     takes_it = source is not None and bool(evaluation.feasible[source])
     return evaluation.num_nodes > takes_it
-
-
-def _first_priority(unplaced: UnplacedReplacement) -> int:
-    """From which priority on pending pods may be scheduled before it."""
-    return _LEAST_PRIORITY if unplaced.scheduler.doubt(unplaced.pod, DoubtOf.ORDER) else unplaced.priority
 
 
 def _free_pods(pending: PendingPods) -> list[FreePod]:

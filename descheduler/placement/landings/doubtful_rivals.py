@@ -11,7 +11,7 @@ from descheduler.placement.landings.pending_groups import DoubtfulPod
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["rival_of"]
+__all__ = ["rival_of", "with_nodes"]
 
 _MOST_KINDS = 20
 """How many kinds of pods are asked for their nodes; more count as pods that may go anywhere."""
@@ -30,13 +30,13 @@ def rival_of(
         cluster.remove(unplaced.pod, own_node)
         is_open = unplaced.evaluate(unit_is_begun=True).feasible.copy()
         is_open[own_node] = True
-        rivals = [(each, nodes) for each, nodes in _with_nodes(pods, cluster) if (nodes & is_open).any()]
+        rivals = [(each, nodes) for each, nodes in with_nodes(pods, cluster) if (nodes & is_open).any()]
         if len(rivals) < int(is_open.sum()) or _has_room_beside(rivals, is_open, unplaced, cluster):
             return None
     return rivals[0][0]
 
 
-def _with_nodes(pods: Iterable[DoubtfulPod], cluster: ShadowCluster) -> list[tuple[DoubtfulPod, BoolMask]]:
+def with_nodes(pods: Iterable[DoubtfulPod], cluster: ShadowCluster) -> list[tuple[DoubtfulPod, BoolMask]]:
     """Each pod with the nodes that take it as far as is modelled."""
     known: dict[int, BoolMask] = {}
     found = []

@@ -161,8 +161,8 @@ def _clashes(wanted: HostPort, held: HostPort) -> bool:
     return is_same_port and (wanted.ip == held.ip or _ANY_ADDRESS in (wanted.ip, held.ip))
 
 
-def _want_ports(placed: Pod, pod: Pod) -> bool:
-    return bool(placed.spec.host_ports and pod.spec.host_ports)
+def _wants_ports(pod: Pod) -> bool:
+    return bool(pod.spec.host_ports)
 
 
 ROW = SchedulingPlugin(
@@ -170,7 +170,7 @@ ROW = SchedulingPlugin(
     points=frozenset({"pre_filter", "filter"}),
     by_default=ByDefault(),
     prepared_for=frozenset({"filter"}),
-    interactions=lambda _: ClosingNodes(_want_ports),
+    interactions=lambda _: ClosingNodes(_wants_ports),
     explain=explain_ports,
     about=About(
         check="A host port that the pod requests must not be in use by another pod on the node.",

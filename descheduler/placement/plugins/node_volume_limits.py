@@ -85,15 +85,11 @@ def explain_volume_limits(refused: RefusedNode, obstacle: Obstacle) -> Iterator[
         yield f"driver {driver} attaches at most {limit} volumes: {held} attached, {new} more requested"
 
 
-def _attach_volumes(placed: Pod, pod: Pod) -> bool:
-    return may_have_attachable(placed) and may_have_attachable(pod)
-
-
 ROW = SchedulingPlugin(
     plugin=NodeVolumeLimits,
     points=frozenset({"pre_filter", "filter"}),
     by_default=ByDefault(),
-    interactions=lambda _: ClosingNodes(_attach_volumes),
+    interactions=lambda _: ClosingNodes(may_have_attachable),
     explain=explain_volume_limits,
     reads_kinds=CLAIM_KINDS | {"CSINode.storage.k8s.io", "CSIDriver.storage.k8s.io", "VolumeAttachment.storage.k8s.io"},
     about=About(

@@ -13,8 +13,7 @@ import msgspec
 import numpy as np
 
 from descheduler.model.text.amounts import amount_text
-from descheduler.model.volumes.in_tree_volumes import migrated_affinity
-from descheduler.model.volumes.storage import PersistentVolume, PersistentVolumeClaim
+from descheduler.model.volume_sources import PersistentVolume, PersistentVolumeClaim, migrated_affinity
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile

@@ -14,12 +14,12 @@ import msgspec
 
 from descheduler.model.objects import LimitRange, RuntimeClass
 from descheduler.model.pod import PodSpec
-from descheduler.model.qos import qos_class
 from descheduler.model.requests import (
     ContainerResources,
     ResourceList,
     incoming_scoring_requests,
     pod_requests,
+    qos_class,
     scoring_requests,
 )
 from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm

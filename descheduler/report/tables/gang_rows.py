@@ -1,4 +1,4 @@
-"""Members of a gang that are not evicted for one cause, which a table tells on one line."""
+"""Members of a gang, or pods of one order, that are not evicted for one cause, which a table tells on one line."""
 
 from __future__ import annotations
 
@@ -35,17 +35,22 @@ RowT = TypeVar("RowT", bound=_Refused)
 
 
 def by_gang(rows: Iterable[RowT]) -> list[list[RowT]]:
-    """`rows` in their order, those together that say the same of members of one gang; all others alone."""
+    """`rows` in their order, those together that say the same of members of one gang, or of pods whose replacements
+    compete with others; all others alone."""
     groups: dict[object, list[RowT]] = {}
     for index, row in enumerate(rows):
-        key = (row.plugin, row.code, row.subject, row.message) if _is_of_gang(row) else index
+        key = (row.plugin, row.code, row.subject, row.message) if _is_of_several(row) else index
         groups.setdefault(key, []).append(row)
     return list(groups.values())
 
 
-def _is_of_gang(row: _Refused) -> bool:
-    """Whether a gang is what blocks the eviction; nothing else is the subject of a pod without a node to go to."""
-    return row.code == Reason.GANG_MINIMUM.value or (row.code == Reason.NO_LANDING.value and bool(row.subject))
+def _is_of_several(row: _Refused) -> bool:
+    """Whether a gang is what blocks the eviction, or the order in which replacements come.
+
+    Nothing but a gang is the subject of a pod without a node to go to.
+    """
+    is_of_no_node = row.code == Reason.NO_LANDING.value and bool(row.subject)
+    return is_of_no_node or row.code in (Reason.GANG_MINIMUM.value, Reason.ORDER_DEPENDENT.value)
 
 
 def shown_pods(group: Sequence[_Refused]) -> str:

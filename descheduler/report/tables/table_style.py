@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from descheduler.model.text.printable import printable
 from descheduler.report.tables.columns import Row, aligned
 from descheduler.report.tables.palette import PLAIN, Palette
 
@@ -53,6 +54,13 @@ class TableStyle(msgspec.Struct, frozen=True):
         room = None if self._room is None else self._room - 2 * len(indent)
         for number, line in enumerate(aligned((), [[text]], width=room)):
             yield f"{indent * (2 if number else 1)}{line}"
+
+    def notes(self, notes: Sequence[str]) -> Iterator[str]:
+        """A paragraph for each note, an empty line after them; nothing without any."""
+        for note in notes:
+            yield from self.paragraph(printable(note))
+        if notes:
+            yield ""
 
     def heading(self, text: str) -> Iterator[str]:
         """`text` as a paragraph that stands out."""

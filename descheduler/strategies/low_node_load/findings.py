@@ -9,7 +9,6 @@ from functools import cached_property
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.koordinator.pod_order import is_prod
 from descheduler.model.pod import Pod
-from descheduler.model.requests import CPU, PODS
 from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NearestValue, NodeClasses, PluginFacts
 from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
@@ -21,6 +20,7 @@ from descheduler.strategies.low_node_load.pool_run import PoolRun, Stop
 from descheduler.strategies.low_node_load.thresholds import Thresholds, usage_percent
 from descheduler.strategies.node_utilization import classify, levels
 from descheduler.strategies.node_utilization.census import nodes_text
+from descheduler.strategies.node_utilization.usage import noun_of
 from descheduler.strategies.shared.plugin_state import NO_NODE, not_selected
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.selection import Selection
@@ -232,16 +232,9 @@ class Findings:
         """For each threshold the node that is nearest to it, on whichever side."""
         for run in self._runs:
             for thresholds, aspect in ((run.measured.whole, whole_load), (run.measured.prod, prod_load)):
+                loads = [_for_words(load, aspect) for load in run.measured.loads]
                 for is_high in (False, True):
-                    yield from _nearest_to(_stated(thresholds, is_high=is_high), run.measured.loads, aspect)
-
-
-def _nearest_to(thresholds: levels.Thresholds, loads: Sequence[NodeLoad], aspect: Aspect) -> Iterator[NearestValue]:
-    percents = [(load.node.name, _for_words(load, aspect).percent) for load in loads]
-    for resource, limit in sorted(thresholds.percent.items()) if percents else ():
-        values = ((name, percent.get(resource, 0.0)) for name, percent in percents)
-        name, value = min(values, key=lambda each: abs(each[1] - limit))
-        yield NearestValue(thresholds.key_of(resource), limit, value, "percent", name)
+                    yield from _stated(thresholds, is_high=is_high).nearest(loads)
 
 
 def _progress(run: PoolRun) -> int:
@@ -268,7 +261,4 @@ def _for_words(load: NodeLoad, aspect: Aspect) -> classify.NodeLoad:
 
 
 def _noun(resource: str, aspect: Aspect) -> str:
-    if resource == PODS:
-        return "number of pods"
-    of_prod = " of prod pods" if aspect is prod_load else ""
-    return f"{'CPU' if resource == CPU else resource} usage{of_prod}"
+    return noun_of(resource, "usage of prod pods" if aspect is prod_load else "usage")

@@ -10,10 +10,10 @@ from math import inf
 
 from descheduler.model.koordinator.pod_order import importance
 from descheduler.model.pod import Pod
-from descheduler.model.quantity import ceil_milli, ceil_value
-from descheduler.model.requests import CPU, ResourceList
+from descheduler.model.requests import ResourceList
 from descheduler.strategies.low_node_load.headroom import Aspect
 from descheduler.strategies.low_node_load.node_load import NodeLoad
+from descheduler.strategies.node_utilization.thresholds import units_of
 
 __all__ = ["removal_order", "sort_by_load"]
 
@@ -46,7 +46,7 @@ def _share(usage: ResourceList, capacity: ResourceList, weights: Mapping[str, in
     if not total:
         return 0
     shares = {
-        name: _thousandths(_units(name, nano), _units(name, capacity.get(name, 0))) for name, nano in usage.items()
+        name: _thousandths(units_of(name, nano), units_of(name, capacity.get(name, 0))) for name, nano in usage.items()
     }
     return sum(share * weights.get(name, 0) for name, share in shares.items()) // total
 
@@ -62,7 +62,7 @@ def _closeness(usage: ResourceList | None, excess: Mapping[str, int], weights: M
     total = sum(weights.get(name, 0) for name in usage)
     if not total:
         return 0.0
-    scores = {name: _cover(_units(name, nano), _units(name, excess.get(name, 0))) for name, nano in usage.items()}
+    scores = {name: _cover(units_of(name, nano), units_of(name, excess.get(name, 0))) for name, nano in usage.items()}
     return sum(score * weights.get(name, 0) for name, score in scores.items()) / total
 
 
@@ -72,7 +72,3 @@ def _cover(used: int, excess: int) -> float:
         return 0.0
     ratio = used / excess
     return 1 / ratio + 1 if ratio >= 1 else ratio
-
-
-def _units(resource: str, nano: int) -> int:
-    return ceil_milli(nano) if resource == CPU else ceil_value(nano)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from descheduler.model.quantity import NANO, ceil_milli, ceil_value
-from descheduler.model.requests import CPU, MEMORY, ResourceList
+from descheduler.model.quantity import ceil_milli
+from descheduler.model.requests import MEMORY, ResourceList
 from descheduler.strategies.low_node_load.pools import NodePool, StatedThresholds
+from descheduler.strategies.node_utilization.thresholds import part_of, units_of
 
 __all__ = ["Thresholds", "average_percent", "resources_of", "usage_percent"]
 
-_MILLI = 10**6
 _FULL, _NO_DISTANCE = 100.0, 0.0
 
 
@@ -70,15 +70,8 @@ class Thresholds(msgspec.Struct, frozen=True):
             if self.average is not None and self.low[resource] == _NO_DISTANCE:
                 amounts[resource] = whole
             else:
-                amounts[resource] = _part(whole, self.effective(percent, resource, sign=sign), resource)
+                amounts[resource] = part_of(whole, self.effective(percent, resource, sign=sign), resource)
         return amounts
-
-
-def _part(nano: int, percent: float, resource: str) -> int:
-    """`percent` of an amount, rounded down to thousandths of a core, or whole units of anything else."""
-    if resource == CPU:
-        return int(percent * 0.01 * float(ceil_milli(nano))) * _MILLI
-    return int(percent * 0.01 * float(ceil_value(nano))) * NANO
 
 
 def usage_percent(usage: ResourceList, capacity: ResourceList) -> Mapping[str, float]:
@@ -96,6 +89,6 @@ def average_percent(loads: Sequence[tuple[ResourceList, ResourceList]]) -> Mappi
     for usage, capacity in loads:
         for resource, nano in usage.items():
             if whole := capacity.get(resource, 0):
-                convert = ceil_milli if resource == CPU else ceil_value
-                total[resource] = total.get(resource, 0.0) + float(convert(nano)) / float(convert(whole)) * 100.0
+                percent = float(units_of(resource, nano)) / float(units_of(resource, whole)) * 100.0
+                total[resource] = total.get(resource, 0.0) + percent
     return {resource: percent / len(loads) for resource, percent in total.items()}

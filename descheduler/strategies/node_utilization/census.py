@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
 from descheduler.model.text.counted import counted
-from descheduler.plan.facts import NearestValue, NodeClasses, PluginFacts
+from descheduler.plan.facts import NodeClasses, PluginFacts
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.levels import Level, Thresholds
 
@@ -89,7 +89,7 @@ class NodeCensus(msgspec.Struct, frozen=True):
             pods_examined=num_examined,
             pods_selected=num_selected,
             left_out={key: num_left_out} if num_left_out else {},
-            nearest=(*self._nearest(self.low), *self._nearest(self.high)),
+            nearest=(*self.low.nearest(self.loads), *self.high.nearest(self.loads)),
             nodes=NodeClasses(
                 under=len(self.under),
                 between=len(self.loads) - len(self.under) - len(self.over),
@@ -98,13 +98,6 @@ class NodeCensus(msgspec.Struct, frozen=True):
                 target_thresholds=self.high.percent,
             ),
         )
-
-    def _nearest(self, thresholds: Thresholds) -> Iterator[NearestValue]:
-        """For each threshold the node that is nearest to it, on whichever side."""
-        for resource, limit in sorted(thresholds.percent.items()) if self.loads else ():
-            load = min(self.loads, key=lambda load: abs(load.percent.get(resource, 0.0) - limit))
-            percent = load.percent.get(resource, 0.0)
-            yield NearestValue(thresholds.key_of(resource), limit, percent, "percent", load.node.name)
 
     def _kind_of_taker(self) -> str:
         """What underutilized nodes are: with overutilized ones to relieve, cordoned nodes are none."""

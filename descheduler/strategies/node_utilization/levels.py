@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from descheduler.plan.facts import NearestValue
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
 
@@ -54,6 +55,13 @@ class Thresholds(msgspec.Struct, frozen=True):
         """How far a node is above these thresholds, by the resource that is furthest; negative below all of them."""
         percent = load.percent
         return max((percent.get(resource, 0.0) - limit for resource, limit in self.percent.items()), default=0.0)
+
+    def nearest(self, loads: Sequence[NodeLoad]) -> Iterator[NearestValue]:
+        """For each threshold the node that is nearest to it, on whichever side."""
+        for resource, limit in sorted(self.percent.items()) if loads else ():
+            values = ((load.percent.get(resource, 0.0), load.node.name) for load in loads)
+            percent, name = min(values, key=lambda each: abs(each[0] - limit))
+            yield NearestValue(self.key_of(resource), limit, percent, "percent", name)
 
     def highest(self, load: NodeLoad) -> Level | None:
         """The level of that resource; None without thresholds."""

@@ -14,7 +14,16 @@ from descheduler.model.quantity import NANO, ceil_milli, ceil_value
 from descheduler.model.requests import CPU, ResourceList
 from descheduler.strategies.node_utilization.usage import METRIC_RESOURCE
 
-__all__ = ["average_percent", "capacity_of", "ceiling_of", "clamp", "shifted_percent", "usage_percent"]
+__all__ = [
+    "average_percent",
+    "capacity_of",
+    "ceiling_of",
+    "clamp",
+    "part_of",
+    "shifted_percent",
+    "units_of",
+    "usage_percent",
+]
 
 _NANO_IN_MILLI = NANO // 1000
 
@@ -34,9 +43,8 @@ def usage_percent(usage: ResourceList, capacity: ResourceList) -> dict[str, floa
 
 
 def _percent(resource: str, used: int, available: int) -> float:
-    counted = ceil_milli if resource == CPU else ceil_value
-    whole = counted(available)
-    return float(counted(used)) / float(whole) * 100 if whole > 0 else 0.0
+    whole = units_of(resource, available)
+    return float(units_of(resource, used)) / float(whole) * 100 if whole > 0 else 0.0
 
 
 def average_percent(percents: Iterable[Mapping[str, float]], resources: Iterable[str]) -> dict[str, float]:
@@ -73,7 +81,14 @@ def ceiling_of(capacity: ResourceList, high: Mapping[str, float], resource: str)
         return 0
     if resource not in high:
         return capacity[resource]
-    share = high[resource] * 0.01
-    if resource == CPU:
-        return int(share * float(ceil_milli(capacity[resource]))) * _NANO_IN_MILLI
-    return int(share * float(ceil_value(capacity[resource]))) * NANO
+    return part_of(capacity[resource], high[resource], resource)
+
+
+def part_of(nano: int, percent: float, resource: str) -> int:
+    """`percent` of an amount, cut off to whole units (cpu: milli)."""
+    return int(percent * 0.01 * float(units_of(resource, nano))) * (_NANO_IN_MILLI if resource == CPU else NANO)
+
+
+def units_of(resource: str, nano: int) -> int:
+    """An amount in the units that are counted, rounded up: cpu in milli, all else in base units."""
+    return ceil_milli(nano) if resource == CPU else ceil_value(nano)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from descheduler.model.pod import Pod
-from descheduler.model.qos import BEST_EFFORT, BURSTABLE, GUARANTEED
+from descheduler.model.requests import BEST_EFFORT, BURSTABLE, GUARANTEED
 
 __all__ = ["sort_low_to_high", "sort_oldest_first"]
 

@@ -7,7 +7,7 @@ import pytest
 from descheduler.cluster.decoding.node_reservation import decode_reservation
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.model.node_reservation import NodeReservation
+from descheduler.model.node import NodeReservation
 from descheduler.model.quantity import NANO
 from tests.builders import node_object
 

@@ -11,7 +11,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import EphemeralVolume
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import EVERYTHING, NOTHING, LabelSelector, Requirement
-from descheduler.model.volumes.storage import (
+from descheduler.model.volume_sources import (
     BLOCK,
     ClaimReference,
     ClaimTemplate,

@@ -22,7 +22,7 @@ from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, READ_ANNOTATIONS
-from descheduler.model.volumes.storage import MIGRATED_DRIVERS
+from descheduler.model.volume_sources import MIGRATED_DRIVERS
 from tests.builders import Object, make_node, make_pod, node_object
 from tests.cluster.dumps.full_objects import full_objects
 from tests.cluster.dumps.full_pods import CANARY, full_pod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.report.plan.making import make_plan
+from descheduler.report.tables.plan_table import plan_table
 from descheduler.report.tables.summary import landing_summary
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, make_node, make_pod
 from tests.eviction.placement_verification.test_placement_verification import codes, evicted, policy_of, run
 from tests.placement.batches.brute_force import every_order_lands
@@ -59,9 +62,19 @@ def test_json_and_explain_say_the_same_of_what_stays() -> None:
 
     stays = [refusal for refusal in plan.refusals if refusal.code == "OrderDependentLanding"]
     assert [refusal.pod.name for refusal in stays] == ["a-0", "a-1", "a-2"]
-    assert "a later run can evict it" in stays[0].message
+    assert "the replacement pods of default/b-0, default/b-1, default/b-2 and 1 more" in stays[0].message
+    assert "a later run can evict the pod" in stays[0].message
     assert {move.wave for move in plan.moves} == {1}
     assert (plan.landings.together, plan.landings.lands, plan.landings.conditions) == ("lands", 4, ())
+
+
+def test_table_says_once_which_pods_compete() -> None:
+    nodes, pods = seven_pods("b", "a")
+
+    table = "\n".join(plan_table(make_plan(run(nodes, pods)), TableStyle()))
+
+    assert table.count("a later run can evict the pod") == 1
+    assert "a-0 and 2 more" in table
 
 
 def test_all_are_evicted_in_waves_where_jobs_carry_them_out() -> None:
@@ -82,6 +95,16 @@ def test_all_are_evicted_in_waves_where_jobs_carry_them_out() -> None:
 
 def test_a_pod_that_needs_the_room_of_another_one_is_evicted_in_a_later_wave() -> None:
     """The eviction of that other one may be refused when it is called."""
+    nodes, pods = pods_in_turn()
+    web = Workload("ReplicaSet", "default", "web", "replicaset-web", 2)
+
+    decisions = run(nodes, pods, by_jobs(), kinds=JOBS, workloads={web.uid: web})
+
+    assert [(move.pod.name, move.wave) for move in decisions.moves] == [("first", 1), ("second", 2)]
+
+
+def pods_in_turn() -> tuple[list[Node], list[Pod]]:
+    """Two pods of which the second has a node once the first has left it, and not before."""
     nodes = [
         make_node("a", cpu="4", taints=["batch=yes:NoSchedule"]),
         make_node("b", cpu="4", taints=["old=yes:NoSchedule"]),
@@ -92,11 +115,7 @@ def test_a_pod_that_needs_the_room_of_another_one_is_evicted_in_a_later_wave() -
         make_pod("first", node="a", cpu="3", labels={"app": "first"}),
         make_pod("second", node="b", cpu="3800m", labels={"app": "second"}, tolerations=[batch]),
     ]
-    web = Workload("ReplicaSet", "default", "web", "replicaset-web", 2)
-
-    decisions = run(nodes, pods, by_jobs(), kinds=JOBS, workloads={web.uid: web})
-
-    assert [(move.pod.name, move.wave) for move in decisions.moves] == [("first", 1), ("second", 2)]
+    return nodes, pods
 
 
 def by_jobs() -> dict[str, Any]:
@@ -130,6 +149,29 @@ def test_replacements_of_random_pods_are_scheduled_in_every_order(seed: int) -> 
 
     assert every_order_lands(snapshot, [move.pod for move in decisions.leaving])
     assert decisions.together is None or decisions.together.verdict.value == "lands"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_part_of_the_evictions_leaves_no_replacement_pending(seed: int) -> None:
+    """The API server may refuse any of them when they are called. By brute force over every part of them."""
+    snapshot, decisions = evicted_at_random(seed)
+    pods = [move.pod for move in decisions.leaving]
+
+    for number in range(1, len(pods)):
+        for part in combinations(pods, number):
+            assert every_order_lands(snapshot, part), [pod.name for pod in part]
+
+
+def test_a_pod_that_needs_the_room_of_another_one_stays_where_there_are_no_waves() -> None:
+    """The eviction of that other one may be refused when it is called."""
+    nodes, pods = pods_in_turn()
+
+    plan = make_plan(run(nodes, pods))
+
+    assert [move.pod.name for move in plan.moves] == ["first"]
+    (refusal,) = (each for each in plan.refusals if each.pod.name == "second")
+    assert refusal.code == "OrderDependentLanding"
+    assert "needs the room of pod default/first" in refusal.message
 
 
 def test_little_stays_that_is_scheduled_one_after_the_other() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.eviction.checks.limits import RunLimits
-from descheduler.migration.dispatch.limits import LimitLedger, Room
+from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from tests.migration.stand_ins import make_eviction
 
 
@@ -11,7 +11,7 @@ def test_eviction_in_flight_may_still_make_room() -> None:
     ledger = LimitLedger(RunLimits(total=1))
     ledger.book(make_eviction("a"))
 
-    assert ledger.room_for(make_eviction("b"))[0] is Room.AWAITED
+    assert ledger.room_for(make_eviction("b"))[0] is MayStart.AWAITED
 
 
 def test_first_of_two_limits_is_named_whichever_call_ends_first() -> None:
@@ -23,15 +23,15 @@ def test_first_of_two_limits_is_named_whichever_call_ends_first() -> None:
     early = ledger.room_for(make_eviction("c", node="n1"))
     ledger.settle(make_eviction("b", node="n2"), counts=True)
 
-    assert early[0] is Room.AWAITED
+    assert early[0] is MayStart.AWAITED
     assert ledger.room_for(make_eviction("c", node="n1")) == (
-        Room.FULL,
+        MayStart.FULL,
         "maxNoOfPodsToEvictTotal (2) reached",
     )
 
 
-@pytest.mark.parametrize(("counts", "room"), [(True, Room.FULL), (False, Room.FREE)])
-def test_only_what_counts_uses_a_limit_up(counts: bool, room: Room) -> None:
+@pytest.mark.parametrize(("counts", "room"), [(True, MayStart.FULL), (False, MayStart.FREE)])
+def test_only_what_counts_uses_a_limit_up(counts: bool, room: MayStart) -> None:
     ledger = LimitLedger(RunLimits(total=1))
     ledger.book(make_eviction("a"))
 
@@ -53,10 +53,10 @@ def test_only_what_counts_uses_a_limit_up(counts: bool, room: Room) -> None:
     ],
 )
 def test_limit_is_named_by_its_key_in_the_policy(limits: RunLimits, text: str) -> None:
-    assert LimitLedger(limits).room_for(make_eviction("a")) == (Room.FULL, text)
+    assert LimitLedger(limits).room_for(make_eviction("a")) == (MayStart.FULL, text)
 
 
 def test_pod_bound_nowhere_meets_no_node_limit() -> None:
     ledger = LimitLedger(RunLimits(per_node=0))
 
-    assert ledger.room_for(make_eviction("a", node=""))[0] is Room.FREE
+    assert ledger.room_for(make_eviction("a", node=""))[0] is MayStart.FREE

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from descheduler.model.koordinator.batch_resources import BatchResource, batch_resources
-from descheduler.model.node import Node
-from descheduler.model.node_reservation import NodeReservation
+from descheduler.model.node import Node, NodeReservation
 from descheduler.model.pod import Pod
 from tests.builders import NOW, make_node, make_pod
 from tests.worlds.node_metrics import make_node_metric

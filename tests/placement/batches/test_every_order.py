@@ -132,3 +132,38 @@ def test_few_pods_are_looked_at_in_every_order() -> None:
     )
 
     assert (taken, tainted) == (["large-00"], [])
+
+
+def rivals(**facts: Any) -> tuple[list[Node], list[Pod]]:
+    """Two pods that leave for three nodes, each of which takes one pod, and a pending one of another scheduler."""
+    nodes = [make_node(name, cpu="2", taints=[f"{name}=only:NoSchedule"]) for name in ("a", "b", "c")]
+    pods = [
+        make_pod(name, node="closed", cpu="2", labels={"app": name}, tolerations=_tolerating(places))
+        for name, places in (("first", "ab"), ("second", "bc"))
+    ]
+    waiting = make_pod(
+        "waiting", node="", tolerations=_tolerating("a"), **{"cpu": "2", "scheduler": "volcano", **facts}
+    )
+    return nodes, [*pods, waiting]
+
+
+def _tolerating(nodes: str) -> list[Any]:
+    return [{"key": node, "operator": "Exists"} for node in nodes]
+
+
+@pytest.mark.parametrize(
+    ("facts", "left"),
+    [
+        pytest.param({}, ["first"], id="it may be scheduled first"),
+        pytest.param({"priority": -1}, [], id="it comes later"),
+        pytest.param({"cpu": "3"}, [], id="it fits nowhere"),
+    ],
+)
+def test_pending_pods_in_doubt_may_take_the_last_node(facts: dict[str, Any], left: list[str]) -> None:
+    """It may take the node that is left to the first one once the second one has the other."""
+    nodes, (first, second, waiting) = rivals(**facts)
+    snapshot = make_snapshot([CLOSED, *nodes], [first, second, waiting])
+
+    found = LandingProver(snapshot).unproven([first, second], [first, second])
+
+    assert [pod.name for pod in found] == left

@@ -15,11 +15,17 @@ from msgspec.structs import replace
 from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
-from descheduler.model.volumes.storage import READ_WRITE_ONCE_POD
+from descheduler.model.volume_sources import READ_WRITE_ONCE_POD
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import FilterPlugin, InteractingPlugin, Plugin, ReservePlugin
-from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Interactions, JoinedInteractions
+from descheduler.placement.framework.interactions import (
+    CAUTIOUS,
+    OWN_NODE,
+    GatheredPods,
+    Interactions,
+    JoinedInteractions,
+)
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
@@ -128,7 +134,8 @@ class World(NamedTuple):
         """Whether `placed` may close its node to `pod` by more than what both request."""
         assert isinstance(self.plugin, FilterPlugin)
         settled = frozenset({self.plugin.name} if self.plugin.is_static else ())
-        return JoinedInteractions({self.plugin.name: self.interactions}, settled=settled).closes(placed, pod)
+        joined = JoinedInteractions({self.plugin.name: self.interactions}, settled=settled)
+        return 0 in joined.closing(GatheredPods([placed, pod])).on(1)
 
     def takes(self, pod: Pod, node: int) -> bool:
         """Whether the plugin leaves `node` to `pod`, which is put there."""
@@ -194,6 +201,19 @@ def test_placed_pod_bears_on_another_only_as_the_plugin_declares(
         assert is_same
     if not (world.closes(new, asked) or world.interactions.interact(new, asked)):
         assert name == "NodeResourcesFit" or before[node] or not after[node]
+
+
+@pytest.mark.parametrize("name", [name for name in FILTERS if name != "PodTopologySpread"])
+@settings(max_examples=40)
+@given(gathered=st.lists(pods(), min_size=1, max_size=6))
+def test_many_pods_at_once_interact_as_two_of_them_do(name: str, gathered: list[Pod]) -> None:
+    interactions = world_of(name, PROFILE).interactions
+
+    meetings = JoinedInteractions({name: interactions}).interacting(GatheredPods(gathered))
+
+    for place, pod in enumerate(gathered):
+        others = [other for other, each in enumerate(gathered) if interactions.interact(each, pod)]
+        assert sorted({other for each in meetings.values() for other in each.on(place).tolist()}) == others
 
 
 @pytest.mark.parametrize(

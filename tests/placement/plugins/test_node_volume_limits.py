@@ -9,7 +9,7 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.model.volumes.storage import CSINode
+from descheduler.model.volume_sources import CSINode
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.node_volume_limits import NodeVolumeLimits
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.volumes.storage import CSIDriver, CSINode, PersistentVolumeClaim
+from descheduler.model.volume_sources import CSIDriver, CSINode, PersistentVolumeClaim
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.volume_binding import VolumeBinding
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster

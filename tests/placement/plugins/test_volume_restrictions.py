@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from descheduler.model.pod import Pod
-from descheduler.model.volumes.storage import READ_WRITE_ONCE_POD
+from descheduler.model.volume_sources import READ_WRITE_ONCE_POD
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.volume_restrictions import VolumeRestrictions
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster

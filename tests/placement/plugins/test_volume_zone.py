@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.volumes.storage import PersistentVolumeClaim
+from descheduler.model.volume_sources import PersistentVolumeClaim
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.volume_zone import VolumeZone
 from tests.builders import make_node

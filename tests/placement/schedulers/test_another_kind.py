@@ -18,6 +18,7 @@ from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.document import Document, find, to_plain
 from descheduler.explanation.settings import settings_for
+from descheduler.explanation.subjects.pod import PodExplanation
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import (
@@ -38,7 +39,7 @@ from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot, node_object, pod_object
-from tests.explanation.questions import whole_explanation
+from tests.explanation.questions import explained
 
 NAME = "queue-scheduler"
 QUEUE, GANG = "queue", "gang"
@@ -240,9 +241,8 @@ def test_explain_asks_the_scheduler_of_the_row(tmp_path: Path) -> None:
         pod_object("big", node="", cpu="9", phase="Pending", labels={QUEUE: "gold"}, scheduler=NAME),
     ]
 
-    found = whole_explanation("pod", "default/big", objects, settings=settings_for(policy)).pod
+    found = explained(PodExplanation, "pod", "default/big", objects, settings=settings_for(policy))
 
-    assert found is not None
     assert found.placement is not None
     assert found.placement.scheduler == NAME
     assert found.placement.summary == "0/1 nodes are available: 1 node(s) had no room in the queue"

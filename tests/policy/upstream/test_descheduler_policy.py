@@ -14,10 +14,10 @@ from descheduler.policy.load import load_policy
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import MetricsProvider, PluginConfig, SecretReference
 from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs
-from descheduler.strategies.remove_duplicates import RemoveDuplicatesArgs
+from descheduler.strategies.remove_duplicates.remove_duplicates import RemoveDuplicatesArgs
 from descheduler.strategies.remove_failed_pods import RemoveFailedPodsArgs
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint import (
-    RemovePodsViolatingTopologySpreadConstraintArgs,
+    remove_pods_violating_topology_spread_constraint as topology_spread,
 )
 from tests.policy.builders import args_of, load, upstream, warnings, with_args
 
@@ -102,7 +102,9 @@ def test_zero_is_not_replaced_by_a_default() -> None:
 def test_topology_spread_defaults_to_hard_constraints_with_node_fit() -> None:
     assert args_of(
         "RemovePodsViolatingTopologySpreadConstraint", "{constraints: []}"
-    ) == RemovePodsViolatingTopologySpreadConstraintArgs(constraints=("DoNotSchedule",), topology_balance_node_fit=True)
+    ) == topology_spread.RemovePodsViolatingTopologySpreadConstraintArgs(
+        constraints=("DoNotSchedule",), topology_balance_node_fit=True
+    )
 
 
 def test_whole_percentages_become_floats() -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from descheduler.cluster.decoding.wire import Wire
-from descheduler.model.cpu_list import parse_cpu_list
+from descheduler.model.text.cpu_list import parse_cpu_list
 
 __all__ = ["CpuSpec", "decode_cpu_spec", "decode_numa_policy", "decode_pinned_cpus"]
 

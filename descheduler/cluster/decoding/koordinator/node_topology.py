@@ -16,9 +16,9 @@ from descheduler.model.annotations import (
     POD_CPU_ALLOCS_ANNOTATION,
     SYSTEM_QOS_ANNOTATION,
 )
-from descheduler.model.cpu_list import parse_cpu_list
 from descheduler.model.koordinator.node_topology import Cpu, NodeTopology
-from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
+from descheduler.model.node import NODE_RESERVATION_ANNOTATION
+from descheduler.model.text.cpu_list import parse_cpu_list
 
 __all__ = ["decode_node_topology"]
 

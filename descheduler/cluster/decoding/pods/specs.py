@@ -18,13 +18,13 @@ from descheduler.cluster.decoding.blocks import (
 from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES, PodVolumes
 from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, Int32, PodSpecWire, Wire
 from descheduler.model.pod import HostPort, PodSpec
-from descheduler.model.qos import qos_class
 from descheduler.model.requests import (
     ContainerResources,
     ResourceList,
     incoming_scoring_requests,
     pod_level_requests,
     pod_requests,
+    qos_class,
     scoring_requests,
 )
 

@@ -27,7 +27,7 @@ from descheduler.migration.room.koordinator.template import reservation_of
 from descheduler.migration.room.koordinator.usage import missed, reservation_used, used
 from descheduler.migration.room.labels import OWNER_LABEL, manager_of
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow
-from descheduler.migration.room.sweeping import Candidate, KnownJobs, Swept, sweep
+from descheduler.migration.room.sweeping import KnownJobs, LabelledObject, Swept, sweep
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference, Reservation
@@ -212,11 +212,11 @@ def _is_used(reservation: Reservation) -> bool:
     return reservation.is_terminating or bool(reservation.current_owners)
 
 
-def _candidate(found: FoundReservation, jobs: KnownJobs) -> Candidate:
+def _candidate(found: FoundReservation, jobs: KnownJobs) -> LabelledObject:
     name, job_uid, job = found.reservation.name, found.job_uid, jobs.over.get(found.job_uid)
     differs = found.differs or ("" if job_uid in jobs.live else found.differs_in_name(_names_for(job_uid, jobs)))
     differs = "" if job is not None and found.was_created_for(job) else differs
-    return Candidate("Reservation", name, f"{_LIST_PATH}/{name}", found.reservation.uid, job_uid, differs)
+    return LabelledObject("Reservation", name, f"{_LIST_PATH}/{name}", found.reservation.uid, job_uid, differs)
 
 
 def _names_for(job_uid: str, jobs: KnownJobs) -> frozenset[str]:

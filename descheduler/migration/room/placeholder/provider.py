@@ -19,7 +19,7 @@ from descheduler.migration.room.placeholder.pod import PlaceholderSettings, plac
 from descheduler.migration.room.placeholder.volumes import reachable_terms
 from descheduler.migration.room.placement_away import narrow
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow
-from descheduler.migration.room.sweeping import Candidate, KnownJobs, Swept, sweep
+from descheduler.migration.room.sweeping import KnownJobs, LabelledObject, Swept, sweep
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
@@ -128,13 +128,13 @@ class PlaceholderRooms:
         return None if successors is None else self._replacements.find(successors, job, now)
 
 
-def _candidate(found: FoundPlaceholder, jobs: KnownJobs) -> Candidate:
+def _candidate(found: FoundPlaceholder, jobs: KnownJobs) -> LabelledObject:
     pod, job = found.pod, jobs.over.get(found.job_uid)
     differs = "" if job is not None and found.was_created_for(job) else found.differs
-    return Candidate("pod", pod.key, pod_path(pod.namespace, pod.name), pod.uid, found.job_uid, differs)
+    return LabelledObject("pod", pod.key, pod_path(pod.namespace, pod.name), pod.uid, found.job_uid, differs)
 
 
-def _differs_from(each: Candidate, job: MigrationJob) -> str:
+def _differs_from(each: LabelledObject, job: MigrationJob) -> str:
     """A placeholder is in the namespace of the pod that is to move."""
     namespace = each.name.partition("/")[0]
     return "" if namespace == job.pod_namespace else f"its job is for a pod in namespace {job.pod_namespace}"

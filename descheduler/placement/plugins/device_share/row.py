@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from descheduler.model.annotations import (
@@ -12,7 +14,13 @@ from descheduler.model.annotations import (
 )
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.interactions import Interactions, OnOwnNode
+from descheduler.placement.framework.interactions import (
+    GatheredPods,
+    Interactions,
+    Meeting,
+    OnOwnNode,
+    meeting_each_other,
+)
 from descheduler.placement.framework.scheduling_plugin import About, Compares, Preference, SchedulingPlugin
 from descheduler.placement.plugins.device_share.args import ARGS, DeviceShareArgs
 from descheduler.placement.plugins.device_share.explain import explain_devices
@@ -35,9 +43,9 @@ class _DeviceInteractions(OnOwnNode):
         """Whether it asks for devices on the same PCIe switch."""
         return JOINT_DEVICES_ANNOTATION in pod.annotations
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Whether both ask for devices."""
-        return _asks(placed) and _asks(pod)
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """All that ask for devices."""
+        return meeting_each_other(gathered.where(_asks))
 
 
 def _asks(pod: Pod) -> bool:

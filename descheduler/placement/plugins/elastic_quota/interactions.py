@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import GatheredPods, Meeting
 from descheduler.placement.plugins.elastic_quota.quota_usage import QuotaUsage
 
 __all__ = ["QuotaInteractions"]
@@ -29,10 +34,10 @@ class QuotaInteractions:
         del pod
         return False
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Never one node alone."""
-        del placed, pod
-        return False
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """None one node alone."""
+        del gathered
+        return ()
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether either may be refused, and both are charged in one tree."""
@@ -40,3 +45,16 @@ class QuotaInteractions:
         if accounts[0] is None or accounts[1] is None or accounts[0].place.tree is not accounts[1].place.tree:
             return False
         return self._usage.can_be_refused(first) or self._usage.can_be_refused(second)
+
+    def interacting(self, gathered: GatheredPods) -> Iterator[Meeting]:
+        """All that are charged in one tree with those of them that may be refused."""
+        may_be_refused = gathered.where(self._usage.can_be_refused)
+        for places in gathered.filed(self._trees).values():
+            refused = np.intersect1d(places, may_be_refused)
+            yield from ((places, refused), (refused, places))
+
+    def _trees(self, pod: Pod) -> Iterator[int]:
+        """By identity the tree in which `pod` is charged, if any."""
+        account = self._usage.account_of(pod)
+        if account is not None:
+            yield id(account.place.tree)

@@ -7,7 +7,7 @@ that only a resource which no node lists is taken for one that may be served so.
 
 from __future__ import annotations
 
-from descheduler.model.resource_names import is_extended_resource
+from descheduler.model.names import is_extended_resource
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

@@ -5,7 +5,7 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity/filt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.interactions import GatheredPods, Meeting
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders
 from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
@@ -198,9 +199,13 @@ class AffinityInteractions:
         """Whether a term of one of them that reaches beyond a node means the other."""
         return _means(first, second) or _means(second, first)
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Whether a term of one of them keeps the other off its host."""
-        return _excludes(placed, pod) or _excludes(pod, placed)
+    def interacting(self, gathered: GatheredPods) -> Iterator[Meeting]:
+        """All that a term means which reaches beyond a node, with those that state it."""
+        return _meant(gathered, _wide_terms)
+
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """All that a term means which keeps them off a host, with those that state it."""
+        return _meant(gathered, _anti_terms)
 
     def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
         """Whether a term of one of them reaches beyond a node; company counts too, as it need not be the first then."""
@@ -211,17 +216,28 @@ def _means(pod: Pod, other: Pod) -> bool:
     return any(_is_about(term, pod, other) for term in _wide_terms(pod))
 
 
-def _excludes(pod: Pod, other: Pod) -> bool:
+def _meant(gathered: GatheredPods, terms_of: Callable[[Pod], Iterable[PodAffinityTerm]]) -> Iterator[Meeting]:
+    """Those that state terms with those that these may mean, in both directions."""
+    stating = gathered.filed(lambda pod: [_about(term, pod) for term in terms_of(pod)])
+    for query, places in stating.items():
+        found = gathered.found(query)
+        yield from ((places, found), (found, places))
+
+
+def _anti_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
     affinity = pod.spec.affinity
-    terms = () if affinity is None else affinity.anti_required
-    return any(_is_about(term, pod, other) for term in terms)
+    return () if affinity is None else affinity.anti_required
 
 
 def _is_about(term: PodAffinityTerm, pod: Pod, other: Pod) -> bool:
-    """Whether a term of `pod` may mean the other one; which namespaces a selector finds is not in the pod."""
-    if term.namespace_selector is None and other.namespace not in (term.namespaces or {pod.namespace}):
-        return False
-    return term.selector.matches(other.labels)
+    """Whether a term of `pod` may mean the other one."""
+    return _about(term, pod).covers(other.namespace, other.labels)
+
+
+def _about(term: PodAffinityTerm, pod: Pod) -> PodQuery:
+    """The pods that a term of `pod` may mean; which namespaces a selector finds is not in the pod."""
+    namespaces = None if term.namespace_selector is not None else term.namespaces or frozenset((pod.namespace,))
+    return PodQuery(namespaces, (term.selector,), counts_terminating=True)
 
 
 def _wide_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from descheduler.model.cpu_list import cpu_list_text
+from descheduler.model.text.cpu_list import cpu_list_text
 from descheduler.placement.framework.koordinator.allocation import Allocation
 from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuCache, HeldCpus
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster

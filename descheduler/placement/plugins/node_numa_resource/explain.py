@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.model.cpu_list import cpu_list_text
+from descheduler.model.text.cpu_list import cpu_list_text
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.plugins.node_numa_resource.cpu_ledger import NAME, CpuLedger

@@ -56,7 +56,7 @@ class NodeNUMAResource:
         self._asked: dict[PlacementClass, PodCpus | None] = {}
         self._pods: dict[PodCpus, PinnedPod] = {}
         self._reserved = list(_reserved_cpus(cluster))
-        self.interactions: Interactions = ClosingNodes(self._closes)
+        self.interactions: Interactions = ClosingNodes(self._takes_cpus)
         """Pods take CPUs of their node away from each other where both are pinned to some."""
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
@@ -112,8 +112,8 @@ class NodeNUMAResource:
             if index == node and not held.counts(uid):
                 yield f"the pod must get CPUs on node {name} beside or out of those of Reservation {reservation}"
 
-    def _closes(self, placed: Pod, pod: Pod) -> bool:
-        return not (self._is_plain and (shares_cpus(pod) or shares_cpus(placed)))
+    def _takes_cpus(self, pod: Pod) -> bool:
+        return not (self._is_plain and shares_cpus(pod))
 
     def _of(self, pod: PlacementClass) -> PodCpus | None:
         """What pods of the class ask for; None where they say it in no readable way."""

@@ -20,6 +20,7 @@ from descheduler.placement.framework.extension_points import (
     ReasonBits,
     SpreadConstraint,
 )
+from descheduler.placement.framework.interactions import GatheredPods, Meeting
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
@@ -134,10 +135,10 @@ class SpreadInteractions:
         """Whether one of them counts for a constraint of the other."""
         return self._counts(first, second) or self._counts(second, first)
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Never one node alone: pods on one host bear on the others, too."""
-        del placed, pod
-        return False
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """None one node alone: pods on one host bear on the others, too."""
+        del gathered
+        return ()
 
     def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
         """Never: a pod that is being deleted counts no more."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
+
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.interactions import OnOwnNode
+from descheduler.placement.framework.interactions import GatheredPods, Meeting, OnOwnNode
 from descheduler.placement.plugins.reservation.holdings import Holdings
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION
 
@@ -28,7 +32,9 @@ class ReservationInteractions(OnOwnNode):
         """Whether any Reservation may be used up by one pod, or one be bound that `pod` could ask for."""
         return self._is_one_used_up or (self._is_one_waiting and AFFINITY_ANNOTATION in pod.annotations)
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Whether `pod` may use a Reservation, or needs one, of which `placed` takes more than it requests."""
-        del placed
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """All, to those that may use a Reservation, or need one, of which each may take more than it requests."""
+        yield np.arange(len(gathered.pods)), gathered.where(self._may_use_one)
+
+    def _may_use_one(self, pod: Pod) -> bool:
         return AFFINITY_ANNOTATION in pod.annotations or any(owner.matches(pod) for owner in self._owners)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from descheduler.model.volumes.storage import ClaimReference, PersistentVolumeClaim
+from descheduler.model.volume_sources import ClaimReference, PersistentVolumeClaim
 
 __all__ = ["Assumed", "AssumedVolumes", "CapacityKey", "ClaimKey", "VolumeKey"]
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import InlineDisk, Pod
-from descheduler.model.volumes.in_tree_volumes import ebs_handle, gce_handle
-from descheduler.model.volumes.storage import MIGRATED_DRIVERS, PersistentVolumeClaim
+from descheduler.model.volume_sources import MIGRATED_DRIVERS, PersistentVolumeClaim, ebs_handle, gce_handle
 from descheduler.placement.plugins.volumes.pod_claims import PodClaim
 
 __all__ = ["AttachableVolume", "AttachableVolumes", "may_have_attachable"]

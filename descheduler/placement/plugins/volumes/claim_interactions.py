@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import GatheredPods, Meeting, meeting_each_other
 
 __all__ = ["ClaimInteractions", "NewVolumeInteractions"]
 
@@ -25,13 +28,18 @@ class ClaimInteractions:
         del pod
         return False
 
-    def closes(self, placed: Pod, pod: Pod) -> bool:
-        """Whether both state disks, of which a node may have one user only."""
-        return bool(placed.spec.inline_disks and pod.spec.inline_disks)
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """All that state disks, of which a node may have one user only."""
+        return meeting_each_other(gathered.where(lambda pod: bool(pod.spec.inline_disks)))
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether both name the same claim."""
         return first.namespace == second.namespace and not set(first.claim_names).isdisjoint(second.claim_names)
+
+    def interacting(self, gathered: GatheredPods) -> Iterator[Meeting]:
+        """All that name the same claim."""
+        for places in gathered.filed(_claims).values():
+            yield places, places
 
 
 class NewVolumeInteractions(ClaimInteractions):
@@ -47,9 +55,18 @@ class NewVolumeInteractions(ClaimInteractions):
         """Whether both need a new volume, or name the same claim."""
         return (self._needs_volume(first) and self._needs_volume(second)) or super().interact(first, second)
 
+    def interacting(self, gathered: GatheredPods) -> Iterator[Meeting]:
+        """All that need a new volume, or name the same claim."""
+        yield from meeting_each_other(gathered.where(self._needs_volume))
+        yield from super().interacting(gathered)
+
     def _needs_volume(self, pod: Pod) -> bool:
         claims = (self._claims.get((pod.namespace, name)) for name in pod.claim_names)
         return bool(pod.ephemeral_volumes) or any(claim is None or not claim.is_bound for claim in claims)
+
+
+def _claims(pod: Pod) -> list[tuple[str, str]]:
+    return [(pod.namespace, name) for name in pod.claim_names]
 
 
 def _has_claims(pod: Pod) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from descheduler.model.pod import Pod, PodSpec
-from descheduler.model.volumes.storage import PersistentVolumeClaim
+from descheduler.model.volume_sources import PersistentVolumeClaim
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["ClaimOwners"]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.model.volumes.storage import ClaimReference, PersistentVolume, PersistentVolumeClaim
+from descheduler.model.volume_sources import ClaimReference, PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.plugins.volumes.assumed_volumes import Assumed, AssumedVolumes
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
 from descheduler.placement.plugins.volumes.provisioning import Provisioning

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import EphemeralVolume, Pod
-from descheduler.model.volumes.storage import PersistentVolumeClaim
+from descheduler.model.volume_sources import PersistentVolumeClaim
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
 from descheduler.placement.plugins.volumes.claim_owners import ClaimOwners
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.volumes.storage import CSIStorageCapacity, PersistentVolumeClaim, StorageClass
+from descheduler.model.volume_sources import CSIStorageCapacity, PersistentVolumeClaim, StorageClass
 from descheduler.placement.plugins.volumes.assumed_volumes import AssumedVolumes, CapacityKey
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.shadow.node_masks import BoolMask

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from descheduler.model.pod import Pod
-from descheduler.model.volumes.storage import PersistentVolumeClaim
+from descheduler.model.volume_sources import PersistentVolumeClaim
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.volumes.claim_supply import UnboundClaim
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.selection.affinity import NodeSelectorTerm
-from descheduler.model.volumes.storage import ClaimReference, PersistentVolume, PersistentVolumeClaim
+from descheduler.model.volume_sources import ClaimReference, PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.shadow.node_masks import BoolMask
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.selection.affinity import NodeSelectorTerm
-from descheduler.model.volumes.in_tree_volumes import migrated_affinity
-from descheduler.model.volumes.storage import PersistentVolume
+from descheduler.model.volume_sources import PersistentVolume, migrated_affinity
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable

@@ -12,7 +12,7 @@ from descheduler.cluster.snapshot import SnapshotError
 from descheduler.model.objects import Workload
 from descheduler.model.pod import HostPort, Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
-from descheduler.model.volumes.storage import ClaimTemplate
+from descheduler.model.volume_sources import ClaimTemplate
 from tests.builders import Object, owner, pod_object
 
 MIB = 2**20 * 10**9

@@ -8,7 +8,7 @@ from typing import Any
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import LabelSelector, Requirement
-from descheduler.model.volumes.storage import (
+from descheduler.model.volume_sources import (
     READ_WRITE_ONCE,
     WAIT_FOR_FIRST_CONSUMER,
     ClaimReference,

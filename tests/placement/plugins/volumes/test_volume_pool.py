@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.selection.labels import LabelSelector
-from descheduler.model.volumes.storage import BLOCK, ClaimReference, PersistentVolume, PersistentVolumeClaim
+from descheduler.model.volume_sources import BLOCK, ClaimReference, PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
 from descheduler.placement.plugins.volumes.volume_pool import NO_VOLUME, Ranks, VolumePool
 from descheduler.placement.shadow.node_table import NodeTable

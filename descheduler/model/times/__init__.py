@@ -1,1 +1,0 @@
-"""When things happen: cron expressions, and windows of time."""

@@ -1,1 +1,0 @@
-"""Volumes: what pods mount, what holds it, and drivers that were part of Kubernetes."""

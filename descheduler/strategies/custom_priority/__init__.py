@@ -1,1 +1,0 @@
-"""CustomPriority: arguments, levels of nodes, and the plugin."""

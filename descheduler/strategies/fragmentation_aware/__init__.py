@@ -1,1 +1,0 @@
-"""FragmentationAware: arguments, the balance of a node, and the plugin."""

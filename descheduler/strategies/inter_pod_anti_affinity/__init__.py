@@ -1,1 +1,0 @@
-"""What RemovePodsViolatingInterPodAntiAffinity is made of."""

@@ -1,1 +1,0 @@
-"""ScaleDownBinPack: arguments, the ranking of pods, and the plugin."""
