@@ -16,12 +16,9 @@ from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elast
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
 from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
-from descheduler.cluster.decoding.koordinator.pod_groups import (
-    decode_pod_group,
-    decode_scheduler_plugins_pod_group,
-    decode_volcano_pod_group,
-)
+from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group, decode_scheduler_plugins_pod_group
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
+from descheduler.cluster.decoding.volcano import decode_volcano_pod_group
 from descheduler.cluster.decoding.workload_objects import revision_decoder, workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared

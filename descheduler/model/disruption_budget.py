@@ -33,6 +33,8 @@ class DisruptionBudget(msgspec.Struct, frozen=True):
     has_status: bool = True
     sync_failure: str = ""
     num_disrupted: int = 0
+    stated_allowed: int = 0
+    """The disruptions that its status allows, whether or not that is about the latest spec."""
 
     @property
     def key(self) -> str:

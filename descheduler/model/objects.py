@@ -61,6 +61,7 @@ class PriorityClass(msgspec.Struct, frozen=True):
     name: str
     value: int
     preemption_policy: str = ""
+    is_global_default: bool = False
 
 
 class Service(msgspec.Struct, frozen=True):

@@ -159,6 +159,7 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     incoming_scoring_requests: ResourceList = {}
     scheduling_gates: tuple[str, ...] = ()
     inline_disks: tuple[InlineDisk, ...] = ()
+    priority_class_name: str = ""
     preemption_policy: str = ""
     resource_claim_names: tuple[str, ...] = ()
     has_scheduling_group: bool = False

@@ -1,7 +1,7 @@
 """`python -m tests.conformance FILE… [--plugin NAME] [--kind KIND] [--class NAME]`: runs recorded cases.
 
-Prints a line a failing case, then a table for the descheduler, one for the scheduler, one for Koordinator and
-one for owners of pods, whichever the files hold.
+Prints a line a failing case, then a table for the descheduler, one for the scheduler, one for Koordinator, one for
+owners of pods and one for Volcano, whichever the files hold.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tests.conformance.owners.cases import OwnerTally, is_owner_case
 from tests.conformance.runner import WITHOUT_COUNTERPART, Tally, read_vectors
 from tests.conformance.scheduler_cases import is_scheduler_case
 from tests.conformance.scheduler_tally import SchedulerTally
+from tests.conformance.volcano.cases import VolcanoTally, is_volcano_case
 
 _LINE_LENGTH = 2000
 
@@ -24,9 +25,12 @@ def main() -> int:
     options = _parse()
     wanted = {name: value for name, value in vars(options).items() if name != "files" and value is not None}
     deschedulings, placements, koordinator, owners = Tally(), SchedulerTally(), KoordinatorTally(), OwnerTally()
+    volcano = VolcanoTally()
     for vector in read_vectors(options.files):
         if all(vector.get(name) == value for name, value in wanted.items()):
-            if is_owner_case(vector):
+            if is_volcano_case(vector):
+                failure = volcano.add(vector)
+            elif is_owner_case(vector):
                 failure = owners.add(vector)
             elif is_koordinator_case(vector):
                 failure = koordinator.add(vector)
@@ -36,7 +40,7 @@ def main() -> int:
                 print(f"FAIL {vector['id']}: {failure[:_LINE_LENGTH]}", flush=True)
     for case_id, note in placements.notes.items():
         print(f"NOTE {case_id}: {note[:_LINE_LENGTH]}")
-    tallies = (deschedulings, placements, koordinator, owners)
+    tallies = (deschedulings, placements, koordinator, owners, volcano)
     for tally in tallies:
         if tally.num_passed or tally.num_failed:
             print(tally.table())

@@ -2,7 +2,7 @@
 
 All unit cases; of the generated ones the smallest of every group until the budget is spent, dealt out in turn so that
 every group gets its share. Groups are plugin, kind and tags of a descheduler case, class and mode of a scheduler case,
-class of a case of Koordinator or of owners.
+class of a case of Koordinator, of owners or of Volcano.
 Before that, every kind of answer of the scheduler is given the smallest case that shows it.
 """
 
@@ -36,6 +36,9 @@ _KOORDINATOR_BYTES = 120_000
 OWNERS = "owners.jsonl.gz"
 """Cases of evictions and of what comes after them."""
 _OWNERS_BYTES = 700_000
+VOLCANO = "volcano.jsonl.gz"
+"""Cases of one scheduling cycle of Volcano."""
+_VOLCANO_BYTES = 300_000
 _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]')
 
 Labels = tuple[str, ...]
@@ -58,6 +61,7 @@ def main() -> None:
     for name in KOORDINATOR:
         _write(full, name, lambda lines: _choose(lines, _class_case, _KOORDINATOR_BYTES))
     _write(full, OWNERS, lambda lines: _choose(lines, _class_case, _OWNERS_BYTES))
+    _write(full, VOLCANO, lambda lines: _choose(lines, _class_case, _VOLCANO_BYTES))
 
 
 def _write(full: Path, name: str, choose: Callable[[list[str]], list[str]]) -> None:

@@ -25,16 +25,20 @@ __all__ = ["validate"]
 
 
 class _Verdict(msgspec.Struct, frozen=True):
-    """What is wrong with one file. `policy` is None exactly when there are problems."""
+    """What is wrong with one file. `kind` is None exactly when there are problems; not every kind is a policy."""
 
     file: str
     problems: Sequence[Problem]
     warnings: Sequence[Problem]
-    policy: Policy | None
+    policy: Policy | None = None
+    kind: str | None = None
 
     def is_good(self, *, is_strict: bool) -> bool:
-        """Whether the policy would run and, if that is asked for, nothing in it is doubtful."""
-        return self.policy is not None and not (is_strict and self.warnings)
+        """Whether the document can be used and, if that is asked for, nothing in it is doubtful."""
+        return self.kind is not None and not (is_strict and self.warnings)
+
+
+_VOLCANO_KIND = "volcano-scheduler.conf"
 
 
 @click.command(cls=GoFlagsCommand, short_help="Check policy files.")
@@ -57,7 +61,8 @@ class _Verdict(msgspec.Struct, frozen=True):
 def validate(ctx: click.Context, files: Sequence[str], output: str, *, strict: bool, print_effective: bool) -> None:
     """Check policy files, and name every problem with its line and column.
 
-    A file may be a ConfigMap that holds a policy, or a List or several YAML documents with such a ConfigMap.
+    A file may be a ConfigMap that holds a policy, or a List or several YAML documents with such a ConfigMap. The
+    configuration of Volcano's scheduler (volcano-scheduler.conf) is checked as well, by itself or in its ConfigMap.
 
     Exits with 2 when any of them is invalid, and with 0 otherwise. Warnings do not change the exit code unless
     --strict is given.
@@ -82,10 +87,35 @@ def _judge(file: str) -> _Verdict:
     try:
         policy = load_policy_file(file)
     except PolicyError as error:
-        return _Verdict(file, error.problems, error.warnings, None)
+        return _judge_volcano(file) or _Verdict(file, error.problems, error.warnings)
     # Every run with this policy warns of these too.
     notes = (Problem(policy.path, None, None, "", note) for note in migration_notes(policy))
-    return _Verdict(file, (), (*policy.warnings, *notes), policy)
+    return _Verdict(file, (), (*policy.warnings, *notes), policy, policy.kind)
+
+
+def _judge_volcano(file: str) -> _Verdict | None:
+    """The verdict on a file that is no policy; None where it is no configuration of Volcano either."""
+    from pathlib import Path
+
+    from descheduler.documents.problems import PolicyError
+    from descheduler.documents.source import read_document
+    from descheduler.placement.configuration.volcano import NOUN, is_volcano_configuration, volcano_configuration
+    from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
+
+    path = Path(file)
+    if not path.is_file():  # what is no file cannot be read twice
+        return None
+    try:
+        document = read_document(path, None, NOUN)
+    except PolicyError:
+        return None
+    if not is_volcano_configuration(document):
+        return None
+    try:
+        configuration = volcano_configuration(document, modelled=VOLCANO_PLUGINS)
+    except PolicyError as error:
+        return _Verdict(file, error.problems, error.warnings)
+    return _Verdict(file, (), configuration.warnings, kind=_VOLCANO_KIND)
 
 
 def _write_lines(verdicts: Sequence[_Verdict], *, is_quiet: bool, is_strict: bool) -> None:
@@ -95,8 +125,10 @@ def _write_lines(verdicts: Sequence[_Verdict], *, is_quiet: bool, is_strict: boo
             click.echo(str(problem), err=True)
         for warning in verdict.warnings:
             click.echo(f"warning: {warning}", err=True)
-        if verdict.policy is not None and verdict.is_good(is_strict=is_strict) and not is_quiet:
-            write_text([f"{verdict.policy.path}: valid {verdict.policy.kind}\n", *_openings(verdict.policy)])
+        if verdict.is_good(is_strict=is_strict) and not is_quiet:
+            path = verdict.file if verdict.policy is None else verdict.policy.path
+            openings = () if verdict.policy is None else _openings(verdict.policy)
+            write_text([f"{path}: valid {verdict.kind}\n", *openings])
 
 
 def _openings(policy: Policy) -> Iterator[str]:
@@ -113,7 +145,7 @@ def _write_json(verdicts: Sequence[_Verdict], *, is_strict: bool) -> None:
         {
             "file": verdict.file,
             "valid": verdict.is_good(is_strict=is_strict),
-            "kind": verdict.policy.kind if verdict.policy else None,
+            "kind": verdict.kind,
             "problems": [_plain(problem) for problem in verdict.problems],
             "warnings": [_plain(warning) for warning in verdict.warnings],
         }

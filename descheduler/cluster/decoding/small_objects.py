@@ -108,6 +108,7 @@ class _Small(Wire):
     metadata: _Metadata | None = None
     value: Int32 | None = None
     preemption_policy: str | None = None
+    global_default: bool | None = None
     usage: msgspec.Raw = ABSENT
     containers: list[_ContainerUsage] | None = None
     overhead: _OverheadWire | None = None
@@ -134,7 +135,8 @@ def decode_namespace(block: bytes) -> Namespace:
 def decode_priority_class(block: bytes) -> PriorityClass:
     """One PriorityClass."""
     wire, metadata, _, _ = _named(block)
-    return PriorityClass(metadata.name or "", wire.value or 0, wire.preemption_policy or "")
+    is_default = bool(wire.global_default)
+    return PriorityClass(metadata.name or "", wire.value or 0, wire.preemption_policy or "", is_default)
 
 
 def decode_budget(block: bytes) -> DisruptionBudget:
@@ -158,6 +160,7 @@ def decode_budget(block: bytes) -> DisruptionBudget:
         has_status=wire.status is not None,
         sync_failure=_sync_failure(status),
         num_disrupted=len(status.disrupted_pods or ()),
+        stated_allowed=status.disruptions_allowed or 0,
     )
 
 

@@ -105,6 +105,7 @@ class PodSpecWire(Wire):
     scheduler_name: str | None = None
     tolerations: msgspec.Raw = ABSENT
     priority: Int32 | None = None
+    priority_class_name: str | None = None
     preemption_policy: str | None = None
     overhead: msgspec.Raw = ABSENT
     topology_spread_constraints: msgspec.Raw = ABSENT

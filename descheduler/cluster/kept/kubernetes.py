@@ -53,7 +53,7 @@ NODE = an_object(
     },
 )
 POD = an_object(spec=POD_SPEC, status=POD_STATUS)
-PRIORITY_CLASS = an_object(**scalars("value", "preemptionPolicy"))
+PRIORITY_CLASS = an_object(**scalars("value", "preemptionPolicy", "globalDefault"))
 BUDGET = an_object(
     spec={**scalars("minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy"), "selector": SELECTOR},
     status={

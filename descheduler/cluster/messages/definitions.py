@@ -46,10 +46,10 @@ NodeImage: names=1:*string sizeBytes=2:int64
 _POD = """
 Pod: metadata=1:Metadata spec=2:PodSpec status=3:PodStatus
 PodSpec: volumes=1:*Volume containers=2:*Container nodeSelector=7:*TextEntry nodeName=10 hostNetwork=11:bool
-  affinity=18:Affinity schedulerName=19 initContainers=20:*Container tolerations=22:*Toleration priority=25:int32
-  preemptionPolicy=31 overhead=32:*QuantityEntry topologySpreadConstraints=33:*Spread hostUsers=37:bool
-  schedulingGates=38:*Gate resourceClaims=39:*Claim resources=40:Resources workloadRef=42:Workload
-  schedulingGroup=43:Group
+  affinity=18:Affinity schedulerName=19 initContainers=20:*Container tolerations=22:*Toleration
+  priorityClassName=24 priority=25:int32 preemptionPolicy=31 overhead=32:*QuantityEntry
+  topologySpreadConstraints=33:*Spread hostUsers=37:bool schedulingGates=38:*Gate
+  resourceClaims=39:*Claim resources=40:Resources workloadRef=42:Workload schedulingGroup=43:Group
 Resources: limits=1:*QuantityEntry requests=2:*QuantityEntry
 Container: name=1 image=2 ports=6:*Port resources=8:Resources restartPolicy=24 restartPolicyRules=25:*RestartRule
 Port: hostPort=2:int32 protocol=4 hostIP=5

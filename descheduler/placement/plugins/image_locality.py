@@ -6,6 +6,8 @@ a rare image.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,6 +50,10 @@ class ImageLocality:
             self._by_class[cycle.pod] = self._scores_of(cycle.pod.spec)
         return self._by_class[cycle.pod]
 
+    def spread_of(self, holders: Sequence[int]) -> Iterable[tuple[int, Sequence[int]]]:
+        """How many nodes are taken to hold an image that `holders` hold, and on which of these."""
+        return [(len(holders), holders)]
+
     def _scores_of(self, spec: PodSpec) -> Scores | None:
         volume_images = spec.volume_images if self._scores_volumes else ()
         key = (*spec.init_images, *spec.images, *volume_images), _num_containers(spec)
@@ -61,8 +67,8 @@ class ImageLocality:
         for name in map(_normalized, images):
             holders = self._nodes_with.get(name, ())
             # The same steps in float64 as the scheduler takes; the product is cut to whole bytes.
-            share = len(holders) / self._num_nodes
-            total[list(holders)] += int(self._sizes.get(name, 0) * share)
+            for number, nodes in self.spread_of(holders):
+                total[list(nodes)] += int(self._sizes.get(name, 0) * (number / self._num_nodes))
         if not total.any():
             return None
         upper = _UPPER_BYTES_PER_CONTAINER * num_containers

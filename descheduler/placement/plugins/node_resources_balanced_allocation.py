@@ -94,14 +94,18 @@ class NodeResourcesBalancedAllocation(OwnNodeScore):
         self._balanced: dict[Amounts, _Balanced] = {}
 
     def asked_by(self, pod: PlacementClass) -> Amounts | None:
-        """The resources that count for the pod and how much it asks for."""
+        """The resources that count for the pod and how much it asks for; None where it asks for none of them."""
+        asked = self.amounts_of(pod)
+        return asked if any(amount for _, amount in asked) else None
+
+    def amounts_of(self, pod: PlacementClass) -> Amounts:
+        """The same, also of a pod that asks for nothing."""
         wanted = dict(pod.demand.amounts)
-        asked = tuple(
+        return tuple(
             (name, wanted.get(resource.row, 0))
             for name, resource in self._resources.items()
             if resource.row in wanted or is_scored_unasked(name)
         )
-        return asked if any(amount for _, amount in asked) else None
 
     def of_nodes(self, asked: Amounts, some: SomeNodes) -> Ints:
         """What each node has by its balance."""

@@ -1,4 +1,4 @@
-"""PodGroups of Koordinator, scheduler-plugins and Volcano, from the bytes of the API to model values."""
+"""PodGroups of Koordinator and scheduler-plugins, from the bytes of the API to model values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from descheduler.cluster.decoding.wire import Int32, MetadataWire, Wire
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS, PodGroup
 
-__all__ = ["decode_pod_group", "decode_scheduler_plugins_pod_group", "decode_volcano_pod_group"]
+__all__ = ["decode_pod_group", "decode_scheduler_plugins_pod_group"]
 
 
 class _Spec(Wire):
     min_member: Int32 | None = None
     schedule_timeout_seconds: Int32 | None = None
-    min_task_member: dict[str, Int32] | None = None
 
 
 class _PodGroup(Wire):
@@ -38,11 +37,6 @@ def decode_scheduler_plugins_pod_group(block: bytes) -> PodGroup:
     return _pod_group(block, "scheduling.x-k8s.io")
 
 
-def decode_volcano_pod_group(block: bytes) -> PodGroup:
-    """One PodGroup of `scheduling.volcano.sh`."""
-    return _pod_group(block, "scheduling.volcano.sh")
-
-
 def _pod_group(block: bytes, api_group: str) -> PodGroup:
     wire = _decode(block)
     metadata, spec = wire.metadata or MetadataWire(), wire.spec or _Spec()
@@ -54,5 +48,4 @@ def _pod_group(block: bytes, api_group: str) -> PodGroup:
         annotations=_annotations.read(metadata.annotations),
         created_at=set_time(metadata.creation_timestamp),
         api_group=api_group,
-        min_task_member=spec.min_task_member or {},
     )

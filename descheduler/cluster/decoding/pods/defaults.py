@@ -17,7 +17,6 @@ __all__ = ["TemplateSpecWire", "set_pod_defaults"]
 class TemplateSpecWire(PodSpecWire):
     """`spec` of a pod template."""
 
-    priority_class_name: str | None = None
     runtime_class_name: str | None = None
 
 

@@ -112,6 +112,7 @@ class SpecDecoder:
             self._container_keys(spec.init_containers),
             spec.priority,
             spec.scheduler_name,
+            spec.priority_class_name,
             spec.preemption_policy,
             spec.host_network,
             spec.host_users,
@@ -186,6 +187,7 @@ class SpecDecoder:
             incoming_scoring_requests=scoring if incoming == scoring else incoming,
             scheduling_gates=tuple(gate.name or "" for gate in _decode_gates(bytes(spec.scheduling_gates)) or ()),
             inline_disks=volumes.disks,
+            priority_class_name=spec.priority_class_name or "",
             preemption_policy=spec.preemption_policy or "",
             resource_claim_names=tuple(
                 claim.resource_claim_name

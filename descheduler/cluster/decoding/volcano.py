@@ -1,0 +1,99 @@
+"""Queues and PodGroups of Volcano, from the bytes of the API to model values."""
+
+from __future__ import annotations
+
+import msgspec
+
+from descheduler.cluster.decoding.annotations import AnnotationReader
+from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities
+from descheduler.cluster.decoding.times import set_time
+from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
+from descheduler.model.annotations import AnnotationKeys
+from descheduler.model.volcano import VOLCANO_ANNOTATIONS, VolcanoPodGroup, VolcanoQueue
+
+__all__ = ["decode_volcano_pod_group", "decode_volcano_queue"]
+
+
+class _Guarantee(Wire):
+    resource: msgspec.Raw = ABSENT
+
+
+class _Spec(Wire):
+    min_member: Int32 | None = None
+    min_task_member: dict[str, Int32] | None = None
+    queue: str | None = None
+    priority_class_name: str | None = None
+    min_resources: msgspec.Raw = ABSENT
+    weight: Int32 | None = None
+    priority: Int32 | None = None
+    capability: msgspec.Raw = ABSENT
+    deserved: msgspec.Raw = ABSENT
+    guarantee: _Guarantee | None = None
+    reclaimable: bool | None = None
+    parent: str | None = None
+
+
+class _Condition(Wire):
+    type: str | None = None
+    status: str | None = None
+    reason: str | None = None
+
+
+class _Status(Wire):
+    phase: str | None = None
+    state: str | None = None
+    conditions: list[_Condition] | None = None
+
+
+class _Object(Wire):
+    metadata: MetadataWire | None = None
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+_decode = msgspec.json.Decoder(_Object).decode
+_annotations = AnnotationReader(AnnotationKeys(VOLCANO_ANNOTATIONS))
+
+
+def decode_volcano_pod_group(block: bytes) -> VolcanoPodGroup:
+    """One PodGroup of `scheduling.volcano.sh`."""
+    wire = _decode(block)
+    metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or _Spec(), wire.status or _Status()
+    return VolcanoPodGroup(
+        namespace=metadata.namespace or "",
+        name=metadata.name or "",
+        min_member=spec.min_member or 0,
+        annotations=_annotations.read(metadata.annotations),
+        created_at=set_time(metadata.creation_timestamp),
+        api_group="scheduling.volcano.sh",
+        min_task_member=spec.min_task_member or {},
+        uid=metadata.uid or "",
+        labels=decode_labels(bytes(metadata.labels)),
+        queue=spec.queue or "default",
+        priority_class_name=spec.priority_class_name or "",
+        min_resources=None if spec.min_resources == ABSENT else decode_quantities(bytes(spec.min_resources)),
+        phase=status.phase or "",
+        conditions=tuple(
+            [(each.type or "", each.reason or "") for each in status.conditions or () if each.status == "True"]
+        ),
+    )
+
+
+def decode_volcano_queue(block: bytes) -> VolcanoQueue:
+    """One Queue."""
+    wire = _decode(block)
+    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _Spec()
+    return VolcanoQueue(
+        name=metadata.name or "",
+        uid=metadata.uid or "",
+        created_at=set_time(metadata.creation_timestamp),
+        annotations=_annotations.read(metadata.annotations),
+        weight=spec.weight or 1,
+        priority=spec.priority or 0,
+        capability=decode_quantities(bytes(spec.capability)),
+        guarantee=decode_quantities(bytes((spec.guarantee or _Guarantee()).resource)),
+        deserved=decode_quantities(bytes(spec.deserved)),
+        reclaimable=spec.reclaimable is not False,
+        parent=spec.parent or "",
+        state=(wire.status or _Status()).state or "",
+    )

@@ -1,0 +1,400 @@
+"""The configuration of Volcano's scheduler: a `volcano-scheduler.conf`, by itself or in its ConfigMap.
+
+Read as Volcano 1.10 reads it (`pkg/scheduler/conf`, `pkg/scheduler/util.go`): a key that is not known is passed over,
+and an argument of the wrong type counts as not given. Both are warnings here; what Volcano refuses is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from descheduler.documents.decode import Path as FieldPath
+from descheduler.documents.decode import Strictness
+from descheduler.documents.document import Document, TreeNode, kind_of
+from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
+from descheduler.documents.source import read_document
+from descheduler.policy.checks import Checks, in_order
+from descheduler.policy.shared_args import Args
+
+__all__ = [
+    "DEFAULT_CONFIGURATION",
+    "NOUN",
+    "ArgumentValue",
+    "Arguments",
+    "PluginOption",
+    "VolcanoConfiguration",
+    "VolcanoVersion",
+    "is_volcano_configuration",
+    "load_volcano_configuration",
+    "volcano_configuration",
+]
+
+NOUN = "Volcano configuration"
+_LENIENT = Strictness("warning", "warning")
+ArgumentValue: TypeAlias = bool | int | float | str
+_MODES = {"GPUSharingEnable": bool, "GPUNumberEnable": bool, "VGPUEnable": bool, "NodeLockEnable": bool}
+_ARGUMENTS: Mapping[str, Mapping[str, type]] = {
+    "binpack": {
+        "binpack.weight": int,
+        "binpack.cpu": int,
+        "binpack.memory": int,
+        "binpack.resources": str,
+        "binpack.resources.*": int,
+    },
+    "deviceshare": {
+        **{f"deviceshare.{name}": kind for name, kind in _MODES.items()},
+        "deviceshare.SchedulePolicy": str,
+        "deviceshare.ScheduleWeight": int,
+        "deviceshare.KnownGeometriesCMName": str,
+        "deviceshare.KnownGeometriesCMNamespace": str,
+    },
+    "nodeorder": {
+        f"{name}.weight": int
+        for name in (
+            "leastrequested",
+            "mostrequested",
+            "balancedresource",
+            "nodeaffinity",
+            "podaffinity",
+            "tainttoleration",
+            "imagelocality",
+            "podtopologyspread",
+        )
+    },
+    "overcommit": {"overcommit-factor": float},
+    "predicates": {
+        **{
+            f"predicate.{name}Enable": bool
+            for name in (
+                "NodeAffinity",
+                "NodePorts",
+                "TaintToleration",
+                "PodAffinity",
+                "NodeVolumeLimits",
+                "VolumeZone",
+                "PodTopologySpread",
+                "VolumeBinding",
+                "DynamicResourceAllocation",
+                "Proportional",
+                "Cache",
+            )
+        },
+        "predicate.resources": str,
+        "predicate.resources.*": float,
+    },
+    "sla": {"sla-waiting-time": str},
+    "tdm": {"tdm.revocable-zone.*": str, "tdm.evict.period": str},
+}
+"""What the modelled plugins read, by plugin; a key that ends with `*` stands for all that begin so."""
+_UNMODELLED = frozenset(
+    {
+        "cdp",
+        "extender",
+        "network-topology-aware",
+        "nodegroup",
+        "numaaware",
+        "rescheduling",
+        "resource-strategy-fit",
+        "resourcequota",
+        "sla",
+        "task-topology",
+        "tdm",
+        "usage",
+    }
+)
+"""Plugins of Volcano's own that are not modelled."""
+
+
+_MODELLED_ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim")
+
+
+class VolcanoVersion(msgspec.Struct, frozen=True, order=True):
+    """The release of Volcano that schedules. Behaviour is that of 1.10, which was measured."""
+
+    major: int = 1
+    minor: int = 10
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The actions that a configuration may name."""
+        known = (*_MODELLED_ACTIONS, "shuffle")
+        return (*known, "gangpreempt", "gangreclaim") if self >= _WITH_GANG_ACTIONS else known
+
+    @property
+    def reads_quoted_bools(self) -> bool:
+        """Whether `"true"` is a boolean argument."""
+        return self > _MEASURED
+
+    @property
+    def doubt(self) -> str:
+        """Why a session of this release may decide otherwise than the modelled one; "" for the release measured."""
+        return "" if self == _MEASURED else f"Volcano {self.major}.{self.minor} may decide otherwise than Volcano 1.10"
+
+
+_MEASURED = VolcanoVersion()
+_WITH_GANG_ACTIONS = VolcanoVersion(1, 16)
+
+
+class Arguments(msgspec.Struct, frozen=True):
+    """Arguments of a plugin or an action that have the type that it reads."""
+
+    values: Mapping[str, ArgumentValue] = {}
+
+    def whole(self, key: str, default: int) -> int:
+        """An integer."""
+        found = self.values.get(key, default)
+        return found if isinstance(found, int) else default
+
+    def number(self, key: str, default: float) -> float:
+        """A number."""
+        found = self.values.get(key, default)
+        return default if isinstance(found, str) else float(found)
+
+    def switch(self, key: str, *, default: bool) -> bool:
+        """A boolean."""
+        found = self.values.get(key, default)
+        return found if isinstance(found, bool) else default
+
+    def text(self, key: str) -> str:
+        """A text, empty without one."""
+        found = self.values.get(key, "")
+        return found if isinstance(found, str) else ""
+
+
+class PluginOption(msgspec.Struct, frozen=True):
+    """One plugin of a tier. `off` are the switches that are false, as they are spelled; the others are true."""
+
+    name: str
+    off: frozenset[str] = frozenset()
+    is_hierarchical: bool = False
+    """`enableHierarchy`."""
+    arguments: Arguments = Arguments()
+
+
+class VolcanoConfiguration(msgspec.Struct, frozen=True):
+    """What Volcano's scheduler was told: actions in their order, plugins by tier."""
+
+    actions: tuple[str, ...]
+    tiers: tuple[tuple[PluginOption, ...], ...]
+    action_arguments: Mapping[str, Arguments] = {}
+    unmodelled: tuple[str, ...] = ()
+    """Actions and plugins of Volcano's own whose decisions are not modelled, in document order."""
+    version: VolcanoVersion = VolcanoVersion()
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def plugins(self) -> Iterator[PluginOption]:
+        """Those of all tiers, in order."""
+        return (plugin for tier in self.tiers for plugin in tier)
+
+    @property
+    def doubt(self) -> str:
+        """Why the landing of a pod that Volcano places may not be certain, or an empty string."""
+        if self.unmodelled:
+            return f"parts of Volcano that are not modelled: {', '.join(self.unmodelled)}"
+        return self.version.doubt
+
+
+class _PluginSection(Args, frozen=True):
+    name: str = ""
+    enable_job_order: bool | None = None
+    enable_hierarchy: bool | None = None
+    enable_job_ready: bool | None = None
+    enable_job_pipelined: bool | None = None
+    enable_task_order: bool | None = None
+    enable_preemptable: bool | None = None
+    enable_reclaimable: bool | None = None
+    enable_preemptive: bool | None = None
+    enable_queue_order: bool | None = None
+    enable_predicate: bool | None = None
+    enable_best_node: bool | None = None
+    enable_node_order: bool | None = None
+    enable_target_job: bool | None = None
+    enable_reserved_nodes: bool | None = None
+    enable_job_enqueued: bool | None = None
+    enabled_victim: bool | None = None
+    enable_job_starving: bool | None = None
+    enabled_overused: bool | None = None
+    enabled_allocatable: bool | None = None
+    enabled_hyper_node_order: bool | None = None
+    enabled_sub_job_ready: bool | None = None
+    enabled_sub_job_pipelined: bool | None = None
+    enabled_sub_job_order: bool | None = None
+    enabled_hyper_node_gradient: bool | None = None
+    cluster_order: bool | None = msgspec.field(default=None, name="EnabledClusterOrder")
+    arguments: object = None
+
+
+class _TierSection(Args, frozen=True):
+    plugins: tuple[_PluginSection, ...] = ()
+
+
+class _ActionSection(Args, frozen=True):
+    name: str = ""
+    arguments: object = None
+
+
+class _Section(Args, frozen=True):
+    actions: str = ""
+    tiers: tuple[_TierSection, ...] = ()
+    configurations: tuple[_ActionSection, ...] = ()
+    metrics: object = None
+
+
+def _switches() -> Iterator[tuple[str, str]]:
+    """Attribute and spelling of each switch that is on unless it is said to be off."""
+    for field in msgspec.structs.fields(_PluginSection):
+        if field.name not in ("name", "arguments", "enable_hierarchy", "cluster_order"):
+            yield field.name, field.encode_name
+
+
+_SWITCHES = dict(_switches())
+
+
+def is_volcano_configuration(document: Document) -> bool:
+    """Whether `document` looks like one rather than like an object of Kubernetes."""
+    root = document.root.value
+    return isinstance(root, Mapping) and "apiVersion" not in root and bool({"actions", "tiers"} & root.keys())
+
+
+def load_volcano_configuration(
+    source: Path | str | Mapping[str, object],
+    *,
+    modelled: Collection[str],
+    name: str | None = None,
+    version: VolcanoVersion = _MEASURED,
+) -> VolcanoConfiguration:
+    """The configuration in `source`: a Path to read, YAML or JSON text, or an object as `json.loads` gives it.
+
+    `name` stands for the file in messages; `modelled` are the plugins whose decisions are known. Raises PolicyError
+    with every problem found.
+    """
+    return volcano_configuration(read_document(source, name, NOUN), modelled=modelled, version=version)
+
+
+def volcano_configuration(
+    document: Document, *, modelled: Collection[str], version: VolcanoVersion = _MEASURED
+) -> VolcanoConfiguration:
+    """The configuration in a document that was read; see `load_volcano_configuration`."""
+    checks = Checks.of(document)
+    for mark, note in document.notes:
+        checks.load.warn((), mark, note)
+    root = document.root
+    if root.value is not None and not isinstance(root.value, Mapping):
+        checks.fail_load((), f"expected actions and tiers, found {kind_of(root)}")
+        raise PolicyError(in_order(checks.load.problems))
+    configuration = _Reader(checks, modelled, version).read(checks.load.partial(root, _Section, (), _LENIENT))
+    if checks.load.problems:
+        raise PolicyError(in_order(checks.load.problems))
+    return replace(configuration, warnings=checks.warnings())
+
+
+class _Reader(msgspec.Struct, frozen=True):
+    """Makes a configuration of a section, and records what is wrong with it."""
+
+    checks: Checks
+    modelled: Collection[str]
+    version: VolcanoVersion
+
+    def read(self, section: _Section) -> VolcanoConfiguration:
+        """The whole configuration."""
+        tiers = tuple([self._tier(tier, index) for index, tier in enumerate(section.tiers)])
+        actions = tuple(self._actions(section.actions))
+        named = dict.fromkeys(plugin.name for tier in tiers for plugin in tier)
+        unknown = [name for name in named if name in _UNMODELLED and name not in self.modelled]
+        return VolcanoConfiguration(
+            actions=actions,
+            tiers=tiers,
+            action_arguments={
+                action.name: self._arguments(action.arguments, ("configurations", index, "arguments"), None)
+                for index, action in enumerate(section.configurations)
+            },
+            unmodelled=(*(name for name in actions if name not in _MODELLED_ACTIONS), *unknown),
+            version=self.version,
+        )
+
+    def _actions(self, text: str) -> Iterator[str]:
+        for name in text.split(","):
+            action = name.strip()
+            if action in self.version.actions:
+                if action not in _MODELLED_ACTIONS:
+                    self.checks.warn(("actions",), f"action {shown(action)} is not modelled; what it does is unknown")
+                yield action
+            else:
+                hint = did_you_mean(action, self.version.actions)
+                listed = ", ".join(self.version.actions)
+                self.checks.fail_load(("actions",), f"{shown(action)} is not an action of Volcano: {listed}{hint}")
+
+    def _tier(self, section: _TierSection, index: int) -> tuple[PluginOption, ...]:
+        path = ("tiers", index, "plugins")
+        found = tuple([self._plugin(plugin, (*path, place)) for place, plugin in enumerate(section.plugins)])
+        names = [plugin.name for plugin in found]
+        hierarchical = next((plugin for plugin in found if plugin.name == "drf" and plugin.is_hierarchical), None)
+        if hierarchical is not None and "proportion" in names:
+            message = "proportion and drf with enableHierarchy: true are not allowed in the same tier"
+            self.checks.fail_load((*path, names.index("proportion"), "name"), message)
+        return found
+
+    def _plugin(self, section: _PluginSection, path: FieldPath) -> PluginOption:
+        name = section.name
+        if name not in self.modelled:
+            is_known = name in _UNMODELLED
+            text = "is not modelled; what it decides is unknown" if is_known else "is not a plugin of Volcano; ignored"
+            hint = "" if is_known else did_you_mean(name, (*self.modelled, *_UNMODELLED))
+            self.checks.warn((*path, "name"), f"plugin {shown(name)} {text}{hint}")
+        return PluginOption(
+            name,
+            frozenset(spelled for field, spelled in _SWITCHES.items() if getattr(section, field) is False),
+            bool(section.enable_hierarchy),
+            self._arguments(section.arguments, (*path, "arguments"), _ARGUMENTS.get(name)),
+        )
+
+    def _arguments(self, node: object, path: FieldPath, known: Mapping[str, type] | None) -> Arguments:
+        """Those that are read; `known` is None for whoever says nothing of its arguments."""
+        if not isinstance(node, TreeNode) or node.value is None:
+            return Arguments()
+        if not isinstance(node.value, Mapping):
+            self.checks.fail_load(path, f"expected an object, found {kind_of(node)}")
+            return Arguments()
+        found: dict[str, ArgumentValue] = {}
+        for key, member in node.value.items():
+            value = member.node.value
+            kind = _kind_of_argument(key, known) if known is not None else type(value)
+            if kind is None:
+                self.checks.warn((*path, key), f"is not read{did_you_mean(key, known or ())}")
+            elif isinstance(value, ArgumentValue) and (read := self._argument(value, kind)) is not None:
+                found[key] = read
+            else:
+                wanted = {int: "an integer", float: "a number", bool: "a boolean", str: "a string"}.get(
+                    kind, "a scalar"
+                )
+                self.checks.warn((*path, key), f"expected {wanted}, found {kind_of(member.node)}; the default holds")
+        return Arguments(found)
+
+    def _argument(self, value: ArgumentValue, kind: type) -> ArgumentValue | None:
+        if kind is bool and self.version.reads_quoted_bools and value in ("true", "false"):
+            return value == "true"
+        if type(value) is kind:
+            return value
+        return float(value) if kind is float and type(value) is int else None
+
+
+def _kind_of_argument(key: str, known: Mapping[str, type]) -> type | None:
+    if key in known:
+        return known[key]
+    return next((kind for name, kind in known.items() if name.endswith("*") and key.startswith(name[:-1])), None)
+
+
+DEFAULT_CONFIGURATION: Mapping[str, object] = {
+    "actions": "enqueue, allocate, backfill",
+    "tiers": [
+        {"plugins": [{"name": name} for name in ("priority", "gang", "conformance")]},
+        {"plugins": [{"name": name} for name in ("overcommit", "drf", "predicates", "proportion", "nodeorder")]},
+    ],
+}
+"""What Volcano runs where no file says otherwise."""

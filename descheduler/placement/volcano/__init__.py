@@ -1,0 +1,1 @@
+"""Volcano: its scheduling session over the shadow cluster."""

@@ -1,0 +1,1 @@
+"""Actions of Volcano, a module each, and one table."""

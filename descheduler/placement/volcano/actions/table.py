@@ -1,0 +1,34 @@
+"""The actions of Volcano that are modelled, and how a cycle is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from descheduler.placement.volcano.actions.allocate import allocate
+from descheduler.placement.volcano.actions.backfill import backfill
+from descheduler.placement.volcano.actions.enqueue import enqueue
+from descheduler.placement.volcano.actions.preempt import preempt
+from descheduler.placement.volcano.actions.reclaim import reclaim
+from descheduler.placement.volcano.session import Session
+
+__all__ = ["ACTIONS", "run_cycle"]
+
+ACTIONS: Mapping[str, Callable[[Session], None]] = {
+    "enqueue": enqueue,
+    "allocate": allocate,
+    "backfill": backfill,
+    "preempt": preempt,
+    "reclaim": reclaim,
+}
+
+
+def run_cycle(session: Session) -> None:
+    """Runs the actions of the configuration in their order; one that is not modelled is left out.
+
+    Where the scheduler ends with a fault nothing is done.
+    """
+    for name in () if session.fault else session.configuration.actions:
+        action = ACTIONS.get(name)
+        if action is not None:
+            session.action = name
+            action(session)

@@ -1,0 +1,1 @@
+"""Plugins of Volcano, a module each, and one table."""

@@ -1,0 +1,151 @@
+"""Filters and scores of kube-scheduler as the plugins predicates and nodeorder of Volcano run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHEDULER_API_VERSION
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.extension_points import ScorePlugin
+from descheduler.placement.framework.obstacle import Code
+from descheduler.placement.framework.own_node_score import Amounts
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.plugins.image_locality import ImageLocality
+from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.views import SeenPod
+from descheduler.placement.volcano.jobs import Task
+from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, UNSCHEDULABLE, NodeCodes
+
+__all__ = ["KubeFilters", "KubeScore", "has_pod_affinity"]
+
+_KUBE_VERSION = KubeVersion.parse("1.30")
+_CODES = {Code.UNSCHEDULABLE: UNSCHEDULABLE, Code.UNRESOLVABLE: UNRESOLVABLE, Code.UNDECIDED: OPEN}
+
+
+def _profile(points: Mapping[str, Iterable[str]], args: Mapping[str, Any] | None = None) -> SchedulerProfile:
+    """A profile that runs these plugins at these points and no others."""
+    enabled = {"queueSort": ("PrioritySort",), "bind": ("DefaultBinder",), **points}
+    sets = {point: {"enabled": [{"name": name} for name in names]} for point, names in enabled.items()}
+    configs = [{"name": name, "args": own} for name, own in (args or {}).items()]
+    profile = {"plugins": {"multiPoint": {"disabled": [{"name": "*"}]}, **sets}, "pluginConfig": configs}
+    document = {"apiVersion": SCHEDULER_API_VERSION, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
+    made = load_scheduler_configuration(document, version=_KUBE_VERSION, plugins=PLUGINS).profiles[0]
+    return msgspec.structs.replace(made, made_of=_KUBE_VERSION)
+
+
+def has_pod_affinity(pod: Pod) -> bool:
+    """Whether it says anything of the pods that it is placed with."""
+    affinity = pod.spec.affinity
+    return affinity is not None and bool(affinity.pod_required or affinity.anti_required or _prefers_pods(pod))
+
+
+def _prefers_pods(pod: Pod) -> bool:
+    affinity = pod.spec.affinity
+    return affinity is not None and bool(affinity.pod_preferred or affinity.anti_preferred)
+
+
+class KubeFilters:
+    """The filters `names`, in this order: of what refuses a node Volcano reports the first."""
+
+    def __init__(self, cluster: ShadowCluster, names: Iterable[str]) -> None:
+        listed = tuple(names)
+        prepared = [name for name in listed if "pre_filter" in PLUGINS[name].points]
+        self._scheduler = Scheduler(cluster, _profile({"preFilter": prepared, "filter": listed}), plugins=PLUGINS)
+        self._names = listed
+
+    def evaluate(self, task: Task) -> Evaluation:
+        """What they say of the pod, as the cluster is now."""
+        return self._scheduler.evaluate(task.pod)
+
+    def codes(self, task: Task) -> NodeCodes:
+        """For each node the code of the first that refuses it."""
+        evaluation = self.evaluate(task)
+        num_nodes = len(evaluation.feasible)
+        if evaluation.refusals:
+            return np.full(num_nodes, UNRESOLVABLE, dtype=np.int8)
+        codes = np.full(num_nodes, OPEN, dtype=np.int8)
+        if evaluation.narrowed is not None:
+            codes[~evaluation.narrowed] = UNRESOLVABLE
+        for name in self._names:
+            bits = evaluation.bits.get(name)
+            if bits is not None:
+                self._note(codes, evaluation, name, bits)
+        return codes
+
+    def _note(self, codes: NodeCodes, evaluation: Evaluation, name: str, bits: NDArray[np.uint32]) -> None:
+        """Notes what one filter says of nodes that the ones before it have passed."""
+        plugin = self._scheduler.filters[name]
+        kinds, first = np.unique(bits, return_index=True)
+        with evaluation.cycle.view():
+            for kind, node in zip(kinds.tolist(), first.tolist(), strict=True):
+                if kind:
+                    code = _CODES[plugin.obstacle(evaluation.cycle, node, kind).code]
+                    codes[(bits == kind) & (codes == OPEN)] = code
+
+
+class _Balance(NodeResourcesBalancedAllocation):
+    """The score as Kubernetes 1.30 has it, of pods that ask for nothing as well."""
+
+    def asked_by(self, pod: PlacementClass) -> Amounts | None:
+        """What counts for the pod."""
+        return self.amounts_of(pod)
+
+
+class _FirstImages(ImageLocality):
+    """The score in the first cycle of a process, where each node knows the nodes that came before it, and itself.
+
+    Later each update of a node counts all that hold its images.
+    """
+
+    def spread_of(self, holders: Sequence[int]) -> Iterable[tuple[int, Sequence[int]]]:
+        """One more for each node."""
+        return [(number, (node,)) for number, node in enumerate(holders, start=1)]
+
+
+_SCORES: Mapping[str, Callable[[ShadowCluster, SchedulerProfile], ScorePlugin]] = {_Balance.name: _Balance}
+_FIRST_SCORES = {**_SCORES, _FirstImages.name: _FirstImages}
+
+
+class KubeScore:
+    """The score `name` with `args`, for all nodes at once."""
+
+    def __init__(
+        self, cluster: ShadowCluster, name: str, args: Mapping[str, Any] | None = None, *, is_first_cycle: bool = False
+    ) -> None:
+        row = PLUGINS[name]
+        score = (_FIRST_SCORES if is_first_cycle else _SCORES).get(name, row.score)
+        prepared = {"preScore": (name,)} if "pre_score" in row.points else {}
+        profile = _profile({"score": (name,), **prepared}, {name: args} if args else None)
+        if score is None:
+            raise ValueError(f"{name} does not score")
+        self._cluster = cluster
+        self._plugin: ScorePlugin = score(cluster, profile)
+
+    def of(
+        self, task: Task, nodes: BoolMask, unlisted: tuple[SeenPod, ...] = (), *, is_raw: bool = False
+    ) -> NDArray[np.float64]:
+        """What each of `nodes` is given; the raw score is that before it is normalised.
+
+        The affinity of `unlisted` pods says nothing to a pod without preferences for other pods.
+        """
+        unseen = unlisted if self._plugin.name == "InterPodAffinity" and not _prefers_pods(task.pod) else ()
+        cycle = Cycle(self._cluster.placement_class(task.pod), self._cluster, unseen=unseen)
+        with cycle.view():
+            scores = self._plugin.score(cycle, nodes)
+        if scores is None:
+            return np.zeros(len(nodes))
+        found = scores.raw() if is_raw and scores.raw is not None else scores.final
+        return found.astype(np.float64)

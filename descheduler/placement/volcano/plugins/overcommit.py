@@ -1,0 +1,48 @@
+"""Plugin overcommit: jobs are admitted beyond what the cluster has, up to a factor."""
+
+from __future__ import annotations
+
+from descheduler.placement.configuration.volcano import PluginOption
+from descheduler.placement.volcano.jobs import Job
+from descheduler.placement.volcano.resources import (
+    NOTHING,
+    Amounts,
+    added,
+    fits_strictly,
+    subtracted,
+    total_of,
+)
+from descheduler.placement.volcano.session import Session
+from descheduler.placement.volcano.tiers import PERMIT, REJECT, Callbacks
+
+__all__ = ["start"]
+
+_FACTOR = 1.2
+
+
+class _Room:
+    """What jobs may still be admitted to."""
+
+    def __init__(self, session: Session, factor: float) -> None:
+        nodes = session.nodes
+        there = nodes.is_there.nonzero()[0].tolist()
+        used = total_of(nodes.amounts(nodes.used, node) for node in there)
+        total = {name: amount * factor for name, amount in nodes.total.items()}
+        self.idle = subtracted(total, used)
+        self.inqueue: Amounts = total_of(job.inqueue for job in session.jobs.values())
+
+    def vote(self, job: Job) -> int:
+        """Whether what is admitted and what `job` needs at least come to no more than what is idle."""
+        needs = job.min_resources or NOTHING
+        return PERMIT if fits_strictly(added(self.inqueue, needs), self.idle, needs) else REJECT
+
+    def admit(self, job: Job) -> None:
+        """`job` is admitted."""
+        self.inqueue = added(self.inqueue, job.wanted)
+
+
+def start(session: Session, option: PluginOption) -> Callbacks:
+    """The vote on admission; a factor below 1 counts as the default."""
+    factor = option.arguments.number("overcommit-factor", _FACTOR)
+    room = _Room(session, factor if factor >= 1 else _FACTOR)
+    return Callbacks(job_enqueueable=room.vote, job_enqueued=room.admit)

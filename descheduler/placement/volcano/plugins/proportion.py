@@ -1,0 +1,97 @@
+"""Plugin proportion: the cluster is shared between queues by their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from descheduler.placement.configuration.volcano import PluginOption
+from descheduler.placement.volcano.jobs import Queue, Task
+from descheduler.placement.volcano.plugins.queue_shares import UNLIMITED, QueueShare, QueueShares
+from descheduler.placement.volcano.resources import (
+    NOTHING,
+    Amounts,
+    added,
+    exceeded_part,
+    fits,
+    fits_strictly,
+    is_nothing,
+    least,
+    most,
+    subtracted,
+    total_of,
+)
+from descheduler.placement.volcano.session import Session
+from descheduler.placement.volcano.tiers import Callbacks, Victims
+
+__all__ = ["share_out", "start"]
+
+
+def start(session: Session, option: PluginOption) -> Callbacks:
+    """The order and the limits of queues, and victims across queues."""
+    del option
+    shares = QueueShares(session)
+    total, accounts = session.nodes.total, list(shares.by_queue.values())
+    guarantees = total_of(queue.guarantee for queue in session.queues.values())
+    if not (fits(guarantees, total) and share_out(total, accounts)):
+        session.fault = "Volcano ends: the guarantees of queues are more than the cluster has left for them"
+    session.accounts["proportion"] = shares
+
+    def reclaimable(initiator: Task, candidates: Sequence[Task]) -> Victims:
+        return Victims(shares.victims(initiator, candidates, _may_lose))
+
+    def overused(queue: Queue) -> bool:
+        account = shares.by_queue[queue.name]
+        return fits(account.deserved, account.allocated)
+
+    def allocatable(queue: Queue, task: Task) -> bool:
+        account = shares.by_queue[queue.name]
+        return fits_strictly(added(account.allocated, task.request), account.deserved, task.request)
+
+    return Callbacks(
+        queue_order=shares.order,
+        overused=overused,
+        allocatable=allocatable,
+        reclaimable=reclaimable,
+        job_enqueueable=shares.vote,
+        allocated=shares.allocated,
+        deallocated=shares.deallocated,
+    )
+
+
+def _may_lose(account: QueueShare, allocated: Amounts, task: Task) -> bool:
+    del task
+    return not fits(allocated, account.deserved)
+
+
+def share_out(total: Amounts, accounts: Sequence[QueueShare]) -> bool:
+    """Gives each queue what it deserves: its part of what is left by weight, until all have what they ask for.
+
+    False where more is given than is left, because of a guarantee.
+    """
+    open_accounts = list(accounts)
+    remaining = total
+    while weights := sum(account.queue.weight for account in open_accounts):
+        before = remaining
+        grown, shrunk, left = NOTHING, NOTHING, []
+        for account in open_accounts:
+            old = account.deserved
+            account.deserved = _deserved(account, remaining, account.queue.weight / weights)
+            is_met = fits(account.request, account.deserved) or account.deserved == old
+            if not is_met:
+                left.append(account)
+            grown = added(grown, exceeded_part(account.deserved, old))
+            shrunk = added(shrunk, exceeded_part(old, account.deserved))
+        open_accounts = left
+        available = added(remaining, shrunk)
+        if not fits(grown, available):
+            return False
+        remaining = subtracted(available, grown)
+        if is_nothing(remaining) or remaining == before:
+            break
+    return True
+
+
+def _deserved(account: QueueShare, remaining: Amounts, part: float) -> Amounts:
+    wanted = added(account.deserved, {name: amount * part for name, amount in remaining.items()})
+    capped = least(wanted, account.capability, missing=UNLIMITED)
+    return most(least(capped, account.request), account.queue.guarantee)

@@ -1,0 +1,124 @@
+"""What plugins that share the cluster between queues keep of each queue."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from descheduler.placement.volcano.jobs import Job, Queue, Task
+from descheduler.placement.volcano.resources import (
+    NOTHING,
+    Amounts,
+    added,
+    exceeded_part,
+    fits_strictly,
+    named,
+    share,
+    subtracted,
+    total_of,
+)
+from descheduler.placement.volcano.session import Session
+from descheduler.placement.volcano.tiers import PERMIT, REJECT
+
+__all__ = ["UNLIMITED", "QueueShare", "QueueShares"]
+
+UNLIMITED = math.inf
+
+
+class QueueShare:
+    """The account of one queue. `capability` is the most that it may hold; what it does not name is unlimited."""
+
+    def __init__(self, queue: Queue, jobs: Sequence[Job], total: Amounts, total_guarantee: Amounts) -> None:
+        self.queue = queue
+        self.allocated: Amounts = total_of(job.allocated for job in jobs)
+        self.request: Amounts = total_of(job.requested for job in jobs)
+        self.elastic: Amounts = total_of(job.elastic for job in jobs)
+        self.inqueue: Amounts = total_of(job.inqueue for job in jobs)
+        free = exceeded_part(total, total_guarantee)
+        real = added(free, queue.guarantee)
+        self.capability: Amounts = {name: min(amount, _limit(queue, name)) for name, amount in real.items()} | {
+            name: amount for name, amount in queue.capability.items() if name not in real
+        }
+        self.deserved: Amounts = NOTHING
+
+    @property
+    def share(self) -> float:
+        """The largest part that it holds of what it deserves."""
+        return max(
+            (share(self.allocated.get(name, 0.0), self.deserved[name]) for name in named(self.deserved)), default=0.0
+        )
+
+
+def _limit(queue: Queue, name: str) -> float:
+    """The most of a resource that a queue may hold by its own words."""
+    stated = queue.capability.get(name, UNLIMITED)
+    return UNLIMITED if name in NOTHING and stated <= 0 else stated
+
+
+class QueueShares:
+    """The accounts of all queues that own jobs, in name order, kept up to date."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        jobs: dict[str, list[Job]] = {}
+        for job in session.jobs.values():
+            jobs.setdefault(job.queue, []).append(job)
+        total = session.nodes.total
+        guarantees = total_of(queue.guarantee for queue in session.queues.values())
+        self.by_queue: Mapping[str, QueueShare] = {
+            name: QueueShare(session.queues[name], jobs[name], total, guarantees) for name in sorted(jobs)
+        }
+
+    def of(self, task: Task) -> QueueShare:
+        """The account that a task is on."""
+        return self.by_queue[self._session.job_of(task).queue]
+
+    def order(self, left: Queue, right: Queue) -> float:
+        """Higher priority first, then the smaller share."""
+        if left.priority != right.priority:
+            return right.priority - left.priority
+        return self._share(left) - self._share(right)
+
+    def _share(self, queue: Queue) -> float:
+        return self.by_queue[queue.name].share
+
+    def vote(self, job: Job) -> int:
+        """Whether what the queue holds and has admitted, and what `job` needs at least, is within its capability.
+
+        A job that is permitted counts as admitted, whatever others say.
+        """
+        account = self.by_queue[job.queue]
+        needs = job.min_resources or NOTHING
+        expected = subtracted(added(added(needs, account.allocated), account.inqueue), account.elastic)
+        if not fits_strictly(expected, account.capability, needs):
+            return REJECT
+        account.inqueue = added(account.inqueue, job.wanted)
+        return PERMIT
+
+    def allocated(self, task: Task) -> None:
+        """`task` holds room."""
+        account = self.of(task)
+        account.allocated = added(account.allocated, task.request)
+
+    def deallocated(self, task: Task) -> None:
+        """It does no longer."""
+        account = self.of(task)
+        account.allocated = subtracted(account.allocated, task.request)
+
+    def victims(
+        self, initiator: Task, candidates: Iterable[Task], may_lose: Callable[[QueueShare, Amounts, Task], bool]
+    ) -> list[Task]:
+        """The candidates whose queue may lose them, one after the other; `may_lose` is told what it holds by then.
+
+        A queue that holds less of something than the initiator asks for loses nothing.
+        """
+        held: dict[str, Amounts] = {}
+        victims = []
+        for task in candidates:
+            account = self.of(task)
+            allocated = held.setdefault(account.queue.name, account.allocated)
+            is_small = any(allocated.get(name, 0.0) < amount for name, amount in initiator.request.items())
+            if may_lose(account, allocated, task) and not is_small:
+                held[account.queue.name] = subtracted(allocated, task.request)
+                victims.append(task)
+        return victims

@@ -1,0 +1,42 @@
+"""The plugins of Volcano that are modelled: one table, a row for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from descheduler.placement.volcano.plugins import (
+    binpack,
+    capacity,
+    conformance,
+    deviceshare,
+    drf,
+    gang,
+    nodeorder,
+    overcommit,
+    pdb,
+    predicates,
+    priority,
+    proportion,
+)
+from descheduler.placement.volcano.session import VolcanoPlugin
+
+__all__ = ["VOLCANO_PLUGINS"]
+
+VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
+    row.name: row
+    for row in (
+        VolcanoPlugin("gang", gang.start),
+        VolcanoPlugin("priority", priority.start),
+        VolcanoPlugin("conformance", conformance.start),
+        VolcanoPlugin("drf", drf.start),
+        VolcanoPlugin("predicates", predicates.start),
+        VolcanoPlugin("proportion", proportion.start),
+        VolcanoPlugin("nodeorder", nodeorder.start),
+        VolcanoPlugin("binpack", binpack.start),
+        VolcanoPlugin("overcommit", overcommit.start),
+        VolcanoPlugin("capacity", capacity.start),
+        VolcanoPlugin("pdb", pdb.start),
+        VolcanoPlugin("deviceshare", deviceshare.start),
+    )
+}
+"""Those of Volcano's default configuration first."""

@@ -1,0 +1,268 @@
+"""One scheduling cycle of Volcano over a shadow cluster: what its plugins see, and what its actions change.
+
+Pods that a session places or evicts come and go in the shadow cluster as well, so that the filters and scores of
+kube-scheduler see them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from descheduler.cluster.decoding.volcano import decode_volcano_queue
+from descheduler.cluster.kind import unshared
+from descheduler.cluster.kinds import KINDS, Kinds
+from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND
+from descheduler.placement.configuration.volcano import Arguments, PluginOption, VolcanoConfiguration
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+from descheduler.placement.shadow.views import SeenPod
+from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
+from descheduler.placement.volcano.nodes import Nodes
+from descheduler.placement.volcano.order import Choices, FirstChoices
+from descheduler.placement.volcano.tiers import Callbacks, NodeCodes, OpenPlugin, Tiers
+
+__all__ = ["SESSION_KINDS", "Eviction", "Session", "Statement", "VolcanoPlugin"]
+
+
+SESSION_KINDS: Kinds = {
+    **KINDS,
+    QUEUE_KIND: replace(KINDS[QUEUE_KIND], decoder=unshared(decode_volcano_queue)),
+}
+"""The kinds of which a snapshot has to be made for a session: runs do not read queues."""
+
+
+class VolcanoPlugin(NamedTuple):
+    """A row of the table of Volcano's plugins: `start` registers what it does with a session."""
+
+    name: str
+    start: Callable[[Session, PluginOption], Callbacks]
+
+
+class Eviction(NamedTuple):
+    """A task that is evicted for good, from which node and by which action."""
+
+    task: Task
+    node: int
+    action: str
+
+
+class Session:
+    """What Volcano would do with `cluster`, as `configuration` says, by the plugins of the table `plugins`.
+
+    `node_order` are the names of nodes in the order in which the scheduler came to know them; without it, by name.
+    `is_first_cycle` says that the scheduler has just started.
+    """
+
+    def __init__(
+        self,
+        cluster: ShadowCluster,
+        configuration: VolcanoConfiguration,
+        *,
+        plugins: Mapping[str, VolcanoPlugin],
+        choices: Choices | None = None,
+        node_order: Sequence[str] = (),
+        is_first_cycle: bool = False,
+    ) -> None:
+        self.cluster = cluster
+        self.configuration = configuration
+        self.is_first_cycle = is_first_cycle
+        self.choices = choices or FirstChoices()
+        snapshot = cluster.snapshot
+        queues = [Queue(each) for each in snapshot.of(KINDS[QUEUE_KIND])]
+        self.queues = {queue.name: queue for queue in queues}
+        self.jobs = self._jobs()
+        tasks = list(self._tasks())
+        self.nodes = Nodes(cluster.table, (task.request for task in tasks))
+        self._load(tasks)
+        index = cluster.table.index
+        self.node_order = [index[name] for name in node_order] or list(range(len(cluster.table)))
+        self.binds: dict[str, tuple[Task, str]] = {}
+        """Task key → the task and the action that has bound it."""
+        self.evictions: list[Eviction] = []
+        self.action = ""
+        self.fault = ""
+        """Why the scheduler ends instead of running an action, or an empty string."""
+        self.unlisted: dict[str, SeenPod] = {}
+        """Task uid → the pod, with affinity, on a node that is not among those with such pods until the next cycle."""
+        self.devices: dict[str, str] = {}
+        """Task key → the cards that it was given, as they are noted on the pod."""
+        self.accounts: dict[str, object] = {}
+        """What plugins keep of queues and jobs, by plugin name."""
+        self.tiers = Tiers([])
+        self.tiers = Tiers(
+            [
+                [
+                    OpenPlugin(option, plugins[option.name].start(self, option))
+                    for option in tier
+                    if option.name in plugins
+                ]
+                for tier in configuration.tiers
+            ]
+        )
+
+    def _jobs(self) -> dict[str, Job]:
+        """The PodGroups whose queue exists, in name order."""
+        classes = self.cluster.snapshot.priority_classes
+        default = next((each.value for each in classes.values() if each.is_global_default), 0)
+        found: dict[str, Job] = {}
+        for group in self.cluster.snapshot.of(KINDS[POD_GROUP_KIND]):
+            if group.queue in self.queues:
+                named = classes.get(group.priority_class_name)
+                found[group.gang_id] = Job(group, default if named is None else named.value)
+        return found
+
+    def _tasks(self) -> Iterator[Task]:
+        index = self.cluster.table.index
+        return (Task(pod, index.get(pod.node_name, NO_NODE)) for pod in self.cluster.snapshot.pods)
+
+    def _load(self, tasks: Iterable[Task]) -> None:
+        for task in tasks:
+            if task.job in self.jobs:
+                self.jobs[task.job].add(task)
+            if task.node != NO_NODE and not task.pod.is_terminal:
+                self.nodes.add(task)
+        self.nodes.kept_idle = self.nodes.idle.copy()
+
+    def arguments_of(self, action: str) -> Arguments:
+        """What the configuration says of an action."""
+        return self.configuration.action_arguments.get(action, Arguments())
+
+    def job_of(self, task: Task) -> Job:
+        """The job of a task that has one."""
+        return self.jobs[task.job]
+
+    def valid_jobs(self) -> Iterator[tuple[Job, Queue]]:
+        """The jobs that are admitted and valid, with their queues."""
+        for job in self.jobs.values():
+            if not job.is_pending and not self.tiers.fault_of(job):
+                yield job, self.queues[job.queue]
+
+    # What the nodes say
+
+    def codes(self, task: Task) -> NodeCodes:
+        """What predicates say of each node; resources are no part of it."""
+        return self.tiers.codes(task, len(self.cluster.table))
+
+    def best_node(self, task: Task, nodes: BoolMask) -> int:
+        """The node of the highest score; a single one is taken without."""
+        found = nodes.nonzero()[0]
+        if len(found) > 1:
+            scores = self.tiers.scores(task, nodes)[found]
+            found = found[scores == scores.max()]
+        return int(found[self.choices.index(len(found))])
+
+    # What changes
+
+    def allocate(self, task: Task, node: int) -> None:
+        """Puts a pending task on a node where there is room."""
+        self._put(task, node, Status.ALLOCATED)
+
+    def pipeline(self, task: Task, node: int) -> None:
+        """Has a pending task wait for room that is being released on a node."""
+        self._put(task, node, Status.PIPELINED)
+
+    def _put(self, task: Task, node: int, status: Status) -> None:
+        task.node = node
+        self.job_of(task).set_status(task, status)
+        self.nodes.add(task)
+        self.tiers.tell("allocated", task)
+
+    def take_back(self, task: Task) -> None:
+        """Takes a task that was put on a node off it again."""
+        self.nodes.remove(task)
+        self.job_of(task).set_status(task, Status.PENDING)
+        self.tiers.tell("deallocated", task)
+        task.node = NO_NODE
+
+    def release(self, task: Task) -> None:
+        """Has a task leave its node."""
+        self._restate(task, Status.RELEASING)
+        self.tiers.tell("deallocated", task)
+
+    def retain(self, task: Task) -> None:
+        """Has it stay after all; one that was bound counts as running."""
+        self._restate(task, Status.RUNNING)
+        self.tiers.tell("allocated", task)
+
+    def _restate(self, task: Task, status: Status) -> None:
+        self.nodes.remove(task)
+        self.job_of(task).set_status(task, status)
+        self.nodes.add(task)
+
+    def bind(self, task: Task) -> None:
+        """Hands an allocated task to the binder, which may refuse it."""
+        if self.nodes.bind(task):
+            self.job_of(task).set_status(task, Status.BINDING)
+            self.binds[task.key] = task, self.action
+
+    def evict(self, task: Task) -> None:
+        """Evicts a task that was released for good."""
+        self.evictions.append(Eviction(task, task.node, self.action))
+
+    def close(self) -> None:
+        """Ends the cycle: plugins write conditions, and the jobs get their phases."""
+        self.tiers.tell("before_close")
+        for job in self.jobs.values():
+            job.phase = job.phase_after()
+
+    def digest(self) -> str:
+        """A hash of all that a statement changes; a task that is bound and one that runs count alike."""
+        state = hashlib.sha256(self.cluster.digest().encode())
+        for columns in (self.nodes.idle, self.nodes.used, self.nodes.releasing, self.nodes.pipelined):
+            state.update(np.ascontiguousarray(columns).tobytes())
+        for job in self.jobs.values():
+            statuses = sorted((uid, self._counted(task), task.node) for uid, task in job.tasks.items())
+            allocated = sorted((name, amount) for name, amount in job.allocated.items() if amount)
+            state.update(f"{job.id}={job.phase}{statuses!r}{allocated!r}".encode())
+        return state.hexdigest()
+
+    @staticmethod
+    def _counted(task: Task) -> str:
+        status = Status.RUNNING if task.status is Status.BOUND else task.status
+        return status.name
+
+
+class Statement:
+    """Changes of a session that are carried out together or taken back."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._log: list[tuple[Status, Task]] = []
+
+    def allocate(self, task: Task, node: int) -> None:
+        """As `Session.allocate`."""
+        self._log.append((Status.ALLOCATED, task))
+        self._session.allocate(task, node)
+
+    def pipeline(self, task: Task, node: int) -> None:
+        """As `Session.pipeline`."""
+        self._log.append((Status.PIPELINED, task))
+        self._session.pipeline(task, node)
+
+    def release(self, task: Task) -> None:
+        """As `Session.release`."""
+        self._log.append((Status.RELEASING, task))
+        self._session.release(task)
+
+    def commit(self) -> None:
+        """Binds and evicts, in the order of the changes."""
+        for kind, task in self._log:
+            if kind is Status.ALLOCATED:
+                self._session.bind(task)
+            elif kind is Status.RELEASING:
+                self._session.evict(task)
+        self._log.clear()
+
+    def discard(self) -> None:
+        """Takes all changes back, the last one first."""
+        for kind, task in reversed(self._log):
+            if kind is Status.RELEASING:
+                self._session.retain(task)
+            else:
+                self._session.take_back(task)
+        self._log.clear()

@@ -1,0 +1,232 @@
+"""What the plugins of a session answer, and how the answers of all tiers are made one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.placement.configuration.volcano import PluginOption
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.volcano.jobs import Job, Queue, Task
+
+__all__ = [
+    "ABSTAIN",
+    "OPEN",
+    "PERMIT",
+    "REJECT",
+    "UNRESOLVABLE",
+    "UNSCHEDULABLE",
+    "Callbacks",
+    "NodeCodes",
+    "OpenPlugin",
+    "Tiers",
+    "Victims",
+]
+
+PERMIT, ABSTAIN, REJECT = 1, 0, -1
+OPEN, UNSCHEDULABLE, UNRESOLVABLE = 0, 2, 3
+"""What a predicate says of a node, as Volcano numbers it."""
+NodeCodes: TypeAlias = NDArray[np.int8]
+Compare: TypeAlias = Callable[..., float]
+
+
+class Victims(NamedTuple):
+    """The candidates that a plugin gives up, and its vote."""
+
+    tasks: Sequence[Task]
+    vote: int = PERMIT
+
+
+class AskForVictims(Protocol):
+    """A victim function."""
+
+    def __call__(self, initiator: Task, candidates: Sequence[Task]) -> Victims:
+        """Which of `candidates` may go for `initiator`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """What one plugin registers with a session; None where it has no say.
+
+    Comparisons are negative where the left one comes first. `predicate` gives a code for every node, and `node_order`
+    a score, of which those of nodes outside the mask mean nothing. Each field has the switch that turns it off.
+    """
+
+    job_order: Callable[[Job, Job], float] | None = field(default=None, metadata={"switch": "enableJobOrder"})
+    queue_order: Callable[[Queue, Queue], float] | None = field(default=None, metadata={"switch": "enableQueueOrder"})
+    task_order: Callable[[Task, Task], float] | None = field(default=None, metadata={"switch": "enableTaskOrder"})
+    job_valid: Callable[[Job], str] | None = None
+    job_ready: Callable[[Job], bool] | None = field(default=None, metadata={"switch": "enableJobReady"})
+    job_pipelined: Callable[[Job], int] | None = field(default=None, metadata={"switch": "enableJobPipelined"})
+    job_starving: Callable[[Job], bool] | None = field(default=None, metadata={"switch": "enableJobStarving"})
+    job_enqueueable: Callable[[Job], int] | None = field(default=None, metadata={"switch": "enableJobEnqueued"})
+    job_enqueued: Callable[[Job], None] | None = field(default=None, metadata={"switch": "enableJobEnqueued"})
+    overused: Callable[[Queue], bool] | None = field(default=None, metadata={"switch": "enabledOverused"})
+    allocatable: Callable[[Queue, Task], bool] | None = field(default=None, metadata={"switch": "enabledAllocatable"})
+    preemptive: Callable[[Queue, Task], bool] | None = field(default=None, metadata={"switch": "enablePreemptive"})
+    preemptable: AskForVictims | None = field(default=None, metadata={"switch": "enablePreemptable"})
+    reclaimable: AskForVictims | None = field(default=None, metadata={"switch": "enableReclaimable"})
+    predicate: Callable[[Task], NodeCodes] | None = field(default=None, metadata={"switch": "enablePredicate"})
+    node_order: Callable[[Task, BoolMask], NDArray[np.float64]] | None = field(
+        default=None, metadata={"switch": "enableNodeOrder"}
+    )
+    victim_tasks: Callable[[Sequence[Task]], Sequence[Task]] | None = field(
+        default=None, metadata={"switch": "enabledVictim"}
+    )
+    allocated: Callable[[Task], None] | None = None
+    """Told of a task that was put on a node, also one that waits for the room there, and of an eviction undone."""
+    deallocated: Callable[[Task], None] | None = None
+    """Told of the inverse."""
+    before_close: Callable[[], None] | None = None
+
+
+_SWITCHES: Mapping[str, str] = {each.name: each.metadata.get("switch", "") for each in fields(Callbacks)}
+
+
+class OpenPlugin(NamedTuple):
+    """A plugin that takes part in a session."""
+
+    option: PluginOption
+    callbacks: Callbacks
+
+
+class Tiers:
+    """The plugins of a session, by tier."""
+
+    def __init__(self, tiers: Sequence[Sequence[OpenPlugin]]) -> None:
+        self.tiers = tuple(map(tuple, tiers))
+        self._asked: dict[str, list[list[Callable[..., object]]]] = {}
+
+    def of(self, point: str) -> list[list[Callable[..., object]]]:
+        """The callbacks of one name that are not switched off, by tier."""
+        known = self._asked.get(point)
+        if known is None:
+            switch = _SWITCHES[point]
+            known = self._asked[point] = [
+                [
+                    callback
+                    for plugin in tier
+                    if switch not in plugin.option.off and (callback := getattr(plugin.callbacks, point)) is not None
+                ]
+                for tier in self.tiers
+            ]
+        return known
+
+    def each(self, point: str) -> Iterator[Callable[..., object]]:
+        """The same of all tiers in a row."""
+        return (callback for tier in self.of(point) for callback in tier)
+
+    def all_of(self, point: str, *asked: object) -> bool:
+        """Whether nobody says no."""
+        return all(callback(*asked) for callback in self.each(point))
+
+    def any_of(self, point: str, *asked: object) -> bool:
+        """Whether somebody says yes."""
+        return any(callback(*asked) for callback in self.each(point))
+
+    def compared(self, point: str, left: object, right: object) -> float:
+        """The first comparison that tells them apart."""
+        for compare in self.each(point):
+            found = compare(left, right)
+            if isinstance(found, float | int) and found:
+                return found
+        return 0
+
+    def job_is_less(self, left: Job, right: Job) -> bool:
+        """Whether `left` comes first."""
+        found = self.compared("job_order", left, right)
+        return found < 0 if found else (left.created_at, left.id) < (right.created_at, right.id)
+
+    def queue_is_less(self, left: Queue, right: Queue) -> bool:
+        """Whether `left` comes first."""
+        found = self.compared("queue_order", left, right)
+        return found < 0 if found else (left.created_at, left.name) < (right.created_at, right.name)
+
+    def task_is_less(self, left: Task, right: Task) -> bool:
+        """Whether `left` comes first."""
+        found = self.compared("task_order", left, right)
+        if found:
+            return found < 0
+        if left.index is not None and right.index is not None and left.index != right.index:
+            return left.index < right.index
+        return (left.created_at, left.uid) < (right.created_at, right.uid)
+
+    def fault_of(self, job: Job) -> str:
+        """The first reason why `job` is not valid, or an empty string."""
+        return next((str(fault) for valid in self.each("job_valid") if (fault := valid(job))), "")
+
+    def votes_for(self, point: str, job: Job) -> bool:
+        """Whether `job` is let pass: no plugin may reject it before a tier is through that permits it."""
+        for tier in self.of(point):
+            is_permitted = False
+            for callback in tier:
+                vote = callback(job)
+                if vote == REJECT:
+                    return False
+                is_permitted = is_permitted or vote == PERMIT
+            if is_permitted:
+                return True
+        return True
+
+    def is_starving(self, job: Job) -> bool:
+        """What the first tier says that says anything."""
+        first = next((tier for tier in self.of("job_starving") if tier), ())
+        return bool(first) and all(callback(job) for callback in first)
+
+    def victims(self, point: str, initiator: Task, candidates: Sequence[Task]) -> Sequence[Task]:
+        """The candidates that may go by the first tier that gives any, in their order.
+
+        Once a plugin has given some, those of later plugins and tiers only take away from them.
+        """
+        victims: list[Task] = []
+        has_begun = False
+        for tier in self.of(point):
+            for callback in tier:
+                found = callback(initiator, candidates)
+                if not isinstance(found, Victims) or found.vote == ABSTAIN:
+                    continue
+                if not found.tasks:
+                    victims = []
+                    break
+                kept = {task.uid for task in found.tasks}
+                victims = [task for task in victims if task.uid in kept] if has_begun else list(found.tasks)
+                has_begun = True
+            if victims:
+                return victims
+        return ()
+
+    def codes(self, task: Task, num_nodes: int) -> NodeCodes:
+        """For each node what the first predicate says that refuses it."""
+        codes = np.zeros(num_nodes, dtype=np.int8)
+        for callback in self.each("predicate"):
+            found = callback(task)
+            if isinstance(found, np.ndarray):
+                codes = np.where(codes == OPEN, found, codes)
+        return codes
+
+    def scores(self, task: Task, nodes: BoolMask) -> NDArray[np.float64]:
+        """The sum of all scores."""
+        total = np.zeros(len(nodes))
+        for callback in self.each("node_order"):
+            found = callback(task, nodes)
+            if isinstance(found, np.ndarray):
+                total += found
+        return total
+
+    def tell_enabled(self, point: str, *told: object) -> None:
+        """Tells the plugins that are not switched off at this point."""
+        for callback in self.each(point):
+            callback(*told)
+
+    def tell(self, point: str, *told: object) -> None:
+        """Tells every plugin, whatever is switched off, of what has happened."""
+        callbacks: Iterable[Callable[..., object] | None] = (
+            getattr(plugin.callbacks, point) for tier in self.tiers for plugin in tier
+        )
+        for callback in callbacks:
+            if callback is not None:
+                callback(*told)

@@ -1,0 +1,86 @@
+"""Queues and PodGroups of Volcano as the API writes them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from descheduler.cluster.decoding.volcano import decode_volcano_pod_group, decode_volcano_queue
+from descheduler.model.volcano import VolcanoPodGroup, VolcanoQueue
+
+METADATA = {"name": "red", "uid": "u", "creationTimestamp": "2024-01-01T00:00:01Z"}
+CREATED = datetime(2024, 1, 1, 0, 0, 1, tzinfo=UTC)
+HIERARCHY = {"volcano.sh/hierarchy": "root/red"}
+
+
+def test_a_queue_is_read_with_its_resources() -> None:
+    spec = {
+        "weight": 3,
+        "priority": 7,
+        "reclaimable": False,
+        "parent": "root",
+        "capability": {"cpu": "2"},
+        "deserved": {"cpu": "1"},
+        "guarantee": {"resource": {"memory": "1Ki"}},
+    }
+    metadata = {**METADATA, "annotations": {**HIERARCHY, "example.com/other": "x"}}
+
+    found = decode_volcano_queue(json.dumps({"metadata": metadata, "spec": spec, "status": {"state": "Open"}}).encode())
+
+    assert found == VolcanoQueue(
+        name="red",
+        uid="u",
+        created_at=CREATED,
+        annotations=HIERARCHY,
+        weight=3,
+        priority=7,
+        capability={"cpu": 2 * 10**9},
+        guarantee={"memory": 1024 * 10**9},
+        deserved={"cpu": 10**9},
+        reclaimable=False,
+        parent="root",
+        state="Open",
+    )
+
+
+def test_a_queue_without_a_spec_has_weight_1_and_is_reclaimable() -> None:
+    assert decode_volcano_queue(b'{"metadata": {"name": "red"}}') == VolcanoQueue("red")
+
+
+def test_a_pod_group_is_read_with_its_queue_minimums_and_phase() -> None:
+    spec = {
+        "minMember": 3,
+        "minTaskMember": {"ps": 1},
+        "queue": "blue",
+        "priorityClassName": "high",
+        "minResources": {"cpu": "2"},
+    }
+    conditions = [{"type": "Scheduled", "status": "True", "reason": "ready"}, {"type": "Other", "status": "False"}]
+    wire = {
+        "metadata": {**METADATA, "namespace": "batch"},
+        "spec": spec,
+        "status": {"phase": "Running", "conditions": conditions},
+    }
+
+    found = decode_volcano_pod_group(json.dumps(wire).encode())
+
+    assert found == VolcanoPodGroup(
+        namespace="batch",
+        name="red",
+        min_member=3,
+        created_at=CREATED,
+        api_group="scheduling.volcano.sh",
+        min_task_member={"ps": 1},
+        uid="u",
+        queue="blue",
+        priority_class_name="high",
+        min_resources={"cpu": 2 * 10**9},
+        phase="Running",
+        conditions=(("Scheduled", "ready"),),
+    )
+
+
+def test_a_pod_group_without_resources_differs_from_one_that_needs_none() -> None:
+    groups = [b'{"spec": {}}', b'{"spec": {"minResources": null}}', b'{"spec": {"minResources": {}}}']
+
+    assert [decode_volcano_pod_group(each).min_resources for each in groups] == [None, None, {}]

@@ -1,0 +1,1 @@
+"""Recorded cycles of Volcano, played through the session."""

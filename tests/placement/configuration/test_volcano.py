@@ -1,0 +1,162 @@
+"""Configurations of Volcano's scheduler: what they say, and where they are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from descheduler.documents.problems import PolicyError
+from descheduler.placement.configuration.volcano import (
+    DEFAULT_CONFIGURATION,
+    Arguments,
+    ArgumentValue,
+    PluginOption,
+    VolcanoConfiguration,
+    VolcanoVersion,
+    load_volcano_configuration,
+)
+from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
+
+GOOD = """\
+actions: "enqueue, allocate, preempt"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+- plugins:
+  - name: drf
+    enableHierarchy: true
+  - name: binpack
+    arguments:
+      binpack.weight: 10
+      binpack.resources: nvidia.com/gpu
+      binpack.resources.nvidia.com/gpu: 2
+configurations:
+- name: preempt
+  arguments:
+    predicateErrorCacheEnable: false
+"""
+
+
+def load(text: str, version: VolcanoVersion = VolcanoVersion()) -> VolcanoConfiguration:  # noqa: B008 - a value
+    return load_volcano_configuration(text, modelled=VOLCANO_PLUGINS, name="volcano-scheduler.conf", version=version)
+
+
+def problems_of(text: str) -> list[str]:
+    with pytest.raises(PolicyError) as raised:
+        load(text)
+    return [str(problem) for problem in raised.value.problems]
+
+
+def test_actions_tiers_switches_and_arguments_are_read() -> None:
+    found = load(GOOD)
+
+    binpack: dict[str, ArgumentValue] = {
+        "binpack.weight": 10,
+        "binpack.resources": "nvidia.com/gpu",
+        "binpack.resources.nvidia.com/gpu": 2,
+    }
+    assert found == VolcanoConfiguration(
+        actions=("enqueue", "allocate", "preempt"),
+        tiers=(
+            (PluginOption("priority"), PluginOption("gang", off=frozenset({"enablePreemptable"}))),
+            (PluginOption("drf", is_hierarchical=True), PluginOption("binpack", arguments=Arguments(binpack))),
+        ),
+        action_arguments={"preempt": Arguments({"predicateErrorCacheEnable": False})},
+    )
+
+
+def test_the_configuration_is_found_in_its_config_map_and_places_are_those_of_the_file(tmp_path: Path) -> None:
+    lines = "".join(f"    {line}\n" for line in GOOD.replace("gang", "gnag").splitlines())
+    file = tmp_path / "map.yaml"
+    file.write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: volcano-scheduler-configmap\ndata:\n"
+        f"  volcano-scheduler.conf: |\n{lines}"
+    )
+
+    found = load_volcano_configuration(file, modelled=VOLCANO_PLUGINS)
+
+    assert found.actions == ("enqueue", "allocate", "preempt")
+    hint = "plugin 'gnag' is not a plugin of Volcano; ignored; did you mean 'gang'?"
+    assert [str(warning) for warning in found.warnings] == [f"{file}:11:15: tiers[0].plugins[1].name: {hint}"]
+
+
+def test_an_action_that_does_not_exist_is_refused_with_its_place() -> None:
+    listed = "enqueue, allocate, backfill, preempt, reclaim, shuffle"
+    assert problems_of("actions: enqueue, alocate\n") == [
+        f"volcano-scheduler.conf:1:10: actions: 'alocate' is not an action of Volcano: {listed}; "
+        "did you mean 'allocate'?"
+    ]
+
+
+def test_proportion_beside_hierarchical_drf_is_refused() -> None:
+    text = "actions: allocate\ntiers:\n- plugins:\n  - name: drf\n    enableHierarchy: true\n  - name: proportion\n"
+    assert problems_of(text) == [
+        "volcano-scheduler.conf:6:11: tiers[0].plugins[1].name: proportion and drf with enableHierarchy: true are not "
+        "allowed in the same tier"
+    ]
+
+
+def test_proportion_in_another_tier_than_hierarchical_drf_is_taken() -> None:
+    text = (
+        "actions: allocate\ntiers:\n- plugins:\n  - name: drf\n    enableHierarchy: true\n"
+        "- plugins:\n  - name: proportion\n"
+    )
+    assert load(text).warnings == ()
+
+
+@pytest.mark.parametrize("value", ['"7"', "7.5", "true"], ids=["text", "fraction", "boolean"])
+def test_an_argument_of_the_wrong_type_counts_as_not_given(value: str) -> None:
+    found = load(f"actions: allocate\ntiers:\n- plugins:\n  - name: binpack\n    arguments: {{binpack.cpu: {value}}}\n")
+
+    assert next(iter(found.plugins)).arguments == Arguments()
+    assert ["the default holds" in str(warning) for warning in found.warnings] == [True]
+
+
+def test_a_quoted_boolean_is_read_since_volcano_1_11() -> None:
+    text = (
+        'actions: allocate\ntiers:\n- plugins:\n  - name: predicates\n    arguments: {predicate.CacheEnable: "true"}\n'
+    )
+
+    found = [load(text, VolcanoVersion(1, minor)) for minor in (10, 12)]
+
+    assert [next(iter(each.plugins)).arguments.switch("predicate.CacheEnable", default=False) for each in found] == [
+        False,
+        True,
+    ]
+
+
+def test_a_plugin_that_is_not_modelled_is_named() -> None:
+    found = load("actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: usage\n")
+
+    assert found.unmodelled == ("usage",)
+    assert found.doubt == "parts of Volcano that are not modelled: usage"
+
+
+def test_an_action_that_is_not_modelled_is_named() -> None:
+    found = load("actions: allocate, shuffle\n")
+
+    assert found.doubt == "parts of Volcano that are not modelled: shuffle"
+    assert [warning.message for warning in found.warnings] == [
+        "action 'shuffle' is not modelled; what it does is unknown"
+    ]
+
+
+def test_another_release_than_the_measured_one_is_a_doubt() -> None:
+    assert load("actions: allocate\n", VolcanoVersion(1, 12)).doubt == (
+        "Volcano 1.12 may decide otherwise than Volcano 1.10"
+    )
+    assert load("actions: allocate\n").doubt == ""
+
+
+def test_the_default_configuration_is_modelled_whole() -> None:
+    found = load_volcano_configuration(DEFAULT_CONFIGURATION, modelled=VOLCANO_PLUGINS)
+
+    assert (found.doubt, found.warnings) == ("", ())
+    assert found.actions == ("enqueue", "allocate", "backfill")
+
+
+def test_a_list_is_no_configuration() -> None:
+    assert problems_of("- actions\n") == ["volcano-scheduler.conf:1:1: expected actions and tiers, found a list"]
