@@ -42,7 +42,11 @@ def test_a_dump_is_judged_without_a_cluster(descheduler: Descheduler, policy: Pa
             ["--no-headers"], "default   old   a   b   PodLifeTime   1 h old (maxPodLifeTimeSeconds: 60)\n", id="rows"
         ),
         pytest.param(["-o", "csv", "--no-headers"], "evict,default,old,", id="CSV without a header"),
-        pytest.param(["--quiet"], "Warning: the dump holds no PodDisruptionBudget", id="warnings and the summary"),
+        pytest.param(
+            ["--quiet"],
+            "Warning: 1 kind is not in the dump and assumed to be empty: poddisruptionbudgets.policy",
+            id="warnings and the summary",
+        ),
     ],
 )
 def test_output_for_scripts(

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import gc
 
+import pytest
+
 from descheduler.cluster.loading import paused_gc, settled_gc
+
+
+@pytest.fixture(autouse=True)
+def thawed() -> None:
+    """The tests themselves may have settled what was there before."""
+    gc.unfreeze()
 
 
 def test_collector_is_off_while_objects_are_loaded() -> None:

@@ -80,7 +80,7 @@ def causes_of(landings: LandingBook, staying: frozenset[Pod]) -> dict[Pod, str]:
     leaving = [pod for pod, _ in landings.leaving]
     nodes = {pod: landing.node for pod in staying if (landing := landings.landing_of(pod)) and landing.node}
     takers = landings.takers_of(tuple(dict.fromkeys(nodes.values())), (pod for pod in leaving if pod not in staying))
-    found = dict[Pod, str]()
+    found = dict.fromkeys(staying, "")
     for pod, node in nodes.items():
         if rivals := takers[node]:
             whose = "replacement pod" if len(rivals) == 1 else "replacement pods"

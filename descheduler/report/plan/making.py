@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-import msgspec
-
 from descheduler.model.eviction_limits import EvictionLimit
-from descheduler.model.verdict import Reason, Verdict
+from descheduler.model.verdict import BudgetRefusal, Reason, Verdict
 from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, Decisions
 from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
@@ -120,8 +118,14 @@ def _refusal(staying: Staying) -> PlannedRefusal:
         limit="" if verdict.limit is None else verdict.limit.value,
         is_attempt=staying.is_attempt,
         others=tuple(map(_also, staying.others)),
-        api_answer=msgspec.convert(verdict.api_refusal, ApiAnswer | None, from_attributes=True),
+        api_answer=_api_answer(verdict.api_refusal),
     )
+
+
+def _api_answer(refusal: BudgetRefusal | None) -> ApiAnswer | None:
+    if refusal is None:
+        return None
+    return ApiAnswer(code=refusal.code, cause=refusal.cause, retry_after_seconds=refusal.retry_after_seconds)
 
 
 def _also(refusal: moves.Refusal) -> RefusedAlso:

@@ -151,16 +151,11 @@ def test_replacements_of_random_pods_are_scheduled_in_every_order(seed: int) -> 
     assert decisions.together is None or decisions.together.verdict.value == "lands"
 
 
-def in_waves() -> dict[str, Any]:
-    """The policy as a DeschedulerConfiguration."""
-    return policy_of(kind="DeschedulerConfiguration")
-
-
 def test_any_part_of_a_wave_leaves_no_replacement_pending() -> None:
     """The API server may refuse any of them when they are called. By brute force over every part of first waves."""
     broken, num_parts = [], 0
     for seed in SEEDS:
-        snapshot, decisions = evicted_at_random(seed, in_waves())
+        snapshot, decisions = evicted_at_random(seed, by_jobs())
         first = [move.pod for move in decisions.leaving if move.wave == 1]
         parts = [part for number in range(1, len(first) + 1) for part in combinations(first, number)]
         num_parts += len(parts)
