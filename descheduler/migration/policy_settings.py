@@ -1,4 +1,4 @@
-"""From a policy and the flags of a run to the settings of its executor."""
+"""From a policy and the flags of a run to the settings of its dispatcher."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import msgspec
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.eviction.migration_controller.schedules import closings
-from descheduler.migration.settings import ClosingTime, EvictionTerms, ExecutorSettings, Pace
+from descheduler.migration.settings import ClosingTime, DispatchSettings, EvictionTerms, Pace
 from descheduler.policy.types import Policy
 
-__all__ = ["PaceFlags", "executor_settings"]
+__all__ = ["PaceFlags", "dispatch_settings"]
 
 _DEFAULT = Pace(qps=5.0, burst=10)
 
@@ -25,7 +25,7 @@ class PaceFlags(msgspec.Struct, frozen=True):
     burst: int | None = None
 
 
-def executor_settings(
+def dispatch_settings(
     policy: Policy,
     flags: PaceFlags,
     *,
@@ -34,8 +34,8 @@ def executor_settings(
     deadline: float | None,
     now: datetime,
     at: float,
-) -> ExecutorSettings:
-    """How the evictions of `policy` are carried out; `deadline` and `effect_seconds` as in `ExecutorSettings`.
+) -> DispatchSettings:
+    """How the evictions of `policy` are carried out; `deadline` and `effect_seconds` as in `DispatchSettings`.
 
     The run's clock is `at` when it is `now`, as profiles with windows or blackouts need to know.
 
@@ -44,7 +44,7 @@ def executor_settings(
     The flags have the last word: a rate given there is that of the whole run. Else every MigrationController has its
     own pace, as each of Koordinator's has, and the other profiles share one.
     """
-    return ExecutorSettings(
+    return DispatchSettings(
         qps=flags.qps or policy.client_qps or _DEFAULT.qps,
         burst=flags.burst or (_least_burst(policy) if flags.qps else None) or policy.client_burst or _DEFAULT.burst,
         grace_period_seconds=policy.grace_period_seconds,

@@ -1,4 +1,4 @@
-"""What the executor needs of the world: something that evicts, and somebody who hears of outcomes."""
+"""What the dispatcher needs of the world: something that evicts, and somebody who hears of outcomes."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort
 from descheduler.migration.roads.plain import execute
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
 from descheduler.plan.decisions import Decisions
@@ -44,7 +44,7 @@ Decide = Callable[[Answers, Sequence[Move]], Decisions]
 """Decides over the run's snapshot, given refusals that are known and the moves of pods that left or are about to."""
 
 
-class JobExecutor(Protocol):
+class JobCarrier(Protocol):
     """Carries evictions out as jobs that outlast the run; see `descheduler.migration.roads.execution`."""
 
     def takes(self, eviction: PlannedEviction) -> bool:
@@ -57,9 +57,9 @@ class JobExecutor(Protocol):
 def carry_out(
     decide: Decide,
     port: EvictPort,
-    settings: ExecutorSettings,
+    settings: DispatchSettings,
     around: Surroundings,
-    jobs: JobExecutor | None = None,
+    jobs: JobCarrier | None = None,
     care: Callable[[], Care] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every planned eviction of all rounds, one a pod.
@@ -107,7 +107,7 @@ def _is_stopped(around: Surroundings) -> bool:
 
 
 def _divided(
-    plan: Sequence[PlannedEviction], jobs: JobExecutor | None
+    plan: Sequence[PlannedEviction], jobs: JobCarrier | None
 ) -> tuple[list[PlannedEviction], list[PlannedEviction]]:
     """The evictions of `plan` that are carried out as jobs, and the others."""
     by_jobs, plainly = list[PlannedEviction](), list[PlannedEviction]()
@@ -131,7 +131,7 @@ def _answer(outcome: Outcome) -> EvictionAnswer | None:
     return EvictionAnswer(outcome.status_code, outcome.message) if outcome.kind.frees_limits else None
 
 
-def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
+def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: DispatchSettings) -> bool:
     """Whether it is still to be carried out.
 
     So is what only a dry profile had asked for, once another one does, and what was left out with others of its bundle.
@@ -144,7 +144,7 @@ def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSetti
     return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(move.profile).is_dry
 
 
-def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
+def _planned(move: Move, settings: DispatchSettings) -> PlannedEviction:
     pod, terms = move.pod, settings.terms_of(move.profile)
     grace_period_seconds = terms.grace_period_seconds
     return PlannedEviction(

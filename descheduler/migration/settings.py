@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.eviction.checks.limits import RunLimits
 
-__all__ = ["ClosingTime", "ControllerSettings", "EvictionTerms", "ExecutorSettings", "Pace"]
+__all__ = ["ClosingTime", "ControllerSettings", "DispatchSettings", "EvictionTerms", "Pace"]
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class EvictionTerms(msgspec.Struct, frozen=True):
     closing: ClosingTime | None = None
 
 
-class ExecutorSettings(msgspec.Struct, frozen=True):
+class DispatchSettings(msgspec.Struct, frozen=True):
     """How a plan is carried out.
 
     `qps` and `burst` pace every call, calls made again included, of the profiles that have no pace of their own among
@@ -93,7 +93,7 @@ class ExecutorSettings(msgspec.Struct, frozen=True):
 class ControllerSettings(msgspec.Struct, frozen=True):
     """At most `most_active` jobs are under way at once; the patience with the API server is that of evictions."""
 
-    eviction: ExecutorSettings
+    eviction: DispatchSettings
     most_active: int = 100
     most_errors: int = 10
     """So many looks at one job in a row may fail."""

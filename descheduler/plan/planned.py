@@ -1,4 +1,4 @@
-"""What the executor is asked to do: one eviction of a plan."""
+"""What the dispatcher is asked to do: one eviction of a plan."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from descheduler.telemetry.patient_stream import PatientStream
 __all__ = ["log_broken_off"]
 
 _MOST_NAMED = 100
-"""Pods that get a line of their own; the executor has fewer calls under way."""
+"""Pods that get a line of their own; the dispatcher has fewer calls under way."""
 
 
 def log_broken_off(pods: Sequence[str], frame: FrameType | None) -> None:

@@ -8,7 +8,7 @@ from descheduler.kube.events import EventRecorder
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.events.announce import EvictionAnnouncer
 from descheduler.migration.roads.plain import execute
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import (
@@ -22,11 +22,11 @@ from tests.integration.faults import (
 )
 from tests.migration.stand_ins import around, make_eviction
 
-FAST = ExecutorSettings(qps=1000.0, burst=1000)
+FAST = DispatchSettings(qps=1000.0, burst=1000)
 
 
 def carry_out(
-    fake_api: FakeApi, client: KubeClient, *names: str, settings: ExecutorSettings = FAST
+    fake_api: FakeApi, client: KubeClient, *names: str, settings: DispatchSettings = FAST
 ) -> dict[str, OutcomeCode]:
     plan = [make_eviction(name) for name in names]
     outcomes = execute(plan, EvictionClient(client), settings, around(settings))

@@ -1,4 +1,4 @@
-"""Builders and stand-ins for tests of the executor: plans, a scripted API, a clock that stands still, a run."""
+"""Builders and stand-ins for tests of the dispatcher: plans, a scripted API, a clock that stands still, a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.roads.plain import execute
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 from tests.builders import NOW
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 EVICTED = EvictionResponse(201)
-FAST = ExecutorSettings(qps=1000.0, burst=1000)
+FAST = DispatchSettings(qps=1000.0, burst=1000)
 ONE_BY_ONE = replace(FAST, max_in_flight=1)
 
 
@@ -252,7 +252,7 @@ class Heard(list[Outcome]):
 def run(
     evictions: Iterable[PlannedEviction],
     api: ScriptedApi,
-    settings: ExecutorSettings = ONE_BY_ONE,
+    settings: DispatchSettings = ONE_BY_ONE,
     *,
     clock: Clock | None = None,
     stop: threading.Event | None = None,
@@ -264,7 +264,7 @@ def run(
 
 
 def around(
-    settings: ExecutorSettings,
+    settings: DispatchSettings,
     clock: Clock | None = None,
     *,
     stop: threading.Event | None = None,

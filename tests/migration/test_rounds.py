@@ -19,7 +19,7 @@ from descheduler.eviction.migration_controller.object_limiter import ObjectLimit
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.objects import Workload
@@ -151,7 +151,7 @@ def test_pod_moved_before_uses_the_burst_of_its_workload_up() -> None:
 
 
 def carried_out(
-    decide: Decide, api: ScriptedApi, settings: ExecutorSettings, clock: Clock
+    decide: Decide, api: ScriptedApi, settings: DispatchSettings, clock: Clock
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and all outcomes of a run whose time passes on `clock` only."""
     return carry_out(decide, api, settings, around(settings, clock))
@@ -173,7 +173,7 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     clock = Clock()
     api = ScriptedApi(clock, **responses)
 
-    decisions, outcomes = carried_out(decide_again, api, ExecutorSettings(qps=1000, burst=1000), clock)
+    decisions, outcomes = carried_out(decide_again, api, DispatchSettings(qps=1000, burst=1000), clock)
 
     assert len(outcomes) == MAX_ROUNDS
     booked = {booked.pod.name for booked in decisions.moves}
@@ -197,7 +197,7 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
     clock = Clock()
     api = ScriptedApi(clock, first=[not_sent()] * 99)
 
-    _, outcomes = carried_out(decide_again, api, ExecutorSettings(), clock)
+    _, outcomes = carried_out(decide_again, api, DispatchSettings(), clock)
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.NO_CONNECTION]
     assert decided == [{}]
@@ -227,7 +227,7 @@ def test_server_that_fails_again_and_again_is_not_asked_for_one_pod_after_the_ot
     calls: list[Answers] = []
     api = ScriptedApi(clock, **{pod.name: [broken_off()] * 9 for pod in pods})
 
-    decisions, outcomes = carried_out(decide_over(pods, calls), api, ExecutorSettings(), clock)
+    decisions, outcomes = carried_out(decide_over(pods, calls), api, DispatchSettings(), clock)
 
     assert len(calls) == MAX_FAULTY_ROUNDS
     assert {outcome.code for outcome in outcomes} == {OutcomeCode.SERVER_ERROR}
@@ -239,7 +239,7 @@ def test_defect_in_a_later_decision_leaves_the_report_of_what_was_done() -> None
     clock = Clock()
     api = ScriptedApi(clock, second=[no_disruption()])
 
-    decisions, outcomes = carried_out(decide_over(pods, [], explode_at=2), api, ExecutorSettings(), clock)
+    decisions, outcomes = carried_out(decide_over(pods, [], explode_at=2), api, DispatchSettings(), clock)
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.BUDGET]
     assert decisions.notes[-1] == "could not select other pods after refusals: internal error (ZeroDivisionError)"
@@ -254,7 +254,7 @@ def gang_carried_out(api: ScriptedApi) -> tuple[Decisions, dict[str, OutcomeCode
     def decide_with(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         return decide(policy, snapshot, now=NOW, answers=answers, prior_moves=prior_moves)
 
-    decisions, outcomes = carried_out(decide_with, api, ExecutorSettings(qps=1000.0), clock)
+    decisions, outcomes = carried_out(decide_with, api, DispatchSettings(qps=1000.0), clock)
     return decisions, {outcome.eviction.name: outcome.code for outcome in outcomes}
 
 
@@ -280,6 +280,6 @@ def test_rooms_are_held_for_those_pods_alone_that_have_no_node() -> None:
     decided = decide_over(pods, [])({}, ())
     decisions = replace(decided, moves=tuple(replace(move, rooms=rooms) for move in decided.moves))
 
-    _, (outcome,) = carried_out(lambda answers, prior: decisions, ScriptedApi(), ExecutorSettings(), Clock())
+    _, (outcome,) = carried_out(lambda answers, prior: decisions, ScriptedApi(), DispatchSettings(), Clock())
 
     assert outcome.eviction.rooms == (PlannedRoom(waits.namespace, "waits", waits.uid, "n1"),)

@@ -25,7 +25,7 @@ from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.roads.users_jobs import UsersJobs
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
@@ -61,12 +61,12 @@ class Carrier(msgspec.Struct, frozen=True):
     is_careful: bool
     watchman: Watchman | None = None
 
-    def take_up(self, settings: ExecutorSettings) -> Adopted | None:
+    def take_up(self, settings: DispatchSettings) -> Adopted | None:
         """Finishes or undoes what earlier runs left; None where no profile uses jobs. Raises KubeError."""
         execution = self._execution(settings, self._heard_by())
         return None if execution is None else execution.take_up()
 
-    def carry_out_users(self, snapshot: Snapshot, scope: Scope, settings: ExecutorSettings) -> UsersJobs:
+    def carry_out_users(self, snapshot: Snapshot, scope: Scope, settings: DispatchSettings) -> UsersJobs:
         """Carries out PodMigrationJobs that users have created for pods in `scope`. Raises KubeError."""
         execution = self._execution(settings, self._heard_by(self._announcer()))
         users = UsersJobs() if execution is None else execution.carry_out_users(snapshot, scope)
@@ -74,7 +74,7 @@ class Carrier(msgspec.Struct, frozen=True):
             self.observer.record_for_user(outcome)
         return users
 
-    def carry_out(self, decide_with: Decide, snapshot: Snapshot, settings: ExecutorSettings) -> RunResult:
+    def carry_out(self, decide_with: Decide, snapshot: Snapshot, settings: DispatchSettings) -> RunResult:
         """Decides over `snapshot` and evicts until a round brings no refusal; see `migration.rounds`."""
         around = self._heard_by(EverySink(self._announcer(), self.observer))
         jobs = self._execution(settings, around, snapshot)
@@ -85,7 +85,7 @@ class Carrier(msgspec.Struct, frozen=True):
             notes = self._flush()
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
 
-    def _care(self, snapshot: Snapshot, settings: ExecutorSettings, around: Surroundings) -> Care:
+    def _care(self, snapshot: Snapshot, settings: DispatchSettings, around: Surroundings) -> Care:
         """The care with which plain evictions are made."""
         # Fifty modules, which runs that evict nothing go without.
         from descheduler.migration.roads.care import plain_care
@@ -93,7 +93,7 @@ class Carrier(msgspec.Struct, frozen=True):
         return plain_care(ObjectCalls(self._watched()), snapshot, settings, around)
 
     def _execution(
-        self, settings: ExecutorSettings, around: Surroundings, snapshot: Snapshot | None = None
+        self, settings: DispatchSettings, around: Surroundings, snapshot: Snapshot | None = None
     ) -> JobExecution | None:
         return self.jobs.execution(self._watched(), self._evictions(), settings, around, snapshot)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from descheduler.migration.ports import RemovalPort
     from descheduler.migration.roads.adoption import Adopted
     from descheduler.migration.roads.execution import JobExecution
-    from descheduler.migration.settings import ExecutorSettings
+    from descheduler.migration.settings import DispatchSettings
     from descheduler.plan.outcome import Outcome
 
 __all__ = [
@@ -60,7 +60,7 @@ class JobPlan(msgspec.Struct, frozen=True):
         self,
         client: KubeClient,
         port: RemovalPort,
-        settings: ExecutorSettings,
+        settings: DispatchSettings,
         around: Surroundings,
         snapshot: Snapshot | None = None,
     ) -> JobExecution | None:

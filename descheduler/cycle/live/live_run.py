@@ -36,9 +36,9 @@ from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.guards.setup import make_watchman
 from descheduler.migration.lease_settings import lease_settings
-from descheduler.migration.policy_settings import PaceFlags, executor_settings
+from descheduler.migration.policy_settings import PaceFlags, dispatch_settings
 from descheduler.migration.rounds import Decide
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome
@@ -81,7 +81,7 @@ class LiveRun:
         """What may be left in the cluster; a sentence each."""
         self.num_unused = 0
         """Reservations beside which replacements came to run."""
-        self._settings = executor_settings(
+        self._settings = dispatch_settings(
             policy,
             PaceFlags(options.qps, options.burst),
             evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
@@ -187,6 +187,6 @@ class LiveRun:
         """What was done for users alone."""
         return RunResult(decisions, for_users=self._users_outcomes, evicted_for_users=self.evicted_for_users)
 
-    def _settings_over(self, snapshot: Snapshot) -> ExecutorSettings:
+    def _settings_over(self, snapshot: Snapshot) -> DispatchSettings:
         """With the limits, of which some may be percentages of what is in the cluster."""
         return replace(self._settings, limits=limits_of(self._policy, snapshot))

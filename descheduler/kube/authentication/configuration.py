@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SERVICE_ACCOUNT_CA", "SERVICE_ACCOUNT_TOKEN", "ClientConnection", "default_namespace", "load_connection"]
 
-# One more than the executor ever has in flight, so that no connection is thrown away and opened again.
+# One more than the dispatcher ever has in flight, so that no connection is thrown away and opened again.
 _POOL_SIZE = 65
 _PROVIDER_SECONDS = 10.0
 """How often an `auth-provider` is asked whether its token has expired, which it finds out without a call."""

@@ -14,7 +14,7 @@ from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Background, Surroundings
 from descheduler.migration.dispatch.task import Task
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 
 __all__ = ["SLICE_SECONDS", "Dispatcher", "Road"]
@@ -78,7 +78,7 @@ class Dispatcher(Generic[T]):
     def __init__(
         self,
         calls: Background,
-        settings: ExecutorSettings,
+        settings: DispatchSettings,
         around: Surroundings,
         patience: ServerPatience,
         ledger: LimitLedger,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from descheduler.kube.token_bucket import TokenBucket
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 
 __all__ = ["CallWindow", "Paces"]
 
@@ -13,7 +13,7 @@ __all__ = ["CallWindow", "Paces"]
 class Paces:
     """The token buckets of one run; `now` is a monotonic clock in seconds."""
 
-    def __init__(self, settings: ExecutorSettings, *, now: Callable[[], float]) -> None:
+    def __init__(self, settings: DispatchSettings, *, now: Callable[[], float]) -> None:
         self._shared = TokenBucket(settings.qps, settings.burst, now=now)
         self._own = {
             profile: TokenBucket(terms.pace.qps, terms.pace.burst, now=now)

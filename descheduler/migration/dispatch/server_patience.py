@@ -7,7 +7,7 @@ from descheduler.migration.dispatch.judgement import Judgement
 from descheduler.migration.dispatch.pace import CallWindow
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.task import EvictionTask
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import OutcomeCode
 
 __all__ = ["ServerPatience"]
@@ -19,7 +19,7 @@ class ServerPatience:
     `window` bounds the calls under way at once. Of calls that are turned away `around.sink` hears.
     """
 
-    def __init__(self, settings: ExecutorSettings, around: Surroundings) -> None:
+    def __init__(self, settings: DispatchSettings, around: Surroundings) -> None:
         self.window = CallWindow(settings.max_in_flight, around.clock)
         self._settings = settings
         self._around = around

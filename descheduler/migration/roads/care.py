@@ -25,7 +25,7 @@ from descheduler.migration.roads.departures import Arrival, Departures
 from descheduler.migration.roads.keeper import JobKeeper
 from descheduler.migration.roads.order import Order
 from descheduler.migration.room.none import NoRooms
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.migration.store.journal import NewJob
 from descheduler.migration.store.memory_jobs import MemoryJobs
 from descheduler.model.koordinator.migration_job import JobConditionType, JobMode, JobReason, MigrationJob
@@ -45,7 +45,7 @@ class Care(msgspec.Struct, frozen=True):
 
     departures: Departures
     rechecks: Rechecks[EvictionTask]
-    settings: ExecutorSettings
+    settings: DispatchSettings
     around: Surroundings
 
     def order(self, tasks: Iterable[EvictionTask]) -> Order:
@@ -187,7 +187,7 @@ class _WithCare:
         return (*self._rechecks.awaited, *self._departures.awaited)
 
 
-def plain_care(objects: ObjectCalls, snapshot: Snapshot, settings: ExecutorSettings, around: Surroundings) -> Care:
+def plain_care(objects: ObjectCalls, snapshot: Snapshot, settings: DispatchSettings, around: Surroundings) -> Care:
     """The care for plain evictions of plans over `snapshot`."""
     footprints = Footprints(objects, snapshot, leaving_make_room=True)
     rechecks = Rechecks(_JudgeAgain(objects, footprints), around)

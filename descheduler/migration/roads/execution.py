@@ -45,7 +45,7 @@ from descheduler.migration.room.none import NoRooms
 from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.migration.room.placeholder.provider import PlaceholderRooms
 from descheduler.migration.room.provider import ReservationProvider
-from descheduler.migration.settings import ControllerSettings, ExecutorSettings
+from descheduler.migration.settings import ControllerSettings, DispatchSettings
 from descheduler.migration.store.config_map_jobs import ConfigMapJobs
 from descheduler.migration.store.job_objects import JobObjects
 from descheduler.migration.store.journal import Journal, NewJob
@@ -75,7 +75,7 @@ class JobExecution:
         profiles: Mapping[str, JobProfile],
         storage: JobStorage,
         port: RemovalPort,
-        settings: ExecutorSettings,
+        settings: DispatchSettings,
         around: Surroundings,
         snapshot: Snapshot | None = None,
     ) -> None:

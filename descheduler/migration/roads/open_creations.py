@@ -11,7 +11,7 @@ from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.job.conditions import aborted
 from descheduler.migration.roads.job_task import JobTask
 from descheduler.migration.roads.keeper import JobKeeper, RoomUnclear
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.migration.store.journal import Journal
 from descheduler.migration.store.unclear import CreationUnclear
 
@@ -32,7 +32,7 @@ class OpenCreations:
     A server that gives a call up may carry it out later, for `effect_seconds` of the settings at most.
     """
 
-    def __init__(self, journal: Journal, keeper: JobKeeper, settings: ExecutorSettings, around: Surroundings) -> None:
+    def __init__(self, journal: Journal, keeper: JobKeeper, settings: DispatchSettings, around: Surroundings) -> None:
         self._journal = journal
         self._keeper = keeper
         self._settings = settings

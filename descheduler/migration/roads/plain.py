@@ -21,7 +21,7 @@ from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.ports import EvictPort
 from descheduler.migration.roads.order import AsPlanned, Order
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
@@ -37,7 +37,7 @@ _Answer = EvictionResponse | tuple[PodState, float] | None
 def execute(
     evictions: Iterable[PlannedEviction],
     port: EvictPort,
-    settings: ExecutorSettings,
+    settings: DispatchSettings,
     around: Surroundings,
     care: Callable[[], Care] | None = None,
     ledger: LimitLedger | None = None,
@@ -63,7 +63,7 @@ def execute(
         calls.close()
 
 
-def _task(position: int, eviction: PlannedEviction, settings: ExecutorSettings) -> EvictionTask:
+def _task(position: int, eviction: PlannedEviction, settings: DispatchSettings) -> EvictionTask:
     # A pod that is handed over to another controller lives on for as long as that likes.
     outlives_effect = settings.evictions_in_background and eviction.request_evict_only
     return EvictionTask(eviction, position, outlives_effect=outlives_effect)
@@ -76,7 +76,7 @@ class _PlainRoad:
         self,
         order: Order,
         port: EvictPort,
-        settings: ExecutorSettings,
+        settings: DispatchSettings,
         around: Surroundings,
         dispatcher: Dispatcher[EvictionTask],
     ) -> None:

@@ -23,7 +23,7 @@ from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.roads.execution import JobExecution
 from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
 from descheduler.migration.room.labels import labels_of
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
 from descheduler.model.text.duration import parse_duration
 from descheduler.plan.outcome import OutcomeCode
@@ -125,7 +125,7 @@ def _carry_out(script: RecordedScript, case: Case) -> None:
 
 def _execution(script: RecordedScript, args: MigrationControllerArgs, ends_at: float) -> JobExecution:
     clock, client = script.cluster.clock, script.cluster.client()
-    settings = ExecutorSettings(qps=100.0, burst=100)
+    settings = DispatchSettings(qps=100.0, burst=100)
     around = Surroundings(
         calls=AtOnce(),
         paces=Paces(settings, now=clock.monotonic),

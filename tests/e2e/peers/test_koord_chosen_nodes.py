@@ -15,7 +15,7 @@ from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.roads.execution import JobExecution
 from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
@@ -88,7 +88,7 @@ def planned(pod: Object, held_on: str) -> PlannedEviction:
 def execution(client: KubeClient, ttl: timedelta) -> JobExecution:
     """The jobs of a policy with one profile, each of which takes `ttl` at most."""
     args = MigrationControllerArgs(default_job_ttl=ttl)
-    settings = ExecutorSettings(qps=100.0, burst=100)
+    settings = DispatchSettings(qps=100.0, burst=100)
     around = Surroundings(
         calls=AtOnce(),
         paces=Paces(settings, now=time.monotonic),

@@ -11,7 +11,7 @@ from descheduler.eviction.checks.limits import RunLimits
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.roads.plain import execute
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from tests.migration.stand_ins import (
     ONE_BY_ONE,
     Clock,
@@ -29,7 +29,7 @@ SETTINGS = replace(ONE_BY_ONE, effect_seconds=40.0, drain_seconds=0.0)
 
 
 def left_open(
-    api: ScriptedApi, *, clock: Clock, settings: ExecutorSettings = SETTINGS, stop: threading.Event | None = None
+    api: ScriptedApi, *, clock: Clock, settings: DispatchSettings = SETTINGS, stop: threading.Event | None = None
 ) -> OpenCalls:
     """What evicting pods a and b, and a once more, leaves open."""
     plan = [*make_plan("a", "b"), make_eviction("a")]

@@ -11,7 +11,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import Answers
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.rounds import carry_out
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
@@ -24,7 +24,7 @@ from tests.migration.stand_ins import EVICTED, around, no_answer, no_disruption
 __all__ = ["Run", "make_run"]
 
 _SEVERAL_BUDGETS = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
-_SETTINGS = ExecutorSettings(qps=1000.0, burst=1000, max_in_flight=1)
+_SETTINGS = DispatchSettings(qps=1000.0, burst=1000, max_in_flight=1)
 
 
 @dataclass(frozen=True)

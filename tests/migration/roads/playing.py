@@ -24,7 +24,7 @@ from descheduler.migration.room.none import NoRooms
 from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.migration.room.placeholder.provider import PlaceholderRooms
 from descheduler.migration.room.provider import ReservationProvider
-from descheduler.migration.settings import ControllerSettings, ExecutorSettings
+from descheduler.migration.settings import ControllerSettings, DispatchSettings
 from descheduler.migration.store.config_map_jobs import ConfigMapJobs
 from descheduler.migration.store.job_objects import JobObjects
 from descheduler.migration.store.journal import Journal, NewJob
@@ -54,7 +54,7 @@ class Play:
     mode: str = "ReservationFirst"
     ttl: timedelta | None = timedelta(minutes=5)
     terms: JobTerms = field(default_factory=JobTerms)
-    settings: ExecutorSettings = field(default_factory=lambda: ExecutorSettings(qps=100.0, burst=100))
+    settings: DispatchSettings = field(default_factory=lambda: DispatchSettings(qps=100.0, burst=100))
     halted: Callable[[], Halted | None] = lambda: None
     calls: Background = field(default_factory=AtOnce)
     surge: Surge | None = None

@@ -15,7 +15,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.roads.care import Care, plain_care
 from descheduler.migration.roads.plain import execute
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.replacements.replacement import ReplacementMaker
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
@@ -29,7 +29,7 @@ from tests.living.cluster import LivingCluster
 from tests.living.transport import Passage
 from tests.migration.roads.playing import Play
 
-SETTINGS = ExecutorSettings(qps=1000.0, burst=1000)
+SETTINGS = DispatchSettings(qps=1000.0, burst=1000)
 TAINTED = "gone=soon:NoSchedule"
 
 
@@ -73,11 +73,11 @@ class Run:
         self._is_careful = is_careful
         self._care: Care | None = None
 
-    def evict(self, *evictions: PlannedEviction, settings: ExecutorSettings = SETTINGS) -> list[OutcomeCode]:
+    def evict(self, *evictions: PlannedEviction, settings: DispatchSettings = SETTINGS) -> list[OutcomeCode]:
         """What became of them."""
         return [outcome.code for outcome in self.outcomes(*evictions, settings=settings)]
 
-    def outcomes(self, *evictions: PlannedEviction, settings: ExecutorSettings = SETTINGS) -> Sequence[Outcome]:
+    def outcomes(self, *evictions: PlannedEviction, settings: DispatchSettings = SETTINGS) -> Sequence[Outcome]:
         """Their outcomes."""
         self._play.settings = settings
         around, objects = self._play.surroundings(), self._play.objects

@@ -8,7 +8,7 @@ from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.roads.execution import JobExecution
 from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction, PlannedRoom
 from tests.living.builders import budget, deployment, living_cluster, node
@@ -58,7 +58,7 @@ def test_room_is_held_for_the_pending_pod_that_the_plan_makes_it_for() -> None:
 def test_jobs_beyond_a_limit_of_the_run_are_undone_and_say_which() -> None:
     workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in ("a", "b", "c")]
     cluster = living_cluster(3, workloads)
-    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=RunLimits(total=2)))
+    play = Play(cluster, settings=DispatchSettings(qps=100.0, burst=100, limits=RunLimits(total=2)))
 
     outcomes = execution(play).execute([play.task(pod).eviction for pod in cluster.pods()])
 
@@ -72,7 +72,7 @@ def test_jobs_beyond_a_limit_of_the_run_are_undone_and_say_which() -> None:
 def test_limits_count_pods_that_left_and_those_alone() -> None:
     workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in ("a", "b", "c")]
     cluster = living_cluster(3, workloads, [budget("a", minAvailable=1)])
-    play = Play(cluster, settings=ExecutorSettings(qps=100.0, burst=100, limits=RunLimits(total=2)))
+    play = Play(cluster, settings=DispatchSettings(qps=100.0, burst=100, limits=RunLimits(total=2)))
     ledger = LimitLedger(play.settings.limits)
     before = PlannedEviction("shop", "before", "before", "n1", "p", "q")
     ledger.book(before)

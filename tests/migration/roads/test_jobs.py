@@ -15,7 +15,7 @@ import pytest
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.roads.adoption import adopted_task
 from descheduler.migration.room.labels import JOB_LABEL
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.faults.faults import Answer
 from tests.faults.wire import json_answer
@@ -263,7 +263,7 @@ def test_room_is_kept_for_a_pod_that_may_have_been_evicted_when_the_run_is_stopp
 ) -> None:
     cluster = living_cluster(3, [deployment("web", 1, on=["n1"], scheduler=KOORD)])
     calls = Hanging(cluster, ends_eviction=ends_eviction)
-    settings = ExecutorSettings(qps=100.0, burst=100, drain_seconds=0.0)
+    settings = DispatchSettings(qps=100.0, burst=100, drain_seconds=0.0)
     stopped = OutcomeCode.STOPPED, "the run was interrupted"
     play = Play(cluster, settings=settings, calls=calls, halted=lambda: stopped if calls.hangs else None)
     (outcome,) = play.evict(*cluster.pods("web"))

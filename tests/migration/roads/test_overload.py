@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import OutcomeCode
 from tests.faults.faults import Answer
 from tests.living.api.server import Call
@@ -30,11 +30,11 @@ class Busy(Passage):
         return carry_out()
 
 
-def busy(seconds: float, *apps: str, settings: ExecutorSettings | None = None) -> Play:
+def busy(seconds: float, *apps: str, settings: DispatchSettings | None = None) -> Play:
     """Jobs for a pod of each of `apps`, on a cluster that is busy for so long."""
     workloads = [deployment(app, 1, on=["n1"], scheduler="koord-scheduler") for app in apps]
     cluster = living_cluster(3, workloads)
-    play = Play(cluster, settings=settings or ExecutorSettings(qps=100.0, burst=100))
+    play = Play(cluster, settings=settings or DispatchSettings(qps=100.0, burst=100))
     return play.through(Busy(cluster, cluster.clock.monotonic() + seconds))
 
 
@@ -49,7 +49,7 @@ def times(play: Play) -> list[float]:
 
 
 def test_no_eviction_starts_before_the_time_that_an_overloaded_server_told() -> None:
-    play = busy(20, "a", "b", "c", settings=ExecutorSettings(qps=100.0, burst=100, max_in_flight=1))
+    play = busy(20, "a", "b", "c", settings=DispatchSettings(qps=100.0, burst=100, max_in_flight=1))
 
     codes = evict(play)
 
@@ -59,7 +59,7 @@ def test_no_eviction_starts_before_the_time_that_an_overloaded_server_told() -> 
 
 
 def test_api_server_that_stays_overloaded_ends_the_run_and_undoes_its_jobs() -> None:
-    play = busy(10_000, "a", "b", settings=ExecutorSettings(qps=100.0, burst=100, longest_outage_seconds=30.0))
+    play = busy(10_000, "a", "b", settings=DispatchSettings(qps=100.0, burst=100, longest_outage_seconds=30.0))
     began = play.cluster.clock.monotonic()
 
     codes = evict(play)

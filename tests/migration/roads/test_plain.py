@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.kube.evict import EvictionResponse
-from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import (
     FAST,
@@ -90,7 +90,7 @@ def test_calls_keep_the_pace_after_the_burst() -> None:
     clock = Clock()
     api = ScriptedApi(clock)
 
-    run(make_plan("a", "b", "c", "d"), api, ExecutorSettings(qps=2.0, burst=2, max_in_flight=1), clock=clock)
+    run(make_plan("a", "b", "c", "d"), api, DispatchSettings(qps=2.0, burst=2, max_in_flight=1), clock=clock)
 
     assert api.calls == [("a", 0.0), ("b", 0.0), ("c", 0.5), ("d", 1.0)]
 
@@ -150,7 +150,7 @@ def test_waiting_ends_after_the_agreed_number_of_retries() -> None:
         pytest.param(replace(ONE_BY_ONE, longest_wait_seconds=9.0), id="it is longer than patience"),
     ],
 )
-def test_wait_that_is_too_long_is_not_begun(settings: ExecutorSettings) -> None:
+def test_wait_that_is_too_long_is_not_begun(settings: DispatchSettings) -> None:
     clock = Clock()
     api = ScriptedApi(clock, a=[wait_told(10.0)])
 
@@ -163,7 +163,7 @@ def test_wait_that_is_too_long_is_not_begun(settings: ExecutorSettings) -> None:
 def test_no_call_starts_at_or_after_the_deadline() -> None:
     clock = Clock()
     api = ScriptedApi(clock)
-    settings = ExecutorSettings(qps=1.0, burst=1, max_in_flight=1, deadline=2.0)
+    settings = DispatchSettings(qps=1.0, burst=1, max_in_flight=1, deadline=2.0)
 
     outcomes = run(make_plan("a", "b", "c", "d"), api, settings, clock=clock)
 
@@ -294,4 +294,4 @@ def test_limits_are_met_exactly_whatever_the_answers(
 )
 def test_settings_that_never_let_a_call_through_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(change))):
-        ExecutorSettings(**change)
+        DispatchSettings(**change)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from descheduler.migration.settings import ClosingTime, EvictionTerms, ExecutorSettings
+from descheduler.migration.settings import ClosingTime, DispatchSettings, EvictionTerms
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from tests.migration.stand_ins import ONE_BY_ONE, Clock, ScriptedApi, make_plan, no_answer, run, wait_told
@@ -12,7 +12,7 @@ from tests.migration.stand_ins import ONE_BY_ONE, Clock, ScriptedApi, make_plan,
 CLOSED = "profile p evicts nothing more"
 
 
-def closing_at(seconds: float, *, qps: float = 1.0) -> ExecutorSettings:
+def closing_at(seconds: float, *, qps: float = 1.0) -> DispatchSettings:
     """One eviction a second, of profile p until then."""
     terms = {"p": EvictionTerms(closing=ClosingTime(seconds, CLOSED))}
     return replace(ONE_BY_ONE, qps=qps, burst=1, terms=terms)

@@ -1,4 +1,4 @@
-"""What the executor does while the API server is away, or turns calls away because it has too much to do."""
+"""What the dispatcher does while the API server is away, or turns calls away because it has too much to do."""
 
 from __future__ import annotations
 
