@@ -336,7 +336,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         split = urlsplit(self.path)
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        num_bytes = int(self.headers.get("Content-Length") or 0)
+        raw = self.rfile.read(num_bytes)
+        if len(raw) < num_bytes:  # the client ended in the middle of its request, which so never was one
+            self.close_connection = True
+            return
         request = Request(
             method=self.command,
             path=split.path,

@@ -127,11 +127,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _request(self) -> Request:
         split = urlsplit(self.path)
+        num_bytes = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(num_bytes)
+        if len(body) < num_bytes:
+            raise ConnectionError("the client ended in the middle of its request, which so never was one")
         return Request(
             self.command,
             split.path,
             dict(parse_qsl(split.query, keep_blank_values=True)),
-            self.rfile.read(int(self.headers.get("Content-Length") or 0)) or None,
+            body or None,
             self.headers.get("Accept", "application/json"),
             self.headers.get("Content-Type", "application/json"),
         )
