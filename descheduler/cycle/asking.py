@@ -73,7 +73,7 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
         held_back = held_back.with_more(causes_of(asked.evictor.landings, staying))
         kept = [move.pod for move in moves if move.pod not in staying]
         if times >= _FREELY:
-            kept = max(known, kept, key=len) if times == _FREELY else kept
+            kept = max(kept, known, key=len) if times == _FREELY else kept
             held_back = held_back.but_for(kept)
         known = kept
         observer.back_to(mark)
