@@ -75,9 +75,9 @@ def test_schedule_is_shown_after_an_installation(helm: Helm) -> None:
 
 def test_values_for_a_deployment_change_nothing_and_are_named(helm: Helm) -> None:
     assert helm.template(FOR_A_DEPLOYMENT) == helm.template()
-    idle = [line.split()[0] for line in helm.notes(FOR_A_DEPLOYMENT).splitlines() if "without effect" in line]
+    idle = [line.split()[0] for line in helm.notes(FOR_A_DEPLOYMENT).splitlines() if "is ignored" in line]
     assert idle == list(yaml.safe_load(FOR_A_DEPLOYMENT))
-    assert "without effect" not in helm.notes()
+    assert "is ignored" not in helm.notes()
 
 
 @pytest.mark.parametrize(
