@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -282,6 +283,17 @@ data:
 def test_the_configuration_of_volcano_is_valid_in_its_config_map(descheduler: Descheduler, tmp_path: Path) -> None:
     file = tmp_path / "volcano.yaml"
     file.write_text(VOLCANO)
+
+    ended = descheduler("validate", file)
+
+    assert (ended.code, ended.out, ended.err) == (0, f"{file}: valid volcano-scheduler.conf\n", "")
+
+
+@pytest.mark.parametrize("ending", [".conf", ".yaml"])
+def test_the_configuration_of_volcano_is_valid_by_itself(descheduler: Descheduler, tmp_path: Path, ending: str) -> None:
+    """Without apiVersion it could pass for a DeschedulerPolicy all of which is ignored."""
+    file = tmp_path / f"volcano-scheduler{ending}"
+    file.write_text(dedent(VOLCANO.partition("conf: |\n")[2]))
 
     ended = descheduler("validate", file)
 

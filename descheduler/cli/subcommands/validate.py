@@ -88,13 +88,16 @@ def _judge(file: str) -> _Verdict:
         policy = load_policy_file(file)
     except PolicyError as error:
         return _judge_volcano(file) or _Verdict(file, error.problems, error.warnings)
+    # Where apiVersion is missing nothing of a policy is read, so what is no policy at all passes for one.
+    if not policy.profiles and (of_volcano := _judge_volcano(file)) is not None:
+        return of_volcano
     # Every run with this policy warns of these too.
     notes = (Problem(policy.path, None, None, "", note) for note in migration_notes(policy))
     return _Verdict(file, (), (*policy.warnings, *notes), policy, policy.kind)
 
 
 def _judge_volcano(file: str) -> _Verdict | None:
-    """The verdict on a file that is no policy; None where it is no configuration of Volcano either."""
+    """The verdict on a file of which no policy was read; None where it is no configuration of Volcano."""
     from pathlib import Path
 
     from descheduler.documents.problems import PolicyError
