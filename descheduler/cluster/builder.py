@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from descheduler.cluster.decoding.culprit import explained_fault
+from descheduler.cluster.decoding.culprit import TOO_DEEP, explained_fault, fault_of
 from descheduler.cluster.decoding.decode import Decoding, PodDecoder
 from descheduler.cluster.decoding.deep_objects import deep_header, deep_name_in
 from descheduler.cluster.decoding.pod_pages import PodPageReader
@@ -55,7 +55,6 @@ _MOST_EXPLAINED = 100
 _LONGEST_SHOWN = 200
 _clipped = partial(clipped, most=_LONGEST_SHOWN)
 """Other people's words in a message."""
-_TOO_DEEP = "it is nested too deeply"
 
 _decode_header = msgspec.json.Decoder(ObjectHeader).decode
 _decode_named = msgspec.json.Decoder(_Named).decode
@@ -172,7 +171,7 @@ class SnapshotBuilder:
     def add_deep(self, kind: AnyKind, name: str) -> None:
         """Refuses an object of this name that is nested too deeply to be written down. Raises SnapshotError."""
         self.kinds.add(kind.key)
-        self._refuse(kind, f"{kind.name} {_clipped(name) or 'without a name'} is invalid: {_TOO_DEEP}")
+        self._refuse(kind, f"{kind.name} {_clipped(name) or 'without a name'} is invalid: {TOO_DEEP}")
 
     def add_unreadable(self, kind: AnyKind) -> None:
         """Refuses a message that is not one of `kind`, or holds text that is none. Raises SnapshotError."""
@@ -269,7 +268,7 @@ class SnapshotBuilder:
         except RecursionError:
             return deep_header(block)
         except _Malformed as error:
-            raise SnapshotError(f"{self.place}: not a Kubernetes object in JSON: {_fault(error)}") from error
+            raise SnapshotError(f"{self.place}: not a Kubernetes object in JSON: {fault_of(error)}") from error
 
     def _add_list(self, block: bytes, array: bytes, depth: int) -> int:
         if depth == MAX_LIST_DEPTH:
@@ -304,7 +303,7 @@ class SnapshotBuilder:
                     raise SnapshotError(f"{self.place}: not a Kubernetes object but {_clipped(text)}")
                 yield item
         except JsonFaultError as error:
-            raise SnapshotError(f"{self.place}: the list cannot be read: {_fault(error)}") from error
+            raise SnapshotError(f"{self.place}: the list cannot be read: {fault_of(error)}") from error
         self.line = first_line
 
     def _add(self, kind: AnyKind, block: bytes) -> None:
@@ -325,11 +324,11 @@ class SnapshotBuilder:
         try:
             self._decoded(kind, block)
         except (ValueError, RecursionError) as error:
-            return _fault(error)
+            return fault_of(error)
         return ""
 
     def _broken(self, kind: AnyKind, block: bytes, error: Exception) -> None:
-        fault = _fault(error)
+        fault = fault_of(error)
         if len(self.skipped) < _MOST_EXPLAINED:
             fault = explained_fault(block, fault, partial(self._fault_of, kind))
         name = _clipped(_name_in(block)) or "without a name"
@@ -371,18 +370,6 @@ def _without_uid(pods: Sequence[Pod]) -> Iterator[str]:
             f"{number:,} of {counted(len(pods), 'pod')} {verb} no metadata.uid, which the API server gives"
             " to every pod; pods without one are never evicted"
         )
-
-
-_TRUNCATED, _INCOMPLETE = "Input data was truncated", "it is incomplete: the dump is truncated; create it again"
-"""What the decoder says of a JSON document that ends too early, and what that means for a dump."""
-
-
-def _fault(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return _TOO_DEEP
-    if isinstance(error, UnicodeDecodeError):
-        return "it holds bytes that are not UTF-8"
-    return _INCOMPLETE if str(error) == _TRUNCATED else str(error)
 
 
 def _name_in(block: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Which field of an object keeps it from being decoded."""
+"""What keeps an object from being decoded, and which of its fields."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-__all__ = ["explained_fault"]
+__all__ = ["TOO_DEEP", "explained_fault", "fault_of"]
+
+TOO_DEEP = "it is nested too deeply"
+_TRUNCATED, _INCOMPLETE = "Input data was truncated", "it is incomplete: the dump is truncated; create it again"
+"""What the decoder says of a JSON document that ends too early, and what that means for a dump."""
 
 _PLACE = re.compile(r" - at `\$[^`]*`\Z")
 _MOST_TRIALS = 5_000
@@ -16,6 +20,15 @@ _MOST_TRIED_BYTES = 8 << 20
 _LONGEST_VALUE = 60
 
 Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
+
+
+def fault_of(error: Exception) -> str:
+    """What `error`, with which decoding ended, says of the object."""
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
+    if isinstance(error, UnicodeDecodeError):
+        return "it holds bytes that are not UTF-8"
+    return _INCOMPLETE if str(error) == _TRUNCATED else str(error)
 
 
 def explained_fault(block: bytes, fault: str, fault_of: Callable[[bytes], str]) -> str:

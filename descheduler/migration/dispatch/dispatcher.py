@@ -136,7 +136,7 @@ class Dispatcher(Generic[T]):
         self.submit(task, call)
 
     def room_for(self, task: T) -> tuple[MayStart, str]:
-        """Whether limits let the pod of `task` be evicted, and a sentence on the limit that stands against it.
+        """Whether limits let the pod of `task` be evicted, and a sentence on the limit that forbids it.
 
         Those of earlier runs and of users have met limits before, and meet none here.
         """

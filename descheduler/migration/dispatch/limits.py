@@ -39,7 +39,7 @@ class LimitLedger:
         self._counted: Counter[_Scope] = Counter()
 
     def room_for(self, eviction: PlannedEviction) -> tuple[MayStart, str]:
-        """Whether it may start, and a sentence on the limit that stands against it.
+        """Whether it may start, and a sentence on the limit that forbids it.
 
         Of several limits the first is named, whichever call of those in flight ends first.
         """

@@ -188,7 +188,7 @@ class SettledBatch:
         return tuple(dict.fromkeys(unplaced for replacements in failed for unplaced in replacements))
 
     def _stuck(self, most_evaluations: int) -> tuple[UnplacedReplacement, ...] | None:
-        """Those that find no node in the first such order, none where there is no such order; None if nobody knows."""
+        """Those that find no node in the first such order, none where there is no such order; None: unknown."""
         if len(self._replacements) > _MOST_EXPLORED or self._doubtful:
             return None
         try:

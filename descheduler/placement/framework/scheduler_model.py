@@ -155,7 +155,7 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         return Preference()
 
     def num_changes_seen(self) -> int | None:
-        """How often something changed so far that decides what pods see beside the cluster's; None if nobody knows."""
+        """How often something changed so far that decides what pods see beside the cluster's; None: unknown."""
         return None
 
     def runs(self, plugin: str, point: str = "") -> bool:

@@ -1,7 +1,7 @@
 """Configurations of the schedulers of a table: what documents say, and what is known of names that none has.
 
 A scheduler of the table runs as its row says. Of any other it is taken that it is made of kube-scheduler and runs the
-first profile of the configuration, beside nobody knows what.
+first profile of the configuration; what else it runs is unknown.
 """
 
 from __future__ import annotations
