@@ -16,6 +16,7 @@ from descheduler.placement.plugins import (
     node_unschedulable,
     node_volume_limits,
     scheduling_gates,
+    taint_toleration,
     volume_binding,
     volume_restrictions,
     volume_zone,
@@ -29,7 +30,6 @@ from descheduler.placement.plugins.node_numa_resource import row as node_numa_re
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
 from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
 from descheduler.placement.plugins.reservation import row as reservation_row
-from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
 from descheduler.placement.plugins.unmodelled import koord_scheduler, kube_scheduler
 from descheduler.policy.plugin_packages import SCHEDULING_GROUP, WithPackages
 
@@ -40,7 +40,7 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "PrioritySort": kube_scheduler.PRIORITY_SORT,
     "NodeUnschedulable": node_unschedulable.ROW,
     "NodeName": node_name.ROW,
-    "TaintToleration": taint_toleration_row.ROW,
+    "TaintToleration": taint_toleration.ROW,
     "NodeAffinity": node_affinity_row.ROW,
     "NodePorts": node_ports.ROW,
     "NodeResourcesFit": node_resources_fit_row.ROW,
