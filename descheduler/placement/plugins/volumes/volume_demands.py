@@ -29,8 +29,8 @@ _Affinity: TypeAlias = tuple[NodeSelectorTerm, ...] | None
 class _VolumeReach:
     """From which nodes a bound volume can be reached, over one snapshot.
 
-    Mirrors `checkBoundClaims` of `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding/binder.go` (1.36). A node
-    that has left a storage plugin to its CSI driver is asked for the topology labels of the driver.
+    Mirrors `checkBoundClaims` of `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding/binder.go` (1.36). A
+    node that has left a storage plugin to its CSI driver is asked for the topology labels of the driver.
     """
 
     def __init__(self, snapshot: Snapshot, table: NodeTable, nodes: NodeSets) -> None:
