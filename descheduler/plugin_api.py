@@ -18,7 +18,6 @@ from descheduler.model.verdict import Reason as RefusalReason
 from descheduler.placement.framework.extension_points import (
     PASS,
     SKIP,
-    NodeRewrite,
     PreFilterResult,
     ReasonBits,
     Scores,
@@ -59,7 +58,6 @@ __all__ = [
     "MatchedReservations",
     "Needs",
     "Node",
-    "NodeRewrite",
     "Obstacle",
     "ObstacleReason",
     "Placed",

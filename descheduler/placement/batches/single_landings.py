@@ -68,7 +68,7 @@ def _single_landing(unplaced: UnplacedReplacement) -> SingleLanding:
 
 def _beside_spread(evaluation: Evaluation) -> BoolMask:
     against = evaluation.bits.get(SPREAD)
-    if against is None or evaluation.refusals or evaluation.rewritten:
+    if against is None or evaluation.refusals:
         return evaluation.feasible
     is_open = np.ones(len(against), dtype=bool) if evaluation.narrowed is None else evaluation.narrowed.copy()
     for name, bits in evaluation.bits.items():

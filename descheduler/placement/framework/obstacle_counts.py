@@ -82,9 +82,6 @@ def _found(evaluation: Evaluation) -> Iterator[tuple[Obstacle, BoolMask]]:
     narrowed = evaluation.narrowed
     if narrowed is not None and not narrowed.all():
         yield evaluation.first_obstacle_on(int(np.argmin(narrowed))), ~narrowed
-    for node, other in evaluation.rewritten.items():
-        for obstacle in other.refusals:
-            yield obstacle, np.arange(len(everywhere)) == node
     for name, bits in evaluation.bits.items():
         for pattern in _patterns(bits):
             if pattern:

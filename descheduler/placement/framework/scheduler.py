@@ -11,7 +11,6 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any, TypeVar
 
-import msgspec
 import numpy as np
 
 from descheduler.model.pod import Pod
@@ -21,9 +20,7 @@ from descheduler.placement.framework.evaluation import Choice, Evaluation, Score
 from descheduler.placement.framework.extension_points import (
     CountingTransformer,
     FilterPlugin,
-    FilterTransformer,
     InteractingPlugin,
-    NodeRewrite,
     PatchPlugin,
     PermitPlugin,
     Plugin,
@@ -32,7 +29,6 @@ from descheduler.placement.framework.extension_points import (
     PreEnqueuePlugin,
     PreFilterTransformer,
     ReservePlugin,
-    ResizePodPlugin,
     SpreadConstraint,
     SpreadPlugin,
     StartPlugin,
@@ -55,14 +51,12 @@ from descheduler.placement.framework.scoring import Scoring
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
-from descheduler.placement.shadow.views import SeenPod
 from descheduler.policy.plugin_faults import PluginFault
 
 __all__ = ["Scheduler"]
 
 _NEVER = "Never"
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
-_AS_IT_IS = NodeRewrite()
 ArgsType = TypeVar("ArgsType")
 
 
@@ -104,14 +98,10 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
         self._counting = [each for each in self._transformers if isinstance(each, CountingTransformer)]
-        self._filter_transformers = [
-            each for each in _those(made, profile.filters) if isinstance(each, FilterTransformer)
-        ]
-        self._resizers = [each for each in made.values() if isinstance(each, ResizePodPlugin)]
         self._nominee_plugins = [each for each in made.values() if isinstance(each, NomineePlugin)]
         super().__init__(
             {name: _interactions(plugin, guarded_row(name, plugins[name]), profile) for name, plugin in made.items()},
-            frozenset(each.name for each in (*self._transformers, *self._filter_transformers)),
+            frozenset(each.name for each in self._transformers),
             frozenset(name for name, each in made.items() if not isinstance(each, FilterPlugin) or each.is_static),
         )
         self._is_preempting = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
@@ -165,39 +155,10 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         barred = self._barred(cycle)
         if barred is not None:
             return barred
-        self._prepare(cycle)
-        with cycle.view():
-            evaluation = self._filtered(cycle)
-            if not self._filter_transformers or evaluation.refusals:
-                return evaluation
-            rewrites = self._rewrites(cycle)
-        rewritten = {node: self._on_rewritten(pod, company, node, each) for node, each in rewrites.items()}
-        return evaluation.with_rewritten(rewritten, self.filters)
-
-    def _prepare(self, cycle: Cycle) -> None:
-        """What comes before PreFilter."""
         if self._nominee_plugins:
             call_nominee_plugins(cycle, self._nominee_plugins)
         for transformer in self._transformers:
             transformer.before_pre_filter(cycle)
-
-    def _rewrites(self, cycle: Cycle) -> Mapping[int, NodeRewrite]:
-        """What the transformers before Filter say together."""
-        found: dict[int, NodeRewrite] = {}
-        for transformer in self._filter_transformers:
-            for node, new in transformer.before_filter(cycle).items():
-                old = found.get(node, _AS_IT_IS)
-                found[node] = NodeRewrite(new.pod or old.pod, old.seen + new.seen, old.unseen + new.unseen)
-        return found
-
-    def _on_rewritten(self, pod: Pod, company: Company | None, node: int, rewrite: NodeRewrite) -> Evaluation:
-        """What filters say of one node as it is rewritten, in a cycle of its own; of other nodes it means nothing."""
-        cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
-        self._prepare(cycle)
-        if rewrite.pod is not None:
-            cycle.pod = self.cluster.placement_class(rewrite.pod)
-        cycle.seen += tuple([SeenPod(each, node) for each in rewrite.seen])
-        cycle.unseen += tuple([SeenPod(each, node) for each in rewrite.unseen])
         with cycle.view():
             return self._filtered(cycle)
 
@@ -253,7 +214,6 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             bits=bits,
             feasible=feasible,
             undecided=tuple(undecided),
-            is_rewritable=bool(self._filter_transformers),
         )
 
     def scores(self, evaluation: Evaluation) -> ScoreTable:
@@ -268,17 +228,9 @@ class Scheduler(JoinedInteractions, SchedulerModel):
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
-        cycle = self._resized(evaluation.cycle, node) if self._resizers else evaluation.cycle
+        cycle = evaluation.cycle
         patch = partial(self._patch, cycle, node) if self._patchers else None
         return self.cluster.place(cycle, node, (*ledgers, *self._ledgers), patch)
-
-    def _resized(self, cycle: Cycle, node: int) -> Cycle:
-        """`cycle` with the pod as it takes room on `node`."""
-        for plugin in self._resizers:
-            pod = plugin.resize_pod(cycle, node)
-            if pod is not None:
-                cycle = msgspec.structs.replace(cycle, pod=self.cluster.placement_class(pod))
-        return cycle
 
     def _patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
         """The annotations that the plugins write on the pod of `cycle`, the last one's where two write the same."""

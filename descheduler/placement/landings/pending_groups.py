@@ -88,8 +88,7 @@ class Group:
         if self.open_nodes is None:
             self.open_nodes = evaluation.open_for_good()
         cycle = evaluation.cycle
-        without_notes = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen, unseen=cycle.unseen)
-        self.last_cycle = None if evaluation.is_rewritable else without_notes
+        self.last_cycle = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen, unseen=cycle.unseen)
         self.num_changes = self.scheduler.num_changes_seen()
 
     def add(self, pod: Pod) -> None:
