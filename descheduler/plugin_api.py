@@ -27,8 +27,7 @@ from descheduler.placement.framework.koordinator.matched_reservations import (
     matched_reservations,
     nominated_reservation,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.obstacle import Reason as ObstacleReason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.follower import Follower
 from descheduler.placement.shadow.placement_class import PlacementClass

@@ -16,7 +16,7 @@ from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
-__all__ = ["Choice", "Evaluation", "Evaluator", "PluginScores", "ScoreTable"]
+__all__ = ["Choice", "Evaluator", "PluginScores", "PodEvaluation", "ScoreTable"]
 
 
 class PluginScores(msgspec.Struct, frozen=True):
@@ -70,14 +70,14 @@ class Evaluator(Protocol):
         del plugin
         return False
 
-    def scores(self, evaluation: Evaluation) -> ScoreTable:
+    def scores(self, evaluation: PodEvaluation) -> ScoreTable:
         """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
         return ScoreTable(evaluation.nodes, {}, np.zeros(evaluation.num_nodes, dtype=np.int64))
 
-    def choose(self, evaluation: Evaluation) -> Choice | None:
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """The node that is taken; None when no node passes, or when the pod cannot be scored."""
 
-    def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
+    def place(self, evaluation: PodEvaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of the scheduler's own."""
         return evaluation.cycle.cluster.place(evaluation.cycle, node, ledgers)
 
@@ -86,7 +86,7 @@ class Evaluator(Protocol):
         del cycle, node
         return ()
 
-    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+    def may_preempt(self, refused: PodEvaluation, other: Pod) -> bool:
         """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at."""
         del refused, other
         return False
@@ -108,7 +108,7 @@ class _LeftOut(NamedTuple):
         return f"didn't satisfy plugin(s) [{self.plugin}]"
 
 
-class Evaluation:
+class PodEvaluation:
     """What the filters say of one pod. Valid until the cluster changes.
 
     `refusals` are from plugins that take it nowhere; `undecided` are from those that cannot tell, and that are left

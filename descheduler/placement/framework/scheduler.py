@@ -16,7 +16,7 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
 from descheduler.placement.framework.doubts import Doubts
-from descheduler.placement.framework.evaluation import Choice, Evaluation, ScoreTable
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import (
     CountingTransformer,
     FilterPlugin,
@@ -135,11 +135,11 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         answers = (plugin.holds_back(pods) for plugin in self._uniters)
         return tuple(obstacle for obstacle in answers if obstacle is not None)
 
-    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
+    def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
         """Asks every filter about `pod`, as the cluster is now; `company` are the pods that it is tried with."""
         return self._guarded(pod, company) if self._guards else self._evaluated(pod, company)
 
-    def _guarded(self, pod: Pod, company: Company | None) -> Evaluation:
+    def _guarded(self, pod: Pod, company: Company | None) -> PodEvaluation:
         """The same where some plugins are not of this program: one that fails is left out, and what it says unknown."""
         while True:
             try:
@@ -150,7 +150,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             evaluation.undecided += tuple([each for each in failed if each is not None])
             return evaluation
 
-    def _evaluated(self, pod: Pod, company: Company | None) -> Evaluation:
+    def _evaluated(self, pod: Pod, company: Company | None) -> PodEvaluation:
         cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
         barred = self._barred(cycle)
         if barred is not None:
@@ -168,7 +168,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             return None
         return sum(each.num_changes for each in self._counting)
 
-    def _filtered(self, cycle: Cycle) -> Evaluation:
+    def _filtered(self, cycle: Cycle) -> PodEvaluation:
         """What PreFilter and Filter say, in the cluster as the scheduler sees it."""
         static = self._kept_answers.of(cycle)
         refusals: list[Obstacle] = []
@@ -204,7 +204,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
                 if against is not None:
                     bits[name] = against
                     feasible &= against == 0
-        return Evaluation(
+        return PodEvaluation(
             self,
             cycle,
             is_queued=True,
@@ -216,17 +216,17 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             undecided=tuple(undecided),
         )
 
-    def scores(self, evaluation: Evaluation) -> ScoreTable:
+    def scores(self, evaluation: PodEvaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
         return self._scoring.scores(evaluation)
 
-    def choose(self, evaluation: Evaluation) -> Choice | None:
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
         choice = self._scoring.choose(evaluation)
         cause = "" if choice is None else self.doubt(evaluation.cycle.pod.pod, DoubtOf.CHOICE)
         return self._scoring.opened(choice, evaluation, cause) if choice is not None and cause else choice
 
-    def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
+    def place(self, evaluation: PodEvaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
         cycle = evaluation.cycle
         patch = partial(self._patch, cycle, node) if self._patchers else None
@@ -255,7 +255,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
         return tuple(found)
 
-    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+    def may_preempt(self, refused: PodEvaluation, other: Pod) -> bool:
         """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at.
 
         A plugin whose refusal no preemption changes has none evicted.
@@ -263,7 +263,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         preempters = [self._preempters.get(refusal.plugin) for refusal in refused.refusals]
         return all(each is not None and each.may_preempt(refused.cycle.pod.pod, other) for each in preempters)
 
-    def _barred(self, cycle: Cycle) -> Evaluation | None:
+    def _barred(self, cycle: Cycle) -> PodEvaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""
         for gate in self._pre_enqueue:
             obstacle = gate.pre_enqueue(cycle)
@@ -271,14 +271,14 @@ class Scheduler(JoinedInteractions, SchedulerModel):
                 return self.refused(cycle, (obstacle,), is_queued=False)
         return self.refused(cycle, self._failures) if self._failures else None
 
-    def openable(self, evaluation: Evaluation) -> BoolMask:
+    def openable(self, evaluation: PodEvaluation) -> BoolMask:
         """The nodes that none refuses but plugins which others may appease."""
         helpers = self.helpers(evaluation.cycle.pod.pod)
         if not helpers or evaluation.refusals:
             return evaluation.feasible
         return evaluation.open_for_good() & ~ObstacleCounts(evaluation).of_others(helpers)
 
-    def open_but_for(self, evaluation: Evaluation, compared: Container[Compares]) -> BoolMask | None:
+    def open_but_for(self, evaluation: PodEvaluation, compared: Container[Compares]) -> BoolMask | None:
         """The nodes that are open beside what plugins say that compare any of `compared`."""
         if evaluation.refusals or evaluation.cause:
             return None

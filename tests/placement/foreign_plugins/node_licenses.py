@@ -17,7 +17,7 @@ from descheduler.placement.framework.koordinator.matched_reservations import (
     matched_reservations,
     nominated_reservation,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster, Takings, taken_from
 
@@ -88,7 +88,7 @@ class LicenseLedger:
         return sorted((*self._noted.used, *self._taken))
 
 
-class LicenseReason(Reason):
+class LicenseReason(ObstacleReason):
     """Why a node takes no licensed pod."""
 
     NONE_LEFT = 1, "node(s) had no license left"
