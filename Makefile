@@ -72,7 +72,6 @@ format: setup ## Put the code in the house style.
 
 schema: setup ## Write the JSON Schemas of the documents again.
 	$(BIN)/python -m descheduler.explanation.docs.schema
-	$(BIN)/python -m descheduler.explanation.docs.policy_schema
 
 bench: setup ## Measure speed, memory and the planner; prints figures and ratios.
 	$(BIN)/python -m tests.bench

@@ -21,6 +21,7 @@ from descheduler.strategies import (
     load_aware,
     low_node_utilization,
     pod_life_time,
+    remove_duplicates,
     remove_failed_pods,
     remove_pods_having_too_many_restarts,
     remove_pods_violating_inter_pod_anti_affinity,
@@ -32,7 +33,6 @@ from descheduler.strategies import (
 from descheduler.strategies.low_node_load import args as low_node_load_args
 from descheduler.strategies.low_node_load import low_node_load
 from descheduler.strategies.low_node_load import pools as low_node_load_pools
-from descheduler.strategies.remove_duplicates import remove_duplicates
 from descheduler.strategies.remove_pods_violating_node_reservation import remove_pods_violating_node_reservation
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint import (
     remove_pods_violating_topology_spread_constraint,

@@ -34,8 +34,7 @@ from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.selection import Selection
 
 if TYPE_CHECKING:
-    from descheduler.eviction.node_fit.node_fit import NodeSet
-    from descheduler.eviction.node_fit.trial_room import TrialRoom
+    from descheduler.eviction.node_fit import NodeSet, TrialRoom
 
 __all__ = ["CustomPriority", "CustomPriorityArgs"]
 
@@ -174,7 +173,7 @@ class CustomPriority:
                 yield pod
 
     def _drain(self, level: Level, takers: NodeSet, reason: str) -> None:
-        from descheduler.eviction.node_fit.trial_room import TrialRoom
+        from descheduler.eviction.node_fit import TrialRoom
 
         room = TrialRoom(self._node_fit, takers, checks_fit=self._args.node_fit)
         for node in level.nodes:

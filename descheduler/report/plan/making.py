@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from descheduler.model.eviction_limits import EvictionLimit
-from descheduler.model.verdict import BudgetRefusal, Reason, Verdict
+from descheduler.model.verdict import BudgetRefusal, EvictionLimit, Reason, Verdict
 from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, Decisions
 from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     import numpy as np
     from numpy.typing import NDArray
 
-    from descheduler.eviction.node_fit.node_fit import NodeFit
+    from descheduler.eviction.node_fit import NodeFit
 
 __all__ = ["Aspect", "Headroom", "Targets", "prod_load", "whole_load"]
 

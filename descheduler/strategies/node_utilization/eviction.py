@@ -13,10 +13,9 @@ from typing import TypeAlias
 import msgspec
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.pod import Pod
 from descheduler.model.selection.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, limit_reached, refuse
+from descheduler.model.verdict import ACCEPTED, EvictionLimit, LimitReached, Reason, Verdict, limit_reached, refuse
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource
 from descheduler.strategies.shared.pod_order import sort_low_to_high

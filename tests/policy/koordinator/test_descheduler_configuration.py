@@ -15,7 +15,7 @@ from descheduler.policy.koordinator.plugin_sets import PluginReference, PluginSe
 from descheduler.policy.load import load_policy
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import LeaderElection, PluginConfig, Policy
-from descheduler.strategies.remove_duplicates.remove_duplicates import RemoveDuplicatesArgs
+from descheduler.strategies.remove_duplicates import RemoveDuplicatesArgs
 from descheduler.strategies.remove_pods_having_too_many_restarts import RemovePodsHavingTooManyRestartsArgs
 from tests.policy.builders import koordinator, warnings
 

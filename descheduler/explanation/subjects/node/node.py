@@ -36,7 +36,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.verdict import Reason
 from descheduler.placement.landings.landing import Landing
-from descheduler.placement.plugins.taint_toleration.explain import taint_text
+from descheduler.placement.plugins.taint_toleration import taint_text
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable, amount
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import Move

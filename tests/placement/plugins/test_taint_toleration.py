@@ -1,4 +1,4 @@
-"""Hard taints and the tolerations that cover them."""
+"""Hard and soft taints, and the tolerations that cover them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.taint_toleration.filter import TaintToleration
+from descheduler.placement.plugins.taint_toleration import TaintToleration, TaintTolerationScore
 from tests.builders import make_node, make_pod
-from tests.placement.clusters import make_cluster, obstacles, passing
+from tests.placement.clusters import make_cluster, obstacles, passing, scores
 
 COMPARING = KubeVersion().with_gates({"TaintTolerationComparisonOperators": True})
 ABOVE_3 = {"key": "k", "operator": "Gt", "value": "3"}
@@ -60,3 +60,31 @@ def test_every_hard_taint_of_a_node_has_to_be_tolerated() -> None:
     against = obstacles(TaintToleration, cluster, make_pod("new", node="", tolerations=[{"key": "k", "value": "v"}]))
 
     assert against == {"b": Obstacle("TaintToleration", Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))}
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "raw", "final"),
+    [
+        pytest.param([], [0, 1, 2], [100, 50, 0], id="each soft taint that is not tolerated counts"),
+        pytest.param([{"key": "x", "operator": "Exists"}], [0, 0, 1], [100, 100, 0], id="a tolerated one does not"),
+        pytest.param([{"operator": "Exists"}], [0, 0, 0], [100, 100, 100], id="without any all nodes are best"),
+        pytest.param(
+            [{"operator": "Exists", "effect": "NoSchedule"}], [0, 1, 2], [100, 50, 0], id="another effect is not meant"
+        ),
+        pytest.param(
+            [{"key": "x", "operator": "Gt", "value": "0"}], [0, 1, 2], [100, 50, 0], id="Gt tolerates nothing"
+        ),
+    ],
+)
+def test_soft_taints_make_a_node_worse(tolerations: list[dict[str, Any]], raw: list[int], final: list[int]) -> None:
+    cluster = make_cluster(
+        [
+            make_node("a", taints=["k=v:NoSchedule"]),
+            make_node("b", taints=["x=1:PreferNoSchedule"]),
+            make_node("c", taints=["x=1:PreferNoSchedule", "y=2:PreferNoSchedule"]),
+        ]
+    )
+
+    answer = scores(TaintTolerationScore, cluster, make_pod("new", node="", tolerations=tolerations))
+
+    assert answer == (raw, final)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
+from descheduler.eviction.node_fit import NodeFit, NodeSet
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from tests.builders import Object, make_node, make_pod, make_view, required_anti_affinity, required_node_affinity

@@ -2,34 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
-from descheduler.model.pod import Pod
-from descheduler.plan.facts import PluginFacts
+from descheduler.model.pod import Owner, Pod
+from descheduler.plan.facts import NearestValue, PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, Namespaces, check_namespaces
-from descheduler.strategies.remove_duplicates.replicas import (
-    EVEN_SPREAD,
-    Identities,
-    Identity,
-    Replicas,
-    Spread,
-    likeness_of,
-    owner_text,
-)
-from descheduler.strategies.remove_duplicates.targets import Targets
 from descheduler.strategies.shared.eviction_loop import evict_from_node
+from descheduler.strategies.shared.node_selection import NodeSelection
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection, facts_of
 
 __all__ = ["RemoveDuplicates", "RemoveDuplicatesArgs", "validate_args"]
+_EVEN_SPREAD = "evenSpread"
+"""What the average is called beside the pods of a node; no key of the policy sets it."""
+_LEAST_TARGETS = 2
+
+
+class _Replicas(msgspec.Struct):
+    """Pods of one owner with the same images, as the census finds them. `duplicates` are listed by node, in node order.
+
+    `is_repeated` once some node is seen to hold two pods that are equal for all their owners.
+    """
+
+    namespace: str
+    owner: str
+    occurrences: int = 0
+    is_repeated: bool = False
+    duplicates: dict[str, list[Pod]] = msgspec.field(default_factory=dict)
+
+
+class _Spread(msgspec.Struct, frozen=True):
+    """_Replicas, the nodes that could run them, and how many each of these would run if they were spread evenly."""
+
+    replicas: _Replicas
+    num_targets: int
+    average: int
+
+    @property
+    def has_other_nodes(self) -> bool:
+        """Whether the pods could be spread at all."""
+        return self.num_targets >= _LEAST_TARGETS
+
+    def surplus(self, node_name: str) -> Sequence[Pod]:
+        """The pods of a node that are above the average; none when there is no other node for them."""
+        return self.replicas.duplicates[node_name][self.average - 1 :] if self.has_other_nodes else ()
+
+    @property
+    def distance(self) -> tuple[bool, int, int]:
+        """Grows towards the average and beyond it, of the fullest node."""
+        most = self.num_pods(self.fullest_node)
+        return self.has_other_nodes, most - self.average, most
+
+    @property
+    def fullest_node(self) -> str:
+        """The node with the most of the pods, the first of several."""
+        return max(self.replicas.duplicates, key=self.num_pods)
+
+    @property
+    def nearest(self) -> NearestValue:
+        """The fullest node beside the average."""
+        subject = f"{self.replicas.owner} in namespace {self.replicas.namespace} on node {self.fullest_node}"
+        return NearestValue(_EVEN_SPREAD, self.average, self.num_pods(self.fullest_node), "pods", subject)
+
+    def num_pods(self, node_name: str) -> int:
+        """How many of the pods a node runs."""
+        return len(self.replicas.duplicates[node_name]) + 1
+
+    def sentence(self, node_name: str) -> str:
+        """What a node runs beside the average."""
+        return self.words(self.num_pods(node_name), node_name)
+
+    def words(self, num_pods: int, node_name: str) -> str:
+        """The same of a node that runs so many."""
+        return f"{num_pods} pods of {self.replicas.owner} on node {node_name} (even spread: {self.average})"
+
+
+class _Identity(msgspec.Struct, frozen=True):
+    """Pods of equal `fingerprint` duplicate each other; `replicas` are the groups they are in, one for each owner."""
+
+    fingerprint: int
+    replicas: tuple[_Replicas, ...]
+
+
+class _Identities:
+    """Hands out identities. Equal specs and equal owners are one object in a snapshot, so most pods are known ones."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int, int], _Identity] = {}
+        self._fingerprints: dict[object, int] = {}
+        self._replicas: dict[tuple[str, str, str, tuple[str, ...]], _Replicas] = {}
+
+    @property
+    def replicas(self) -> Iterable[_Replicas]:
+        """All replicas met so far, in order."""
+        return self._replicas.values()
+
+    def of(self, pod: Pod) -> _Identity:
+        """The identity of a pod that has an owner and an image."""
+        key = (pod.namespace, id(pod.owners), id(pod.spec))
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._make(pod)
+        return known
+
+    def _make(self, pod: Pod) -> _Identity:
+        namespace, images = pod.namespace, tuple(sorted(pod.spec.images))
+        fingerprint = self._fingerprints.setdefault(_likeness_of(pod), len(self._fingerprints))
+        replicas = [
+            self._replicas.setdefault((namespace, o.kind, o.name, images), _Replicas(namespace, _owner_text(o)))
+            for o in pod.owners
+        ]
+        return _Identity(fingerprint, tuple(replicas))
+
+
+class _Targets:
+    """Which nodes could run pods, as far as taints, node selector and node affinity say."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._selection = NodeSelection(nodes)
+        self._both: dict[tuple[int, int], frozenset[str]] = {}
+
+    def count(self, pods: Iterable[Pod]) -> int:
+        """How many nodes could run one of `pods`. A pod that only one node could run adds none."""
+        sets = {id(nodes): nodes for pod in pods if len(nodes := self._nodes_for(pod)) > 1}
+        return len(frozenset().union(*sets.values()))
+
+    def _nodes_for(self, pod: Pod) -> frozenset[str]:
+        spec = pod.spec
+        tolerating = self._selection.tolerating(spec.tolerations)
+        selected = self._selection.selected(spec.node_selector, spec.affinity, errors_match=True)
+        # Specs abound and hold thousands of names each, while few distinct sets come of them: both sides are shared.
+        key = (id(tolerating), id(selected))
+        known = self._both.get(key)
+        if known is None:
+            known = self._both[key] = selected & tolerating
+        return known
 
 
 class RemoveDuplicatesArgs(Args, frozen=True):
@@ -57,21 +173,21 @@ class RemoveDuplicates:
         self._evictor = handle.evictor
         self._args = args
         self._looked_at = Selection()
-        self._spread: list[Spread] = []
-        self._relieved: Spread | None = None
+        self._spread: list[_Spread] = []
+        self._relieved: _Spread | None = None
         # Upstream asks for a pod with several owners once for each of them.
         self._asks_again = handle.policy.compatibility == "upstream"
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evicts what a node holds above the average number of replicas per node that could run them."""
-        targets = Targets(nodes)
+        targets = _Targets(nodes)
         asked: set[int] = set()
         self._looked_at = Selection(_rules(self._args))
         self._spread = []
         for replicas in self._take_census(nodes):
             num_targets = targets.count(pod for pods in replicas.duplicates.values() for pod in pods)
             average = -(-replicas.occurrences // num_targets) if num_targets else replicas.occurrences
-            spread = Spread(replicas, num_targets, average)
+            spread = _Spread(replicas, num_targets, average)
             self._spread.append(spread)
             self._relieved = spread
             for node_name in replicas.duplicates:
@@ -94,7 +210,7 @@ class RemoveDuplicates:
             looked_at,
             why_nothing="" if num_selected else looked_at.why_nothing or _why_even(num_even, fullest),
             pods_selected=num_selected,
-            left_out={**looked_at.left_out, **({EVEN_SPREAD: num_even} if num_even else {})},
+            left_out={**looked_at.left_out, **({_EVEN_SPREAD: num_even} if num_even else {})},
             nearest=() if fullest is None else (fullest.nearest,),
             counts={"workloadsWithDuplicates": len(self._spread)},
         )
@@ -103,7 +219,7 @@ class RemoveDuplicates:
         """That it is not looked at, or how many pods of its owner its node has beside an even spread."""
         if pod.is_terminal:
             return FINISHED
-        owners = {owner_text(owner) for owner in pod.owners}
+        owners = {_owner_text(owner) for owner in pod.owners}
         here = (s for s in self._spread if s.replicas.namespace == pod.namespace and s.replicas.owner in owners)
         spread = next((spread for spread in here if pod.node_name in spread.replicas.duplicates), None)
         alone = f"no other evictable pod of {' or '.join(sorted(owners))} with the same images on node {pod.node_name}"
@@ -111,29 +227,29 @@ class RemoveDuplicates:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """How many pods like it the node runs then, when that is above an even spread."""
-        duplicated, spread = likeness_of(pod), self._relieved
-        if spread is None or likeness_of(arrival) != duplicated or self._looked_at.why_not(arrival):
+        duplicated, spread = _likeness_of(pod), self._relieved
+        if spread is None or _likeness_of(arrival) != duplicated or self._looked_at.why_not(arrival):
             return ""
         others = after.active_pods_on(arrival.node_name)
-        num_pods = 1 + sum(likeness_of(each) == duplicated and self._counts(each, after) for each in others)
+        num_pods = 1 + sum(_likeness_of(each) == duplicated and self._counts(each, after) for each in others)
         return spread.words(num_pods, arrival.node_name) if num_pods > spread.average else ""
 
     def _counts(self, pod: Pod, after: ClusterView) -> bool:
         return not self._looked_at.why_not(pod) and (after.is_arrival(pod) or self._may_go(pod, is_candidate=False))
 
-    def _take_census(self, nodes: Sequence[Node]) -> list[Replicas]:
+    def _take_census(self, nodes: Sequence[Node]) -> list[_Replicas]:
         """The replicas that have duplicates, in listing order of their first pod; pods that may not go do not count."""
-        identities = Identities()
+        identities = _Identities()
         listing = [(node.name, [(pod, identities.of(pod)) for pod in self._owned_pods(node)]) for node in nodes]
         repeated = [_repeated(pods) for _, pods in listing]
         for (node_name, pods), on_node in zip(listing, repeated, strict=True):
             self._count(node_name, pods, on_node)
         return [replicas for replicas in identities.replicas if replicas.duplicates]
 
-    def _count(self, node_name: str, pods: Iterable[tuple[Pod, Identity]], repeated: set[int]) -> None:
+    def _count(self, node_name: str, pods: Iterable[tuple[Pod, _Identity]], repeated: set[int]) -> None:
         originals: set[int] = set()
         for pod, identity in pods:
-            # Replicas that no node holds twice cannot have duplicates, so the costly filters are spared for them.
+            # _Replicas that no node holds twice cannot have duplicates, so the costly filters are spared for them.
             groups = [replicas for replicas in identity.replicas if replicas.is_repeated]
             if not groups or not self._may_go(pod, is_candidate=identity.fingerprint in repeated):
                 continue
@@ -167,7 +283,7 @@ class RemoveDuplicates:
         return evictor.filter(pod).is_accepted and evictor.pre_eviction_filter(pod).is_accepted
 
 
-def _repeated(pods: Iterable[tuple[Pod, Identity]]) -> set[int]:
+def _repeated(pods: Iterable[tuple[Pod, _Identity]]) -> set[int]:
     """The fingerprints that one node holds more than once; marks their replicas."""
     seen: set[int] = set()
     repeated: set[int] = set()
@@ -201,7 +317,7 @@ def _rules(args: RemoveDuplicatesArgs) -> Iterator[Rule]:
     yield from pod_filter(args.namespaces)
 
 
-def _why_even(num_pods: int, fullest: Spread | None) -> str:
+def _why_even(num_pods: int, fullest: _Spread | None) -> str:
     """Of a plugin that looks at pods none of which is too many for its node."""
     if fullest is None:
         return f"no node runs 2 evictable pods of one owner with the same images ({num_pods:,} pods examined)"
@@ -209,3 +325,13 @@ def _why_even(num_pods: int, fullest: Spread | None) -> str:
     if not fullest.has_other_nodes:
         return f"{highest}, and no other node can run them"
     return f"no node runs more pods of an owner than an even spread: the highest is {highest}"
+
+
+def _likeness_of(pod: Pod) -> Hashable:
+    """Equal for pods that duplicate each other."""
+    pairs = ((owner.kind, owner.name, image) for owner in pod.owners for image in pod.spec.images)
+    return pod.namespace, *sorted(pairs)
+
+
+def _owner_text(owner: Owner) -> str:
+    return f"{owner.kind} {owner.name}"
