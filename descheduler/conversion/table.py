@@ -11,7 +11,7 @@ from descheduler.conversion.conversion import Conversion
 from descheduler.conversion.descheduler_policy import convert_descheduler_policy, is_descheduler_policy
 from descheduler.conversion.volcano_scheduler import convert_volcano_scheduler, is_volcano_scheduler
 from descheduler.documents.document import Document
-from descheduler.documents.problems import PolicyError, Problem
+from descheduler.documents.problems import DocumentProblem, PolicyError
 from descheduler.documents.source import read_document
 from descheduler.placement.configuration.volcano import NOUN
 
@@ -51,4 +51,4 @@ def convert_file(path: Path) -> Conversion:
     if len(unread) == len(CONVERTERS):
         raise unread[0]
     names = " or ".join(row.name for row in CONVERTERS)
-    raise PolicyError([Problem(str(path), None, None, "", f"is not a {names}, which can be converted")])
+    raise PolicyError([DocumentProblem(str(path), None, None, "", f"is not a {names}, which can be converted")])
