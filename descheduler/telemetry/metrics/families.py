@@ -190,6 +190,7 @@ def _goal_evictions(plan: Plan | None) -> Values:
         (*labels, value): number
         for labels, each in _objectives(plan)
         for value, number in (("planned", each.evictions), ("bound", each.bound))
+        if number is not None
     }
 
 
