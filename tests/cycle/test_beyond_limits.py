@@ -153,7 +153,7 @@ def test_a_pod_that_stays_without_the_limit_as_well_says_what_else_blocks_it() -
 
 def test_a_run_that_no_limit_stopped_is_not_decided_again() -> None:
     def never(*_: object) -> Decisions:
-        raise AssertionError(policy)
+        raise AssertionError("decided again")
 
     snapshot = cluster(*old("one", "two"))
     unstopped: Sequence[Mapping[str, int]] = ({}, {TOTAL: 2}, {NAMESPACE: 1})
