@@ -46,7 +46,7 @@ def _lines() -> Iterator[str]:
 
 
 def _section(cls: type[msgspec.Struct], schema: Schema) -> Iterator[str]:
-    yield f"## {cls.__name__}"
+    yield f"## {_title(cls.__name__)}"
     yield ""
     spelling = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
     for paragraph in paragraphs(cls.__doc__):
@@ -55,9 +55,14 @@ def _section(cls: type[msgspec.Struct], schema: Schema) -> Iterator[str]:
     yield from table(("Field", "Type"), rows)
 
 
+def _title(name: str) -> str:
+    """What a document, or a part of one, is called whose class has this name."""
+    return name.removesuffix("Document")
+
+
 def _type(schema: Schema) -> str:
     if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
+        name = _title(schema["$ref"].rpartition("/")[2])
         return f"[{name}]({anchor(name)})"
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
