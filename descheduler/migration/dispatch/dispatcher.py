@@ -111,6 +111,23 @@ class Dispatcher(Generic[T]):
         """Why nothing further may be evicted."""
         return (OutcomeCode.LEASE_LOST, HALTED[OutcomeCode.LEASE_LOST]) if self.is_fenced else self.patience.halted()
 
+    def why_closed(self, task: T) -> str:
+        """Why its profile evicts nothing more; "" while it may. What others have begun goes on."""
+        return "" if task.is_adopted else self._settings.why_closed(task.eviction.profile, self._around.clock())
+
+    def ended(self, task: T) -> tuple[OutcomeCode, str] | None:
+        """Why its pod may not be evicted any more, None while it may."""
+        why = self.why_closed(task)
+        return self.halted() or ((OutcomeCode.WINDOW_CLOSED, why) if why else None)
+
+    def may_send(self, task: T) -> bool:
+        """Whether the run is still on. Asked on the thread of a call, until nothing is left but to send it."""
+        if self.ended(task) is not None:
+            return False
+        if self._around.may_call():
+            self.is_fenced = True
+        return not self.is_fenced
+
     @property
     def tasks(self) -> list[T]:
         """Those for which a call is under way."""

@@ -216,7 +216,6 @@ class JobExecution:
         """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
         settings = ControllerSettings(self._settings)
         new_job = partial(_new_job, self._profiles.get(name))
-        why_closed = partial(self._why_closed, name)
         return JobRoad(
             self._journal,
             keeper,
@@ -225,14 +224,9 @@ class JobExecution:
             new_job,
             self._around,
             self._judge,
-            why_closed,
             self._patience,
             ledger,
         )
-
-    def _why_closed(self, name: str) -> str:
-        """Why the profile of that name, if any, evicts nothing more; "" while it may."""
-        return self._settings.why_closed(name, self._around.clock())
 
     def _is_own(self, job: MigrationJob) -> bool:
         prefix = "" if self._storage.in_objects else MAP_PREFIX

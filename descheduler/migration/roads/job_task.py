@@ -34,6 +34,7 @@ class JobTask(Task):
     One that `finishes_only` evicts nothing: an earlier run has, or nobody has judged its pod.
     Its job is created as `job_name`; until `creation_settles_at` a creation without a clear answer may take effect.
     Once there is an `end` the job is to be undone, and ends so. One that somebody else has deleted `is_deleted`.
+    Its pod is not evicted before `asks_at`.
     """
 
     job: MigrationJob | None = None
@@ -54,6 +55,7 @@ class JobTask(Task):
     creation_settles_at: float = 0.0
     end: Callable[[MigrationJob], MigrationJob] | None = None
     is_deleted: bool = False
+    asks_at: float = 0.0
 
     def is_next_for_room(self, now: float) -> bool:
         """Whether the scheduler tries its Reservations, for which there is no room yet, as soon as there is some."""
@@ -105,6 +107,11 @@ class JobTask(Task):
         if self.refused_since is None:
             self.refused_since = now
         return now - self.refused_since < budget_seconds
+
+    def wait_for_turn(self, now: float) -> None:
+        """Has the job looked at while its pod waits to be evicted, which may take long, and when that may begin."""
+        longest = now + _LONGEST_WAIT_SECONDS
+        self.due = min(self.asks_at, longest) if now < self.asks_at else longest
 
     def wait(self, now: float) -> None:
         """Has the next look come later each time that nothing had changed."""

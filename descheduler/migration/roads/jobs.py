@@ -24,13 +24,14 @@ from descheduler.migration.job.conditions import aborted, failed
 from descheduler.migration.job.steps import End, Evict
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import is_replaced
-from descheduler.migration.roads.calls import JobCalls, Judge, Turn, judged
+from descheduler.migration.roads.calls import JobCalls, Judge, judged
 from descheduler.migration.roads.chains import bundle_is_ready, hold_ahead, with_time_for_waves
 from descheduler.migration.roads.departures import Unscheduled
 from descheduler.migration.roads.job_task import JobTask
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.roads.open_creations import OpenCreations
 from descheduler.migration.roads.outcomes import deleted, ended, left_out, not_landed, strange, unfinished, why_left
+from descheduler.migration.roads.turns import Turns
 from descheduler.migration.settings import ControllerSettings
 from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
@@ -58,21 +59,18 @@ class JobRoad:
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,
         judge: Judge | None = None,
-        why_closed: Callable[[], str] = lambda: "",
         patience: ServerPatience | None = None,
         ledger: LimitLedger | None = None,
     ) -> None:
-        self._why_closed = why_closed
         self._journal = journal
         self._keeper = keeper
-        self._calls = JobCalls(keeper, port, around, why_closed)
+        self._calls = JobCalls(keeper, port, around)
         self._settings = settings
         self._new_job = new_job
         self._around = around
         self._queue = Waves[JobTask]()
         self._active: list[JobTask] = []
-        self._turns: list[Turn] = []
-        """Whose turn to be evicted it is."""
+        self._turns = Turns()
         self._rechecks = None if judge is None else Rechecks(partial(judged, judge), around)
         self._listener = around.listener or EveryListener()
         self._unscheduled = Unscheduled()
@@ -128,15 +126,15 @@ class JobRoad:
         return self._begin_next()
 
     def _close(self) -> None:
-        """Undoes all whose pod has not left once `why_closed` says so; the others go on to their end."""
-        why, now = self._why_closed(), self._around.clock()
-        for task in [*self._queue, *self._active] if why else ():
-            if not task.may_have_left:
+        """Undoes all of a closed profile whose pod has not left; the others go on to their end."""
+        now = self._around.clock()
+        for task in [*self._queue, *self._active]:
+            why = self._dispatcher.why_closed(task)
+            if why and not task.may_have_left:
                 refused = task.judgement if task.num_calls else None
                 closed = Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.WINDOW_CLOSED, why)
                 self._leave_out(task, refused or closed, partial(aborted, message=why))
-            elif any(turn.task is task for turn in self._turns):
-                self._drop_turn(task)
+            elif why and self._turns.drop(task):
                 task.wait(now)
 
     def _begin_next(self) -> bool:
@@ -161,19 +159,20 @@ class JobRoad:
 
     def advance(self) -> bool:
         """Has every job looked at whose time has come."""
-        now, turns = self._around.clock(), [turn.task for turn in self._turns]
-        busy = {id(task) for task in (*self._dispatcher.tasks, *turns)}
-        due = [(task, task.job) for task in self._active if task.job and id(task) not in busy and task.due <= now]
+        now, busy = self._around.clock(), {*self._dispatcher.tasks, *self._turns.tasks}
+        due = [(task, task.job) for task in self._active if task.job and task not in busy and task.due <= now]
         for task, job in due:
-            task.looked_at = now
-            if task.end is not None:
-                self._dispatcher.submit(task, partial(self._calls.undo, job, task.end))
-                continue
-            advance = partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
-            self._dispatcher.submit(
-                task, advance if task.ends_at is None else partial(self._calls.landed, job, task.eviction)
-            )
+            self._dispatcher.submit(task, self._look(task, job, now))
         return bool(due)
+
+    def _look(self, task: JobTask, job: MigrationJob, now: float) -> Callable[[], Progress]:
+        """What is done for a job whose time has come."""
+        if task.end is not None:
+            return partial(self._calls.undo, job, task.end)
+        task.looked_at = now
+        if task.ends_at is not None:
+            return partial(self._calls.landed, job, task.eviction)
+        return partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
 
     def judge(self) -> bool:
         """Has the moves judged once more whose turn it is."""
@@ -185,12 +184,23 @@ class JobRoad:
         return bool(wave)
 
     def _may_go(self, task: JobTask) -> bool:
-        at_turn = {turn.task for turn in self._turns}
-        is_complete = bundle_is_ready(task, self._dispatcher.bundles, at_turn, self._around.clock())
+        if task in self._dispatcher.tasks:  # it is looked at, as a job is whose turn comes late
+            return False
+        is_complete = bundle_is_ready(task, self._dispatcher.bundles, self._turns.tasks, self._around.clock())
         return is_complete and self._queue.has_come(task.eviction)
 
     def call(self) -> bool:
-        """Has the first of the pods evicted whose turn it is, when the pace allows."""
+        """Has the first of the pods evicted whose turn it is, when the pace allows; else the jobs of all are read."""
+        return self._call() or self._read_again()
+
+    def _read_again(self) -> bool:
+        """Has the jobs read whose turn takes long to come: another client may delete them."""
+        late = self._turns.late(self._around.clock(), self._dispatcher.tasks)
+        for task, job, known in late:
+            self._dispatcher.submit(task, partial(self._keeper.read_again, job, known))
+        return bool(late)
+
+    def _call(self) -> bool:
         if not self._dispatcher.patience.may_call(sum(task.is_called for task in self._active)):
             return False
         good = (turn for turn in self._turns if self._rechecks is None or self._rechecks.is_good(turn))
@@ -203,13 +213,14 @@ class JobRoad:
             return True
         if self._around.paces.try_take(task.eviction.profile) > 0:
             return False
-        self._drop_turn(task)
+        self._turns.drop(task)
         self._dispatcher.bundles.leaves(task.eviction)
         if not task.is_in_doubt:
             task.asked_at = self._around.now()
         task.pod = turn.pod
         eviction = replace(task.eviction, uid=turn.pod.uid)  # which a user's job need not state
-        self._dispatcher.evict(task, partial(self._calls.evict, task.job, eviction, turn.policy))
+        may_send = partial(self._dispatcher.may_send, task)
+        self._dispatcher.evict(task, partial(self._calls.evict, task.job, eviction, turn.policy, may_send))
         return True
 
     def _may_be_called(self, task: JobTask) -> bool:
@@ -229,13 +240,9 @@ class JobRoad:
             self._queue.remove(task)
             self._finish(task, left_out(judgement.code, judgement.message))
         elif task.job is not None and task.end is None and task not in self._dispatcher.tasks:
-            self._drop_turn(task)
+            self._turns.drop(task)
             task.judgement = judgement
             self._give_up(task, judgement, end)
-
-    def _drop_turn(self, task: JobTask) -> None:
-        """It is not its turn any more."""
-        self._turns = [turn for turn in self._turns if turn.task is not task]
 
     def take_over(self) -> None:
         """Leaves out what does not hold any more; after an error all that was judged is looked at again."""
@@ -246,7 +253,7 @@ class JobRoad:
         for turn, why in over:
             if turn not in self._turns:  # it is left out by now, or gone
                 continue
-            self._turns.remove(turn)
+            self._turns.drop(turn.task)
             if taken.error is not None:
                 self.failed(turn.task, taken.error)
             else:
@@ -270,7 +277,7 @@ class JobRoad:
         now = self._around.clock()
         if progress.job is None:
             task.is_deleted = True
-            self._finish(task, deleted(task))
+            self._finish(task, deleted(task, self._journal.kind))
             return
         task.take(progress.job)
         task.see(progress.pod)
@@ -281,6 +288,7 @@ class JobRoad:
         elif isinstance(progress.step, End):
             self._await_landing(task, progress)
         elif not isinstance(progress.step, Evict) or progress.pod is None:
+            self._turns.drop(task)
             task.wait(now)
             if why := why_left(task, self._settings.adopted_seconds, now):
                 self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why))
@@ -288,10 +296,15 @@ class JobRoad:
             self._leave_out(task, left_out(OutcomeCode.JOB_WAITS, why), partial(aborted, message=why))
         elif why:
             self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why))
+        elif self._stopped_by is not None:
+            if not task.may_have_left:  # else the last look was this one
+                self._wind_up_task(task, self._stopped_by[1])
         elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
             self._give_up(task, task.judgement)
         else:
-            self._turns.append(Turn(task, progress.pod, progress.step.policy))
+            task.wait_for_turn(now)
+            if now >= task.asks_at:
+                self._turns.take(task, progress.pod, progress.step.policy)
 
     def _await_landing(self, task: JobTask, progress: Progress) -> None:
         """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
@@ -328,12 +341,14 @@ class JobRoad:
             self._give_up(task, judgement)
         else:
             wait_seconds = judgement.retry_after_seconds or self._settings.budget_wait_seconds
-            task.due = now + min(wait_seconds, self._settings.eviction.longest_wait_seconds)
+            task.asks_at = now + min(wait_seconds, self._settings.eviction.longest_wait_seconds)
+            task.wait_for_turn(now)
 
     def _give_up(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
         """Gives back what is held for a pod that cannot be evicted; what is in doubt is looked at once more before."""
         if task.is_in_doubt:
-            task.due = task.settles_at
+            task.asks_at = task.settles_at
+            task.wait_for_turn(self._around.clock())
         elif task.job is not None:
             task.end = end or partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
             self._dispatcher.submit(task, partial(self._calls.undo, task.job, task.end))
@@ -370,15 +385,25 @@ class JobRoad:
         for task in [task for task in self._dispatcher.tasks if task.may_create]:
             self._open_creations.doubted(task)  # whoever does not answer may yet do what was asked for
         for task in list(self._active):
-            may_undo = task.job is not None and not task.may_have_left
-            if task.job is not None and may_undo and not self._around.may_call():
-                task.end = partial(aborted, message=why)
-                self._dispatcher.submit(task, partial(self._calls.undo, task.job, task.end))
+            self._wind_up_task(task, why)
         self._dispatcher.drain(self, patience_seconds * self._settings.undo_share)
         for task in list(self._active):
             self._finish(task, unfinished(task, code, why))
 
+    def _wind_up_task(self, task: JobTask, why: str) -> None:
+        """Undoes its job where the pod stays, and has a last look at it where the pod has left or may have."""
+        is_looked_at = task in self._dispatcher.tasks
+        if task.job is None or task.job.has_ended or self._around.may_call():
+            return
+        if not (task.may_have_left or (is_looked_at and task.end is not None)):
+            task.end = partial(aborted, message=why)
+            self._dispatcher.submit(task, partial(self._calls.undo, task.job, task.end))
+        elif not is_looked_at:
+            task.looked_at = self._around.clock()
+            self._dispatcher.submit(task, partial(self._keeper.advance, task.job))
+
     def _finish(self, task: JobTask, ending: Judgement) -> None:
+        self._turns.drop(task)
         self._dispatcher.finish(task, ending)
         self._open_creations.finished(task)
         if task in self._active:

@@ -51,14 +51,16 @@ def _missed(task: JobTask, miss: Miss, why: str) -> Judgement:
     return Judgement(OutcomeKind.EVICTED, _MISSES[miss], why)
 
 
-def deleted(task: JobTask) -> Judgement:
-    """The ending of a task whose job somebody has deleted."""
-    message = "another client deleted the PodMigrationJob"
+def deleted(task: JobTask, kind: str) -> Judgement:
+    """The ending of a task whose job another client has deleted, an object of this kind."""
+    message = f"another client deleted the {kind}"
     if task.has_left_unasked:
         return _GONE
-    if task.was_evicted:
+    if task.was_evicted or task.is_granted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
-    return _kept(task, OutcomeCode.JOB_DELETED, message)
+    if task.is_in_doubt:
+        return _kept(task, OutcomeCode.JOB_DELETED, message)
+    return Judgement(OutcomeKind.REFUSED, OutcomeCode.JOB_DELETED, message)
 
 
 def unfinished(task: JobTask, halted: OutcomeCode, why: str) -> Judgement:
