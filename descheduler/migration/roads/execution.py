@@ -18,7 +18,6 @@ from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, 
 from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.limits import LimitLedger
-from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.job.conditions import failed
 from descheduler.migration.job.machine import JobTerms
@@ -86,7 +85,6 @@ class JobExecution:
         self._port = port
         self._settings = settings
         self._around = around
-        self._patience = ServerPatience(settings, around)
         self._judge = None if snapshot is None else Footprints(objects, snapshot)
         self._providers = self._make_providers()
         self._is_alone: bool | None = None
@@ -224,7 +222,6 @@ class JobExecution:
             new_job,
             self._around,
             self._judge,
-            self._patience,
             ledger,
         )
 

@@ -97,8 +97,17 @@ class JobTask(Task):
         """Whether the pod is gone or about to go, and no call of this run or an earlier one can have caused that: all
         were refused for certain.
         """
-        may_have_acted = self.finishes_only or self.is_granted or self.is_called or self.is_open
-        return self.was_evicted and not may_have_acted
+        return self.was_evicted and not (self.finishes_only or self.may_have_acted)
+
+    @property
+    def may_have_acted(self) -> bool:
+        """Whether a call of this run has evicted the pod, or may have."""
+        return self.is_granted or self.is_called or self.is_open
+
+    def is_refused_for_good(self, most_faults: int) -> bool:
+        """Whether a pod that is still there after the last answer is not asked for again."""
+        is_conflict = self.judgement is not None and self.judgement.code is OutcomeCode.CONFLICT
+        return is_conflict or (self.judgement is not None and self.num_faults > most_faults)
 
     def is_asked_again(self, now: float, budget_seconds: float) -> bool:
         """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
@@ -108,8 +117,9 @@ class JobTask(Task):
             self.refused_since = now
         return now - self.refused_since < budget_seconds
 
-    def wait_for_turn(self, now: float) -> None:
+    def wait_for_turn(self, now: float, *, asks_at: float | None = None) -> None:
         """Has the job looked at while its pod waits to be evicted, which may take long, and when that may begin."""
+        self.asks_at = self.asks_at if asks_at is None else asks_at
         longest = now + _LONGEST_WAIT_SECONDS
         self.due = min(self.asks_at, longest) if now < self.asks_at else longest
 

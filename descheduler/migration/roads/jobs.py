@@ -16,7 +16,6 @@ from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
 from descheduler.migration.dispatch.judgement import Judgement, shown
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from descheduler.migration.dispatch.rechecks import Rechecks
-from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.events.job_listener import EveryListener
@@ -59,7 +58,6 @@ class JobRoad:
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,
         judge: Judge | None = None,
-        patience: ServerPatience | None = None,
         ledger: LimitLedger | None = None,
     ) -> None:
         self._journal = journal
@@ -75,14 +73,7 @@ class JobRoad:
         self._listener = around.listener or EveryListener()
         self._unscheduled = Unscheduled()
         self._open_creations = OpenCreations(journal, keeper, settings.eviction, around)
-        self._dispatcher: Dispatcher[JobTask] = Dispatcher(
-            around.calls,
-            settings.eviction,
-            around,
-            patience or ServerPatience(settings.eviction, around),
-            ledger or LimitLedger(settings.eviction.limits),
-        )
-        self._stopped_by: tuple[OutcomeCode, str] | None = None
+        self._dispatcher = Dispatcher[JobTask](settings.eviction, around, ledger)
 
     def run(self, tasks: Iterable[JobTask]) -> tuple[Outcome, ...]:
         """One outcome for each of `tasks`, in their order, once none of their jobs can go on.
@@ -121,21 +112,22 @@ class JobRoad:
 
     def begin(self) -> bool:
         """Leaves out what may not go on, and has the next job created."""
-        self._part_bundles()
-        self._close()
+        has_closed = self._settings.eviction.has_closed(self._around.clock())
+        for task in [*self._queue, *self._active] if has_closed or self._dispatcher.bundles.has_left_overs else ():
+            self._leave_out_if_closed(task)
         return self._begin_next()
 
-    def _close(self) -> None:
-        """Undoes all of a closed profile whose pod has not left; the others go on to their end."""
-        now = self._around.clock()
-        for task in [*self._queue, *self._active]:
-            why = self._dispatcher.why_closed(task)
-            if why and not task.may_have_left:
-                refused = task.judgement if task.num_calls else None
-                closed = Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.WINDOW_CLOSED, why)
-                self._leave_out(task, refused or closed, partial(aborted, message=why))
-            elif why and self._turns.drop(task):
-                task.wait(now)
+    def _leave_out_if_closed(self, task: JobTask) -> None:
+        """Leaves it out once its profile is closed, or another of its bundle stays. What may have left goes on."""
+        why, why_broken = self._dispatcher.why_closed(task), self._dispatcher.bundles.why_broken(task.eviction)
+        if task.may_have_left:
+            if why and self._turns.drop(task):
+                task.wait(self._around.clock())
+        elif why:
+            refused = task.judgement if task.num_calls else None
+            self._leave_out(task, refused or left_out(OutcomeCode.WINDOW_CLOSED, why), partial(aborted, message=why))
+        elif why_broken:
+            self._leave_out(task, left_out(OutcomeCode.BUNDLE, why_broken))
 
     def _begin_next(self) -> bool:
         """Has the next job created whose workload is free; whether there was one."""
@@ -162,17 +154,15 @@ class JobRoad:
         now, busy = self._around.clock(), {*self._dispatcher.tasks, *self._turns.tasks}
         due = [(task, task.job) for task in self._active if task.job and task not in busy and task.due <= now]
         for task, job in due:
-            self._dispatcher.submit(task, self._look(task, job, now))
+            task.looked_at = now
+            if task.end is not None:
+                look = partial(self._calls.undo, job, task.end)
+            elif task.ends_at is not None:
+                look = partial(self._calls.landed, job, task.eviction)
+            else:
+                look = partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
+            self._dispatcher.submit(task, look)
         return bool(due)
-
-    def _look(self, task: JobTask, job: MigrationJob, now: float) -> Callable[[], Progress]:
-        """What is done for a job whose time has come."""
-        if task.end is not None:
-            return partial(self._calls.undo, job, task.end)
-        task.looked_at = now
-        if task.ends_at is not None:
-            return partial(self._calls.landed, job, task.eviction)
-        return partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
 
     def judge(self) -> bool:
         """Has the moves judged once more whose turn it is."""
@@ -190,18 +180,20 @@ class JobRoad:
         return is_complete and self._queue.has_come(task.eviction)
 
     def call(self) -> bool:
-        """Has the first of the pods evicted whose turn it is, when the pace allows; else the jobs of all are read."""
-        return self._call() or self._read_again()
+        """Has the first of the pods evicted whose turn it is, when the pace allows.
 
-    def _read_again(self) -> bool:
-        """Has the jobs read whose turn takes long to come: another client may delete them."""
+        Else jobs are read whose turn takes long to come: another client may delete them.
+        """
+        if self._call():
+            return True
         late = self._turns.late(self._around.clock(), self._dispatcher.tasks)
         for task, job, known in late:
             self._dispatcher.submit(task, partial(self._keeper.read_again, job, known))
         return bool(late)
 
     def _call(self) -> bool:
-        if not self._dispatcher.patience.may_call(sum(task.is_called for task in self._active)):
+        window = self._around.paces.patience.window
+        if window.shut_seconds > 0 or not window.has_room(sum(task.is_called for task in self._active)):
             return False
         good = (turn for turn in self._turns if self._rechecks is None or self._rechecks.is_good(turn))
         turn = next((turn for turn in good if self._may_be_called(turn.task)), None)
@@ -226,13 +218,6 @@ class JobRoad:
     def _may_be_called(self, task: JobTask) -> bool:
         """Whether it may go, and no call in flight tells whether limits have room for it."""
         return self._may_go(task) and self._dispatcher.room_for(task)[0] is not MayStart.AWAITED
-
-    def _part_bundles(self) -> None:
-        """Leaves those out that are left of a bundle of which another one stays."""
-        bundles = self._dispatcher.bundles
-        for task in [*self._queue, *self._active] if bundles.has_left_overs else ():
-            if (why := bundles.why_broken(task.eviction)) and not task.may_have_left:
-                self._leave_out(task, Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.BUNDLE, why))
 
     def _leave_out(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
         """Evicts nothing for `task`, whose job is undone as soon as no call for it is under way, and ends as `end`."""
@@ -274,7 +259,7 @@ class JobRoad:
 
     def _progressed(self, task: JobTask, progress: Progress) -> None:
         task.num_errors = 0
-        now = self._around.clock()
+        now, stopped_by = self._around.clock(), self._dispatcher.stopped_by
         if progress.job is None:
             task.is_deleted = True
             self._finish(task, deleted(task, self._journal.kind))
@@ -283,8 +268,12 @@ class JobRoad:
         task.see(progress.pod)
         task.end = None
         task.note_room(now)
-        if isinstance(progress.step, End) and progress.job.phase == JobPhase.ABORTED and self._stopped_by is not None:
-            self._finish(task, unfinished(task, *self._stopped_by))
+        if (
+            isinstance(progress.step, End)
+            and progress.job.phase == JobPhase.ABORTED
+            and self._dispatcher.stopped_by is not None
+        ):
+            self._finish(task, unfinished(task, *self._dispatcher.stopped_by))
         elif isinstance(progress.step, End):
             self._await_landing(task, progress)
         elif not isinstance(progress.step, Evict) or progress.pod is None:
@@ -296,10 +285,10 @@ class JobRoad:
             self._leave_out(task, left_out(OutcomeCode.JOB_WAITS, why), partial(aborted, message=why))
         elif why:
             self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why))
-        elif self._stopped_by is not None:
+        elif stopped_by is not None:
             if not task.may_have_left:  # else the last look was this one
-                self._wind_up_task(task, self._stopped_by[1])
-        elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
+                self._wind_up_task(task, stopped_by[1])
+        elif task.judgement is not None and task.is_refused_for_good(self._settings.eviction.max_fault_retries):
             self._give_up(task, task.judgement)
         else:
             task.wait_for_turn(now)
@@ -317,8 +306,7 @@ class JobRoad:
         if not is_left or task.is_adopted:
             self._finish(task, ending)
             return
-        if task.ends_at is None:
-            task.ends_at = now + self._settings.landing_seconds
+        task.ends_at = task.ends_at or now + self._settings.landing_seconds
         if now < task.ends_at:
             task.wait(now)
         else:
@@ -337,18 +325,19 @@ class JobRoad:
             self._dispatcher.submit(task, partial(self._calls.note_eviction, task.job, task.pod, task.asked_at))
             return
         self._listener.refused(task.job, judgement.message)
-        if judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings.budget_seconds):
+        if judgement.wants_look:
+            task.due = now
+        elif judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings.budget_seconds):
             self._give_up(task, judgement)
         else:
             wait_seconds = judgement.retry_after_seconds or self._settings.budget_wait_seconds
-            task.asks_at = now + min(wait_seconds, self._settings.eviction.longest_wait_seconds)
-            task.wait_for_turn(now)
+            longest_seconds = self._settings.eviction.longest_wait_seconds
+            task.wait_for_turn(now, asks_at=now + min(wait_seconds, longest_seconds))
 
     def _give_up(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
         """Gives back what is held for a pod that cannot be evicted; what is in doubt is looked at once more before."""
         if task.is_in_doubt:
-            task.asks_at = task.settles_at
-            task.wait_for_turn(self._around.clock())
+            task.wait_for_turn(self._around.clock(), asks_at=task.settles_at)
         elif task.job is not None:
             task.end = end or partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
             self._dispatcher.submit(task, partial(self._calls.undo, task.job, task.end))
@@ -375,18 +364,16 @@ class JobRoad:
 
     def wind_up(self, code: OutcomeCode, why: str) -> None:
         """Evicts nothing more; gives back what is held for pods that stay, and leaves the others to the next run."""
-        self._stopped_by = code, why
         for task in self._queue:
             self._queue.remove(task)
             self._finish(task, left_out(code, why))
         self._turns.clear()
-        patience_seconds = self._settings.eviction.drain_seconds
-        self._dispatcher.drain(self, patience_seconds)
+        self._dispatcher.drain(self, self._settings.eviction.drain_seconds)
         for task in [task for task in self._dispatcher.tasks if task.may_create]:
             self._open_creations.doubted(task)  # whoever does not answer may yet do what was asked for
         for task in list(self._active):
             self._wind_up_task(task, why)
-        self._dispatcher.drain(self, patience_seconds * self._settings.undo_share)
+        self._dispatcher.drain(self, self._settings.eviction.drain_seconds * self._settings.undo_share)
         for task in list(self._active):
             self._finish(task, unfinished(task, code, why))
 

@@ -29,7 +29,7 @@ def ended(task: JobTask) -> Judgement:
     is_missing = job.phase == JobPhase.FAILED and job.reason in (JobReason.MISSING_POD, JobReason.INVALID_POD)
     if task.has_left_unasked:
         return _GONE
-    if is_missing and not task.num_calls:
+    if is_missing and not task.may_have_acted:
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, job.message if task.is_adopted else POD_GONE)
     if task.miss is not None and task.was_evicted:
         return _missed(task, task.miss, job.message)

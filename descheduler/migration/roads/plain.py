@@ -16,7 +16,6 @@ from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
 from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
-from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.ports import EvictPort
@@ -54,10 +53,9 @@ def execute(
     bundles = Bundles(tasks)
     order = AsPlanned(tasks) if care is None or not tasks else care().order(tasks)
     del tasks
-    patience, ledger = ServerPatience(settings, around), ledger or LimitLedger(settings.limits)
     calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
     try:
-        dispatcher = Dispatcher[EvictionTask](calls, settings, around, patience, ledger)
+        dispatcher = Dispatcher[EvictionTask](settings, around, ledger, calls)
         return dispatcher.run(_PlainRoad(order, port, settings, around, dispatcher), bundles)
     finally:
         calls.close()
