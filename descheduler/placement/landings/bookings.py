@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
-from descheduler.placement.landings.candidates import Candidate
+from descheduler.placement.landings.candidates import LandingCandidate
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.shadow.undo_log import WhatIf
 
@@ -28,7 +28,7 @@ class Booking(msgspec.Struct, frozen=True, gc=False):
     `node` is where its replacement is predicted, None where it is nowhere.
     """
 
-    candidate: Candidate
+    candidate: LandingCandidate
     changes: WhatIf
     homeless: Pod | None
     node: str | None = None
@@ -40,7 +40,7 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
 
     victim: Pod
     held_on: str
-    candidate: Candidate
+    candidate: LandingCandidate
     decision: Decision
     changes: WhatIf
 
