@@ -8,10 +8,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.bundles import Bundles
-from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
-from descheduler.migration.dispatch.surroundings import Background, Surroundings
+from descheduler.migration.dispatch.surroundings import HALTED, Background, Surroundings
 from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind

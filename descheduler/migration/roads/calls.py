@@ -14,8 +14,8 @@ from descheduler.migration.job.steps import End, WaitForChange
 from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.recheck.footprints import DueMove, Judged
+from descheduler.migration.roads.job_task import Turn
 from descheduler.migration.roads.keeper import JobKeeper, Progress
-from descheduler.migration.roads.turns import Turn
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction

@@ -26,11 +26,10 @@ from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.calls import JobCalls, Judge, judged
 from descheduler.migration.roads.chains import bundle_is_ready, hold_ahead, with_time_for_waves
 from descheduler.migration.roads.departures import Unscheduled
-from descheduler.migration.roads.job_task import JobTask
+from descheduler.migration.roads.job_task import JobTask, Turns
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.roads.open_creations import OpenCreations
 from descheduler.migration.roads.outcomes import deleted, ended, left_out, not_landed, strange, unfinished, why_left
-from descheduler.migration.roads.turns import Turns
 from descheduler.migration.settings import ControllerSettings
 from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob

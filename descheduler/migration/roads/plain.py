@@ -13,10 +13,9 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
-from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
-from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.surroundings import HALTED, Surroundings
 from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.ports import EvictPort
 from descheduler.migration.roads.order import AsPlanned, Order
