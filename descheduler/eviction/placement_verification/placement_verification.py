@@ -72,12 +72,14 @@ class PlacementVerificationArgs(Args, frozen=True):
     gangs of its group, at once or not at all. Each of them must pass filters, limits and budgets, and the replacements
     must be scheduled together. This restarts the job that the gang runs."""
     scheduler_names: tuple[str, ...] = ()
-    """Schedulers whose pods are checked although `schedulerConfigFile` has no profile for them; `koord-scheduler` when
-    empty. koord-scheduler runs the plugins of Koordinator's manifest, any other the first profile of the file; pods
-    that use what a scheduler does not run or what is not modelled are `likely` at best."""
+    """Schedulers whose pods are checked although `schedulerConfigFile` does not configure them; `koord-scheduler` and
+    `volcano` when empty. koord-scheduler runs the plugins of Koordinator's manifest, Volcano its default configuration,
+    and any other the first profile of the file; pods that use what a scheduler does not run or what is not modelled are
+    `likely` at best."""
     scheduler_config_file: str = ""
-    """Path of the scheduler's KubeSchedulerConfiguration, also inside a ConfigMap as `kubectl get configmap -o yaml`
-    prints it; kube-scheduler's defaults when empty. A relative path starts from the folder of the policy file."""
+    """Path of the scheduler's KubeSchedulerConfiguration or of Volcano's `volcano-scheduler.conf`, also inside a
+    ConfigMap as `kubectl get configmap -o yaml` prints it; the defaults of each scheduler when empty. A relative path
+    starts from the folder of the policy file."""
     kube_version: str = ""
     """Version of the cluster's scheduler, such as `1.34`; the API server's when empty, for a dump the newest known."""
     feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
@@ -109,7 +111,11 @@ def landing_needs(*, owners: bool) -> Needs:
     # numpy, which plugins import, takes longer than validating a policy may.
     from descheduler.placement import needs as placement
 
-    found = Needs(placement.landing_kinds(), annotations=placement.landing_annotations())
+    found = Needs(
+        placement.landing_kinds(),
+        wanted_kinds=placement.SCHEDULER_KINDS,
+        annotations=placement.landing_annotations(),
+    )
     if not owners:
         return found | Needs(wanted_kinds=placement.ENDING_OWNER_KINDS)
     return found | Needs(placement.OWNER_KINDS, wanted_kinds=placement.OWNER_KINDS_AT_HAND.union(OTHER_POD_GROUPS))

@@ -23,7 +23,6 @@ from descheduler.policy.shared_args import Args
 
 __all__ = [
     "DEFAULT_CONFIGURATION",
-    "NOUN",
     "ArgumentValue",
     "Arguments",
     "PluginOption",
@@ -34,7 +33,6 @@ __all__ = [
     "volcano_configuration",
 ]
 
-NOUN = "Volcano configuration"
 _LENIENT = Strictness("warning", "warning")
 ArgumentValue: TypeAlias = bool | int | float | str
 _MODES = {"GPUSharingEnable": bool, "GPUNumberEnable": bool, "VGPUEnable": bool, "NodeLockEnable": bool}
@@ -274,7 +272,9 @@ def load_volcano_configuration(
     `name` stands for the file in messages; `modelled` are the plugins whose decisions are known. Raises PolicyError
     with every problem found.
     """
-    return volcano_configuration(read_document(source, name, NOUN), modelled=modelled, version=version)
+    return volcano_configuration(
+        read_document(source, name, "scheduler configuration"), modelled=modelled, version=version
+    )
 
 
 def volcano_configuration(

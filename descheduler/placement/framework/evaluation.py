@@ -140,7 +140,7 @@ class Evaluation:
         self.feasible = feasible
         self.rewritten = rewritten or {}
         self.is_rewritable = is_rewritable
-        self._narrowed_by = narrowed_by
+        self.narrowed_by = narrowed_by
         self._scheduler = scheduler
         self._nodes: NDArray[np.intp] | None = None
         self._num_nodes: int | None = None
@@ -183,7 +183,7 @@ class Evaluation:
         if self.refusals:
             return self.refusals[0]
         if self.narrowed is not None and not self.narrowed[node]:
-            return Obstacle.of(self._narrowed_by, Code.UNRESOLVABLE, _LeftOut(self._narrowed_by))
+            return Obstacle.of(self.narrowed_by, Code.UNRESOLVABLE, _LeftOut(self.narrowed_by))
         obstacles = self.obstacles_on(node)
         if not obstacles:
             raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")
@@ -206,7 +206,7 @@ class Evaluation:
             is_queued=self.is_queued,
             refusals=self.refusals,
             narrowed=self.narrowed,
-            narrowed_by=self._narrowed_by,
+            narrowed_by=self.narrowed_by,
             bits=bits,
             feasible=feasible,
             undecided=(*self.undecided, *others),

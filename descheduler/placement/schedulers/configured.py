@@ -42,8 +42,11 @@ def read_configuration(
     """
     root = document.root
     kind = find(root, ("kind",)).value if isinstance(root.value, Mapping) else None
-    read = next((row.read for row in schedulers.values() if row.read and row.document_kind == kind), None)
-    read = read or KUBE_SCHEDULER.read
+    rows = (row for row in schedulers.values() if row.read is not None)
+    row = next(
+        (row for row in rows if (kind and row.document_kind == kind) or (row.knows and row.knows(document))), None
+    )
+    read = KUBE_SCHEDULER.read if row is None else row.read
     assert read is not None  # noqa: S101 - its row has one
     made_of = {name: row.made_of for name, row in schedulers.items() if row.made_of is not None}
     return read(document, version, plugins, made_of)

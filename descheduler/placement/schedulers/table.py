@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descheduler.placement.schedulers import koord_scheduler, kube_scheduler
+from descheduler.placement.schedulers import koord_scheduler, kube_scheduler, volcano
 from descheduler.placement.schedulers.row import SchedulerRow
 
 __all__ = ["ASSUMED", "SCHEDULERS"]
 
-SCHEDULERS: Mapping[str, SchedulerRow] = {row.name: row for row in (kube_scheduler.ROW, koord_scheduler.ROW)}
+SCHEDULERS: Mapping[str, SchedulerRow] = {
+    row.name: row for row in (kube_scheduler.ROW, koord_scheduler.ROW, volcano.ROW)
+}
 """By the name that pods give. A document sets up further ones that are made of kube-scheduler."""
 
 ASSUMED = tuple(name for name, row in SCHEDULERS.items() if row.is_assumed)

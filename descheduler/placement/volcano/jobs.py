@@ -22,7 +22,7 @@ from descheduler.placement.volcano.resources import (
     total_of,
 )
 
-__all__ = ["Job", "Phase", "Queue", "Status", "Task", "is_switched_on"]
+__all__ = ["Job", "Phase", "Queue", "Status", "Task", "is_switched_on", "status_of"]
 
 _GROUP_NAME = "scheduling.k8s.io/group-name"
 _DOMAIN = "volcano.sh/"
@@ -109,7 +109,7 @@ class Task:
         self.is_gated = bool(pod.spec.scheduling_gates)
         self.created_at = pod.created_at or _NEVER
         self.node = node
-        self.status = _status_of(pod)
+        self.status = status_of(pod)
 
     @property
     def holds(self) -> bool:
@@ -132,7 +132,8 @@ def _requests_of(pod: Pod) -> ResourceList:
     return highest((running, pod_requests((), spec.init_containers, pod_level={}, overhead={})))
 
 
-def _status_of(pod: Pod) -> Status:
+def status_of(pod: Pod) -> Status:
+    """What a pod does when a cycle begins."""
     if pod.phase == "Running":
         return Status.RELEASING if pod.is_terminating else Status.RUNNING
     if pod.phase == "Pending":
@@ -169,6 +170,12 @@ class Job:
         """One more pod of it."""
         self.tasks[task.uid] = task
         self._count(task, 1)
+
+    def remove(self, task: Task) -> None:
+        """`task` is no pod of it any more."""
+        del self.tasks[task.uid]
+        self._count(task, -1)
+        self.allocated = {name: amount for name, amount in self.allocated.items() if amount or name in NOTHING}
 
     def set_status(self, task: Task, status: Status) -> None:
         """`task` is in `status` from now on."""

@@ -25,8 +25,8 @@ class _Room:
 
     def __init__(self, session: Session, factor: float) -> None:
         nodes = session.nodes
-        there = nodes.is_there.nonzero()[0].tolist()
-        used = total_of(nodes.amounts(nodes.used, node) for node in there)
+        sums = nodes.used[:, nodes.is_there].sum(axis=1)  # of whole numbers, so the order does not matter
+        used = {name: float(sums[row]) for name, row in nodes.rows.items()}
         total = {name: amount * factor for name, amount in nodes.total.items()}
         self.idle = subtracted(total, used)
         self.inqueue: Amounts = total_of(job.inqueue for job in session.jobs.values())

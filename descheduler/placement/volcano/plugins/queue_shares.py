@@ -40,6 +40,13 @@ class QueueShare:
             name: amount for name, amount in queue.capability.items() if name not in real
         }
         self.deserved: Amounts = NOTHING
+        self.borrows = False
+        """Whether it may hold more than it deserves, up to its capability."""
+
+    @property
+    def limit(self) -> Amounts:
+        """The most that it may hold."""
+        return self.capability if self.borrows else self.deserved
 
     @property
     def share(self) -> float:
