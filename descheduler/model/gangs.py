@@ -28,6 +28,7 @@ __all__ = [
     "gangs_of",
     "name_of_gang",
     "pod_group_kind_of",
+    "volcano_gang_of",
 ]
 
 _KOORDINATOR = "scheduling.sigs.k8s.io"
@@ -73,6 +74,12 @@ def gangs_of(pod: Pod) -> tuple[str, ...]:
     if label:
         found.append(_key(_SCHEDULER_PLUGINS, pod.namespace, label))
     return tuple(found)
+
+
+def volcano_gang_of(pod: Pod) -> str:
+    """The key of the gang of Volcano that `pod` says it belongs to; empty without one."""
+    group = pod.annotations.get(_GROUP_NAME)
+    return _key(_VOLCANO, pod.namespace, group) if group else ""
 
 
 def gang_name_of(pod: Pod) -> str:

@@ -15,6 +15,7 @@ from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.model.gangs import OTHER_POD_GROUPS
+from descheduler.model.volcano import JOB_KIND
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
@@ -113,7 +114,7 @@ def landing_needs(*, owners: bool) -> Needs:
 
     found = Needs(
         placement.landing_kinds(),
-        wanted_kinds=placement.SCHEDULER_KINDS,
+        wanted_kinds=placement.SCHEDULER_KINDS | {JOB_KIND},
         annotations=placement.landing_annotations(),
     )
     if not owners:
