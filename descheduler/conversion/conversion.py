@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from descheduler.documents.document import Document, find
-from descheduler.documents.problems import Problem, dotted
+from descheduler.documents.problems import DocumentProblem, dotted
 
 __all__ = ["API_VERSION", "Conversion", "Notes", "configuration_of"]
 
@@ -19,7 +19,7 @@ class Conversion(msgspec.Struct, frozen=True):
     """A document that loads, and the places of the original that it leaves out or changes, in their order."""
 
     document: Mapping[str, object]
-    notes: tuple[Problem, ...] = ()
+    notes: tuple[DocumentProblem, ...] = ()
 
 
 @dataclass(slots=True)
@@ -27,13 +27,13 @@ class Notes:
     """Collects what a converter leaves out of `document`, by place."""
 
     document: Document
-    found: list[Problem] = field(default_factory=list)
+    found: list[DocumentProblem] = field(default_factory=list)
 
     def add(self, path: Sequence[str | int], message: str) -> None:
         """Notes what is said at `path`."""
         mark = find(self.document.root, tuple(path)).mark
         line, column = (mark.line, mark.column) if mark else (None, None)
-        self.found.append(Problem(self.document.path, line, column, dotted(path), message))
+        self.found.append(DocumentProblem(self.document.path, line, column, dotted(path), message))
 
     def of(self, document: Mapping[str, object]) -> Conversion:
         """The conversion to `document`, notes on the whole first."""

@@ -11,9 +11,8 @@ from descheduler.conversion.conversion import Conversion
 from descheduler.conversion.descheduler_policy import convert_descheduler_policy, is_descheduler_policy
 from descheduler.conversion.volcano_scheduler import convert_volcano_scheduler, is_volcano_scheduler
 from descheduler.documents.document import Document
-from descheduler.documents.problems import PolicyError, Problem
+from descheduler.documents.problems import DocumentProblem, PolicyError
 from descheduler.documents.source import read_document
-from descheduler.placement.configuration.volcano import NOUN
 
 __all__ = ["CONVERTERS", "Converter", "convert_file"]
 
@@ -30,7 +29,7 @@ class Converter(msgspec.Struct, frozen=True):
 
 CONVERTERS: tuple[Converter, ...] = (
     Converter("DeschedulerPolicy", "policy", is_descheduler_policy, convert_descheduler_policy),
-    Converter("volcano-scheduler.conf", NOUN, is_volcano_scheduler, convert_volcano_scheduler),
+    Converter("volcano-scheduler.conf", "scheduler configuration", is_volcano_scheduler, convert_volcano_scheduler),
 )
 
 
@@ -51,4 +50,4 @@ def convert_file(path: Path) -> Conversion:
     if len(unread) == len(CONVERTERS):
         raise unread[0]
     names = " or ".join(row.name for row in CONVERTERS)
-    raise PolicyError([Problem(str(path), None, None, "", f"is not a {names}, which can be converted")])
+    raise PolicyError([DocumentProblem(str(path), None, None, "", f"is not a {names}, which can be converted")])

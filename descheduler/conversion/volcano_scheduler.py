@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from descheduler.conversion.conversion import Conversion, Notes, configuration_of
 from descheduler.documents.document import Document, TreeNode, find, to_plain
-from descheduler.documents.problems import PolicyError, Problem, shown
+from descheduler.documents.problems import DocumentProblem, PolicyError, shown
 from descheduler.placement.configuration.volcano import is_volcano_configuration
 from descheduler.strategies.node_utilization.sampled_usage import PROMETHEUS
 from descheduler.strategies.rescheduling import LOW_NODE_UTILIZATION
@@ -88,8 +88,8 @@ def _args(notes: Notes, path: tuple[str | int, ...]) -> dict[str, object]:
     return {"metricsPeriod": period, "strategies": found}
 
 
-def _problem(document: Document, message: str) -> Problem:
-    return Problem(document.path, None, None, "tiers", message)
+def _problem(document: Document, message: str) -> DocumentProblem:
+    return DocumentProblem(document.path, None, None, "tiers", message)
 
 
 def _strategy(notes: Notes, given: object, path: tuple[str | int, ...]) -> dict[str, object] | None:

@@ -15,10 +15,10 @@ from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.model.gangs import OTHER_POD_GROUPS
-from descheduler.model.volcano import JOB_KIND
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.model.volcano import JOB_KIND
 from descheduler.placement.schedulers.table import ASSUMED, SCHEDULERS
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
