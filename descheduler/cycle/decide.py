@@ -155,6 +155,7 @@ def decide(
         memory=memory.after(now, run.notes),
         notes=(
             *notes,
+            *landings.assumed,
             *surge_notes(policy, decisions.leaving, snapshot),
             *missed_room_notes(policy, decisions.leaving, len(snapshot.nodes)),
             *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),

@@ -106,6 +106,11 @@ class LandingBook:
         return [(each.pod, each.settings) for each in self._leaving]
 
     @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is taken for granted of the schedulers that were asked, each a sentence."""
+        return tuple(dict.fromkeys(sentence for _, prover in self._provers for sentence in prover.assumed))
+
+    @property
     def holds_room(self) -> bool:
         """Whether room is held for some replacement on a node that is not the scheduler's choice."""
         return any(each.held_on for each in self._leaving)
