@@ -20,7 +20,7 @@ from descheduler.eviction.undo import Undo
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.schedulers.table import ASSUMED
+from descheduler.placement.schedulers.table import ALWAYS_ASSUMED, ASSUMED
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
@@ -47,7 +47,7 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
         from descheduler.placement.schedulers.configured import with_profiles_for
 
         configuration = self.configuration or default_configuration(self.version, PLUGINS)
-        return with_profiles_for(self.names, configuration, PLUGINS)
+        return with_profiles_for((*self.names, *ALWAYS_ASSUMED), configuration, PLUGINS)
 
 
 class _Leaving(msgspec.Struct, frozen=True, gc=False):

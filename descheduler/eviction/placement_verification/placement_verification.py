@@ -72,10 +72,10 @@ class PlacementVerificationArgs(Args, frozen=True):
     gangs of its group, at once or not at all. Each of them must pass filters, limits and budgets, and the replacements
     must be scheduled together. This restarts the job that the gang runs."""
     scheduler_names: tuple[str, ...] = ()
-    """Schedulers whose pods are checked although `schedulerConfigFile` does not configure them; `koord-scheduler` and
-    `volcano` when empty. koord-scheduler runs the plugins of Koordinator's manifest, Volcano its default configuration,
-    and any other the first profile of the file; pods that use what a scheduler does not run or what is not modelled are
-    `likely` at best."""
+    """Schedulers whose pods are checked although `schedulerConfigFile` has no profile for them; `koord-scheduler` when
+    empty. koord-scheduler runs the plugins of Koordinator's manifest, any other the first profile of the file; pods
+    that use what a scheduler does not run or what is not modelled are `likely` at best. Pods of `volcano` are always
+    checked."""
     scheduler_config_file: str = ""
     """Path of the scheduler's KubeSchedulerConfiguration or of Volcano's `volcano-scheduler.conf`, also inside a
     ConfigMap as `kubectl get configmap -o yaml` prints it; the defaults of each scheduler when empty. A relative path
