@@ -6,7 +6,7 @@ DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import msgspec
@@ -73,14 +73,17 @@ class PlacementVerificationArgs(Args, frozen=True):
     gangs of its group, at once or not at all. Each of them must pass filters, limits and budgets, and the replacements
     must be scheduled together. This restarts the job that the gang runs."""
     scheduler_names: tuple[str, ...] = ()
-    """Schedulers whose pods are checked although `schedulerConfigFile` does not configure them; `koord-scheduler` and
-    `volcano` when empty. koord-scheduler runs the plugins of Koordinator's manifest, Volcano its default configuration,
-    and any other the first profile of the file; pods that use what a scheduler does not run or what is not modelled are
-    `likely` at best."""
+    """Schedulers whose pods are checked although `schedulerConfigFile` has no profile for them; `koord-scheduler` when
+    empty. koord-scheduler runs the plugins of Koordinator's manifest, any other the first profile of the file; pods
+    that use what a scheduler does not run or what is not modelled are `likely` at best. Pods of `volcano` are always
+    checked."""
     scheduler_config_file: str = ""
     """Path of the scheduler's KubeSchedulerConfiguration or of Volcano's `volcano-scheduler.conf`, also inside a
     ConfigMap as `kubectl get configmap -o yaml` prints it; the defaults of each scheduler when empty. A relative path
     starts from the folder of the policy file."""
+    scheduler_versions: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Releases of schedulers that are not made of kube-scheduler, by their names: `volcano: "1.14"`. Volcano is 1.10
+    when it is not named; replacement pods of a later release are `likely` at best."""
     kube_version: str = ""
     """Version of the cluster's scheduler, such as `1.34`; the API server's when empty, for a dump the newest known."""
     feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
@@ -135,11 +138,24 @@ def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
         for field, value, allowed in choices
         if value and value not in allowed
     ]
+    problems += [
+        ArgsProblem(("schedulerVersions", name), problem)
+        for name, problem in _release_problems(args.scheduler_versions)
+    ]
     try:
         _version(args)
     except KubeVersionError as error:
         problems.append(ArgsProblem(("featureGates" if args.feature_gates else "kubeVersion",), str(error)))
     return problems
+
+
+def _release_problems(releases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with each release, by the scheduler."""
+    if releases:
+        from descheduler.placement.schedulers.configured import release_problem
+
+        found = ((name, release_problem(name, release)) for name, release in releases.items())
+        yield from ((name, problem) for name, problem in found if problem)
 
 
 def file_problems(args: PlacementVerificationArgs, read: ReadSchedulerFile) -> list[ArgsProblem]:
@@ -217,13 +233,19 @@ def scheduling_settings(
     `files` holds the configuration that they name. Raises PolicyError and KubeVersionError.
     """
     version, names = _version(args, cluster_version), args.scheduler_names or ASSUMED
-    if not args.scheduler_config_file:
+    releases = args.scheduler_versions
+    if not (args.scheduler_config_file or releases):
         return SchedulingSettings(None, version, names)
+    from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
     from descheduler.placement.plugins.table import PLUGINS
-    from descheduler.placement.schedulers.configured import read_configuration
+    from descheduler.placement.schedulers.configured import read_configuration, with_releases
 
+    if not args.scheduler_config_file:
+        configuration = with_releases(default_configuration(version, PLUGINS), releases)
+        return SchedulingSettings(configuration, version, names)
     document = files[args.scheduler_config_file].document
-    return SchedulingSettings(read_configuration(document, version, PLUGINS, SCHEDULERS), version, names)
+    configuration = read_configuration(document, version, PLUGINS, SCHEDULERS, releases)
+    return SchedulingSettings(configuration, version, names)
 
 
 def _version(args: PlacementVerificationArgs, cluster_version: KubeVersion | None = None) -> KubeVersion:

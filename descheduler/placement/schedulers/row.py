@@ -29,7 +29,8 @@ class SchedulerRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `read` gives what a document of kind `document_kind` says, for a version of Kubernetes, with the scheduling plugins
     that are known and what schedulers are made of by their names; None for one without documents of its own. Documents
-    without a kind are told by `knows`.
+    without a kind are told by `knows`. One whose releases differ has `run_as`: what `model` is given for a document of
+    its own, or for none, and for a release, which raises ValueError where that is none.
 
     One that is made of kube-scheduler can have a `profile`, by which it runs where no document has one for it, and is
     `made_of` a version of its own, None for the cluster's. Any other has `model`, which makes it over a shadow cluster
@@ -43,6 +44,7 @@ class SchedulerRow(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     document_kind: str = ""
     knows: Callable[[Document], bool] | None = None
+    run_as: Callable[[Document | None, str], object] | None = None
     read: Read | None = None
     profile: Callable[[Mapping[str, PluginSettings]], SchedulerProfile] | None = None
     made_of: KubeVersion | None = None

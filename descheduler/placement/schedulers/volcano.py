@@ -47,20 +47,33 @@ def _read(
     return replace(default_configuration(version, plugins), others={VOLCANO: read}, warnings=read.warnings)
 
 
+def _run_as(document: Document | None, release: str) -> VolcanoConfiguration:
+    from descheduler.placement.configuration.volcano import (
+        VolcanoVersion,
+        default_volcano_configuration,
+        volcano_configuration,
+    )
+    from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
+
+    version = VolcanoVersion.parse(release)
+    if document is None:
+        return default_volcano_configuration(VOLCANO_PLUGINS, version)
+    return volcano_configuration(document, modelled=VOLCANO_PLUGINS, version=version)
+
+
 def _model(cluster: ShadowCluster, configuration: VolcanoConfiguration | None) -> SchedulerModel:
-    from descheduler.placement.configuration.volcano import DEFAULT_CONFIGURATION, load_volcano_configuration
+    from descheduler.placement.configuration.volcano import default_volcano_configuration
     from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
     from descheduler.placement.volcano.scheduler import VolcanoScheduler
 
-    if configuration is None:
-        configuration = load_volcano_configuration(DEFAULT_CONFIGURATION, modelled=VOLCANO_PLUGINS)
-    return VolcanoScheduler(cluster, configuration)
+    return VolcanoScheduler(cluster, configuration or default_volcano_configuration(VOLCANO_PLUGINS))
 
 
 ROW = SchedulerRow(
     name=VOLCANO,
     knows=_knows,
     read=_read,
+    run_as=_run_as,
     model=_model,
     is_assumed=True,
     reads_kinds=frozenset({QUEUE_KIND, POD_GROUP_KIND}),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import Enum
+from typing import TypeVar
 
 from descheduler.model.pod import Pod
 from descheduler.model.requests import PODS, ResourceList, highest, pod_requests
@@ -24,6 +25,7 @@ from descheduler.placement.volcano.resources import (
 
 __all__ = ["Job", "Phase", "Queue", "Status", "Task", "status_of"]
 
+FoundType = TypeVar("FoundType")
 _GROUP_NAME = "scheduling.k8s.io/group-name"
 _DOMAIN = "volcano.sh/"
 _ROLE, _PRIORITY = f"{_DOMAIN}task-spec", f"{_DOMAIN}task-priority"
@@ -160,7 +162,12 @@ class Job:
         self.counts: Counter[Status] = Counter()
         self.num_pending_best_effort = 0
         self.allocated: Amounts = NOTHING
+        self.num_ready = 0
+        """Tasks that have a node for good, or are done."""
         self.refused: dict[str, frozenset[int]] = {}
+        self._found: dict[Hashable, object] = {}
+        """What was worked out since its tasks changed last."""
+        self.num_changes = 0
 
     def add(self, task: Task) -> None:
         """One more pod of it."""
@@ -180,7 +187,10 @@ class Job:
         self._count(task, 1)
 
     def _count(self, task: Task, by: int) -> None:
+        self._found.clear()
+        self.num_changes += 1
         self.counts[task.status] += by
+        self.num_ready += by * (task.status in _READY)
         if task.status is Status.PENDING and task.is_best_effort:
             self.num_pending_best_effort += by
         if task.holds:
@@ -195,10 +205,11 @@ class Job:
         """Whether it was not admitted yet."""
         return self.phase in ("", Phase.PENDING.value)
 
-    @property
-    def num_ready(self) -> int:
-        """Tasks that have a node for good, or are done."""
-        return sum(self.counts[status] for status in _READY)
+    def _once(self, key: Hashable, find: Callable[[], FoundType]) -> FoundType:
+        """What `find` gives, as long as no task changes."""
+        if key not in self._found:
+            self._found[key] = find()
+        return self._found[key]  # type: ignore[return-value] # what `find` gave
 
     @property
     def num_waiting(self) -> int:
@@ -228,6 +239,9 @@ class Job:
     @property
     def elastic(self) -> Amounts:
         """What it holds beyond its least resources; nothing unless it is more in every resource."""
+        return self._once("elastic", self._elastic)
+
+    def _elastic(self) -> Amounts:
         needed = self.min_resources or NOTHING
         if any(self.allocated.get(name, 0.0) <= needed.get(name, 0.0) for name in {**self.allocated, **needed}):
             return NOTHING
@@ -236,6 +250,9 @@ class Job:
     @property
     def wanted(self) -> Amounts:
         """The least resources of its tasks that are not gated, which an admitted job waits for."""
+        return self._once("wanted", self._wanted)
+
+    def _wanted(self) -> Amounts:
         if self.min_resources is None:
             return NOTHING
         gated = total_of(task.request for task in self.tasks.values() if task.is_gated)
@@ -256,6 +273,9 @@ class Job:
     @property
     def requested(self) -> Amounts:
         """What its tasks ask for that hold room or are pending."""
+        return self._once("requested", self._requested)
+
+    def _requested(self) -> Amounts:
         return added(self.allocated, total_of(task.request for task in self.of_status(Status.PENDING)))
 
     def has_roles(self, *statuses: Status) -> bool:
@@ -263,13 +283,16 @@ class Job:
 
         Of pending tasks those count anyway that ask for nothing.
         """
-        if self.min_available < self.role_minimum_total:
+        if not self.role_minimums or self.min_available < self.role_minimum_total:
             return True
         counts = self.num_by_role(*statuses)
         return all(counts[role] >= number for role, number in self.role_minimums.items())
 
     def num_by_role(self, *statuses: Status) -> Counter[str]:
         """How many tasks of each role count in `has_roles`."""
+        return self._once(statuses, lambda: self._num_by_role(statuses))
+
+    def _num_by_role(self, statuses: tuple[Status, ...]) -> Counter[str]:
         return Counter(
             task.role
             for task in self.tasks.values()

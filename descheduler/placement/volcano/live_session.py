@@ -73,7 +73,7 @@ class LiveSession:
         self._placed: dict[tuple[PlacementClass, int], list[Task]] = {}
         self._numbers = count()
         self._extra: list[Task] = []
-        self._asked: tuple[Pod, Company | None, Asked] | None = None
+        self._asked: tuple[frozenset[int], list[tuple[Pod, Task]]] | None = None
         self._is_stale = True
         self._phases: dict[str, str] | None = None
         self._load()
@@ -98,14 +98,14 @@ class LiveSession:
     def asked(self, pod: Pod, company: Company | None = None) -> Asked:
         """`pod` in a session that has just admitted jobs: pending, with those of `company` that are not placed yet.
         Valid until something changes or another pod is asked about."""
-        known = self._asked
-        if known is None or known[0] is not pod or known[1] is not company:
+        together = _together(pod, company)
+        ids = frozenset(map(id, together))
+        if self._asked is None or self._asked[0] != ids:
             self._leave_if_extended()
-            tasks = {id(each): self._waiting(each) for each in _together(pod, company)}
-            asked = Asked(self._session, tasks[id(pod)], tuple(tasks.values()))
-            self._asked = known = pod, company, asked
+            self._asked = ids, [(each, self._waiting(each)) for each in together]
         self._open_if_stale()
-        return known[2]
+        tasks = {id(each): task for each, task in self._asked[1]}
+        return Asked(self._session, tasks[id(pod)], tuple(tasks.values()))
 
     @property
     def opened_last(self) -> Session:

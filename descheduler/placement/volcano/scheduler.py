@@ -36,6 +36,10 @@ _ROOM = "allocate"
 _PREDICATES = "predicates"
 _THOUSANDTHS = 1000
 _ORDER = "Volcano orders queues and jobs by what they hold at that moment"
+_ASSUMED = (
+    "the pods of scheduler volcano are checked by the default configuration of Volcano; name its volcano-scheduler.conf"
+    " in schedulerConfigFile of PlacementVerification"
+)
 _VOLUMES = "how Volcano binds volumes is not modelled"
 _CLAIMS = "how Volcano allocates resource claims is not modelled"
 
@@ -88,6 +92,10 @@ class VolcanoScheduler(SchedulerModel):
         if pod.claim_names or pod.ephemeral_volumes:
             return _VOLUMES
         return _CLAIMS if pod.spec.has_resource_claims else self.configuration.doubt
+
+    def assumed(self) -> str:
+        """The default configuration, where no file was named."""
+        return _ASSUMED if self.configuration.is_assumed else ""
 
     def order(self, units: Iterable[Unit]) -> Sequence[Unit]:
         """The best job of the best queue first, as they are now."""

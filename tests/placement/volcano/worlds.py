@@ -20,7 +20,7 @@ from descheduler.placement.needs import landing_annotations
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.schedulers.configured import load_configuration, with_profiles_for
-from descheduler.placement.schedulers.table import ASSUMED
+from descheduler.placement.schedulers.table import ALWAYS_ASSUMED
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.order import Choices
@@ -131,7 +131,7 @@ def snapshot_of(*objects: Object | Iterable[Object]) -> Snapshot:
 def scheduling(document: Mapping[str, object] | None = None) -> SchedulerConfiguration:
     """All schedulers, where Volcano runs as `document` says or as it comes."""
     read = None if document is None else load_configuration(document, KubeVersion(), PLUGINS)
-    return with_profiles_for(ASSUMED, read or default_configuration(KubeVersion(), PLUGINS), PLUGINS)
+    return with_profiles_for(ALWAYS_ASSUMED, read or default_configuration(KubeVersion(), PLUGINS), PLUGINS)
 
 
 def prover_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Job
+from descheduler.placement.volcano.plugins.queue_shares import sums_by_queue
 from descheduler.placement.volcano.resources import (
     NOTHING,
     Amounts,
@@ -29,7 +30,7 @@ class _Room:
         used = {name: float(sums[row]) for name, row in nodes.rows.items()}
         total = {name: amount * factor for name, amount in nodes.total.items()}
         self.idle = subtracted(total, used)
-        self.inqueue: Amounts = total_of(job.inqueue for job in session.jobs.values())
+        self.inqueue: Amounts = total_of(sums.inqueue for sums in sums_by_queue(session).values())
 
     def vote(self, job: Job) -> int:
         """Whether what is admitted and what `job` needs at least come to no more than what is idle."""
