@@ -15,6 +15,7 @@ import msgspec
 from descheduler.model.koordinator.gang_settings import GangSettings, PodGroup, gang_id_of
 from descheduler.model.koordinator.gangs import Gangs
 from descheduler.model.pod import Pod
+from descheduler.model.volcano import VolcanoPodGroup
 
 __all__ = [
     "COSCHEDULING_LABEL",
@@ -113,7 +114,13 @@ class AllGangs:
         for pod in pods:
             for key in gangs_of(pod):
                 self._members[key].append(pod)
+        others = list(others)
         self._stated = {each.key: each for group in others for each in _minimums(group)}
+        self._of_volcano = {
+            _key(group.api_group, group.namespace, group.name): group
+            for group in others
+            if isinstance(group, VolcanoPodGroup)
+        }
 
     @property
     def members(self) -> Mapping[str, list[Pod]]:
@@ -124,6 +131,10 @@ class AllGangs:
         """What a gang, or a task of it, needs; None where that is not stated."""
         settings = self.koordinator.settings(key)
         return self._stated.get(key) if settings is None else _of_koordinator(settings)
+
+    def volcano_group(self, pod: Pod) -> VolcanoPodGroup | None:
+        """The PodGroup of Volcano that `pod` names; None where it names none, or one that is not there."""
+        return self._of_volcano.get(volcano_gang_of(pod)) if self._of_volcano else None
 
     def tasks(self, key: str) -> Iterator[GangMinimum]:
         """What the tasks of a gang need, by name."""

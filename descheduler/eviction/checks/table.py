@@ -19,7 +19,6 @@ from descheduler.eviction.checks.too_large import TooLargeCheck
 from descheduler.eviction.checks.volcano import (
     CooldownCheck,
     PodGroupPhaseCheck,
-    PodGroups,
     PreemptableCheck,
     QueueStateCheck,
 )
@@ -81,17 +80,10 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     ),
     lambda run: PreemptableCheck(run.handle.policy.profiles),
     lambda run: CooldownCheck(run.handle.policy.profiles, run.handle.now),
-    lambda run: PodGroupPhaseCheck(run.handle.policy.profiles, PodGroups(run.handle.view.snapshot)),
-    lambda run: QueueStateCheck(
-        run.handle.policy.profiles, run.handle.view.snapshot, PodGroups(run.handle.view.snapshot)
-    ),
+    lambda run: PodGroupPhaseCheck(run.handle.policy.profiles, run.handle.view.snapshot),
+    lambda run: QueueStateCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: LifecycleCheck(run.handle.policy.profiles, run.handle.view.snapshot),
-    lambda run: JobBudgetCheck(
-        run.handle.policy.profiles,
-        run.handle.view.snapshot,
-        PodGroups(run.handle.view.snapshot),
-        run.background,
-    ),
+    lambda run: JobBudgetCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
     lambda run: GangCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
     lambda run: LandingCheck(run.handle.policy.profiles, run.landings, run.background),
     lambda run: ReturnCheck(

@@ -6,31 +6,26 @@ rules in its action shuffle, and its controllers do not know of evictions by oth
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.placement_verification.placement_verification import verification_args
-from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
 from descheduler.model.gangs import volcano_gang_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.duration import format_duration, parse_duration
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.model.volcano import (
     COOLDOWN_KEY,
-    POD_GROUP_KIND,
     PREEMPTABLE_KEY,
     QUEUE_KIND,
-    VolcanoPodGroup,
     VolcanoQueue,
     is_switched_on,
 )
-from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.types import Profile
 
-__all__ = ["CooldownCheck", "PodGroupPhaseCheck", "PodGroups", "PreemptableCheck", "QueueStateCheck", "VolcanoCheck"]
+__all__ = ["CooldownCheck", "PodGroupPhaseCheck", "PreemptableCheck", "QueueStateCheck"]
 
 _SYSTEM_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 _SYSTEM_NAMESPACE = "kube-system"
@@ -39,38 +34,7 @@ _STARTED = ("", "Running")
 _OPEN = ("", "Open")
 
 
-class PodGroups:
-    """The PodGroups of Volcano in a snapshot, by the pods that name them."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-
-    def of(self, pod: Pod) -> VolcanoPodGroup | None:
-        """The PodGroup of `pod`; None where it names none, or one that is not there."""
-        key = volcano_gang_of(pod)
-        return self._by_key.get(key.partition(":")[2]) if key else None
-
-    @cached_property
-    def _by_key(self) -> Mapping[str, VolcanoPodGroup]:
-        return {group.gang_id: group for group in self._snapshot.objects.get(POD_GROUP_KIND, ())}
-
-
-class VolcanoCheck(PodByPod):
-    """A rule that holds for the profiles that verify landings; others evict as the program does whose policy it is."""
-
-    def __init__(self, profiles: Sequence[Profile]) -> None:
-        self._holds = [verification_args(profile) is not None for profile in profiles]
-
-    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
-        """The rule's refusal, else acceptance."""
-        return (self.refusal(candidate.pod) if self._holds[bundle.profile_index] else None) or ACCEPTED
-
-    @abstractmethod
-    def refusal(self, pod: Pod) -> Verdict | None:
-        """What the rule has against the eviction of `pod`."""
-
-
-class PreemptableCheck(VolcanoCheck):
+class PreemptableCheck(VerifiedCheck):
     """Refuses pods that say so, and tasks that belong to the system."""
 
     def refusal(self, pod: Pod) -> Verdict | None:
@@ -89,7 +53,7 @@ class PreemptableCheck(VolcanoCheck):
         return refuse(Reason.NOT_PREEMPTABLE, message, pod.key)
 
 
-class CooldownCheck(VolcanoCheck):
+class CooldownCheck(VerifiedCheck):
     """Refuses running pods that were scheduled less than their cooldown ago."""
 
     def __init__(self, profiles: Sequence[Profile], now: datetime) -> None:
@@ -121,32 +85,31 @@ def _scheduled_at(pod: Pod) -> datetime | None:
     return next((condition.transitioned_at for condition in found), None)
 
 
-class PodGroupPhaseCheck(VolcanoCheck):
+class PodGroupPhaseCheck(VerifiedCheck):
     """Refuses tasks of jobs that do not run as a whole: Volcano admits or places the rest of them first."""
 
-    def __init__(self, profiles: Sequence[Profile], groups: PodGroups) -> None:
+    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
         super().__init__(profiles)
-        self._groups = groups
+        self._snapshot = snapshot
 
     def refusal(self, pod: Pod) -> Verdict | None:
         """The phase has to be Running, or not be said."""
-        group = self._groups.of(pod)
+        group = self._snapshot.gangs.volcano_group(pod)
         if group is None or group.phase in _STARTED:
             return None
         return refuse(Reason.POD_GROUP_PHASE, f"PodGroup {group.gang_id} is in phase {group.phase}", group.gang_id)
 
 
-class QueueStateCheck(VolcanoCheck):
+class QueueStateCheck(VerifiedCheck):
     """Refuses tasks whose queue is closed or is not there: Volcano does not admit their job again."""
 
-    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot, groups: PodGroups) -> None:
+    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
         super().__init__(profiles)
         self._snapshot = snapshot
-        self._groups = groups
 
     def refusal(self, pod: Pod) -> Verdict | None:
         """The queue has to be open; where no Queue at all was read nothing is known."""
-        group = self._groups.of(pod)
+        group = self._snapshot.gangs.volcano_group(pod)
         if group is None or not self._queues:
             return None
         queue = self._queues.get(group.queue)

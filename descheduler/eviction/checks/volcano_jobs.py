@@ -9,8 +9,8 @@ from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
-from descheduler.eviction.checks.volcano import PodGroups, VolcanoCheck
 from descheduler.eviction.placement_verification.placement_verification import EVICT_GANG, REFUSE, verification_args
+from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.gangs import volcano_gang_of
 from descheduler.model.pod import Pod
@@ -123,22 +123,19 @@ def _refusal(job: VolcanoJob, action: str, num_pods: int, on_minimum: str) -> Ve
     return refuse(Reason.JOB_LIFECYCLE, message, name)
 
 
-class JobBudgetCheck(VolcanoCheck):
+class JobBudgetCheck(VerifiedCheck):
     """Keeps the disruption budget that a PodGroup states by annotation; the minimum comes before the maximum."""
 
-    def __init__(
-        self, profiles: Sequence[Profile], snapshot: Snapshot, groups: PodGroups, background: BackgroundEvictions
-    ) -> None:
+    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot, background: BackgroundEvictions) -> None:
         super().__init__(profiles)
         self._snapshot = snapshot
-        self._groups = groups
         self._background = background
         self._charged: set[str] = set()
         self._evicted: Counter[str] = Counter()
 
     def refusal(self, pod: Pod) -> Verdict | None:
         """The budget has to allow one more running pod to be away."""
-        group = self._groups.of(pod)
+        group = self._snapshot.gangs.volcano_group(pod)
         budget = None if group is None else JobBudget.of(group)
         if group is None or budget is None or not self._counts(pod):
             return None
@@ -161,7 +158,7 @@ class JobBudgetCheck(VolcanoCheck):
             self._charge(move.pod)
 
     def _charge(self, pod: Pod) -> Undo:
-        group = self._groups.of(pod)
+        group = self._snapshot.gangs.volcano_group(pod)
         if group is None or not self._counts(pod):
             return NOTHING_DONE
         name = group.gang_id
