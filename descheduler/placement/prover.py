@@ -13,6 +13,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.placement.batches.ends import EndSearch
 from descheduler.placement.batches.joint_proof import JointProof
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
@@ -27,7 +28,7 @@ from descheduler.placement.framework.scheduling_plugin import (
 )
 from descheduler.placement.landings.bookings import Booking, Considered, Decision
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
-from descheduler.placement.landings.deciding import Decider
+from descheduler.placement.landings.deciding import Decider, free_pods
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 from descheduler.placement.landings.open_choices import FreePod
 from descheduler.placement.landings.openings import Openings
@@ -96,6 +97,7 @@ class LandingProver:
         self._booked: dict[int, Pod] = {}
         self._gone: dict[str, list[Pod]] = {}
         self._asked_preemption: set[int] = set()
+        self._ends = EndSearch(self._cluster)
         self._last: Considered | None = None
         """What was asked about since the last booking; it is booked without asking again."""
 
@@ -217,6 +219,29 @@ class LandingProver:
         self._last = Considered(victim, held_on, candidate, decision, trial)
         return decision.landing
 
+    def ends(self, victim: Pod) -> Iterator[tuple[tuple[str, ...], list[tuple[Pod, str]]]]:
+        """The nodes on which the replacement of `victim` may be once it and everything booked has settled.
+
+        With them come the nodes that others have then: the replacements of booked victims, by these, as far as they are
+        not where they were predicted, and pending pods. The prediction comes first; see EndSearch for the others.
+        """
+        if self._last is None or not self._last.is_about(victim, "", ()):
+            self.consider(victim)
+        assert self._last is not None  # noqa: S101 - it was asked about
+        landing, unplaced, names = self._last.decision.landing, self._last.candidate.unplaced, self._cluster.table.names
+        pending = {id(each.pod): (each.pod, names[each.node]) for each in self._pending.placed}
+        if landing.node is None:
+            return
+        yield (landing.node, *landing.ties), list(pending.values())
+        if unplaced is None or landing.cause:
+            return
+        others = [*self._placed(), *free_pods(self._pending)]
+        for end in self._ends.ends(unplaced, self._cluster.table.index[landing.node], others):
+            moved = {
+                id(others[place].source): (others[place].source, names[node]) for place, node in end.others.items()
+            }
+            yield (names[end.node],), list({**pending, **moved}.values())
+
     def book(
         self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[HeldRoom] = ()
     ) -> Landing:
@@ -337,7 +362,7 @@ class LandingProver:
         index = self._cluster.table.index
         found = ((each.candidate.unplaced, each.node) for each in self._bookings if each.homeless is None)
         return [
-            FreePod(unplaced.pod, index[node], unplaced.scheduler)
+            FreePod(unplaced.pod, index[node], unplaced.scheduler, unplaced.victim)
             for unplaced, node in found
             if unplaced is not None and node is not None and not unplaced.doubt and not unplaced.held_on
         ]

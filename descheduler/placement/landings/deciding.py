@@ -33,7 +33,7 @@ from descheduler.placement.landings.verdicts import (
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.undo_log import WhatIf
 
-__all__ = ["Decider"]
+__all__ = ["Decider", "free_pods"]
 
 _WITHOUT_DOUBT = (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
 
@@ -94,7 +94,7 @@ class Decider:
         landing, unplaced = decision.landing, candidate.unplaced
         if self._placed is None or unplaced is None or landing.cause or unplaced.held_on:
             return decision
-        others = [*self._placed(), *_free_pods(self._pending)]
+        others = [*self._placed(), *free_pods(self._pending)]
         if not others:
             return decision
         if landing.node is None:
@@ -220,6 +220,11 @@ def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bo
     return evaluation.num_nodes > takes_it
 
 
-def _free_pods(pending: PendingPods) -> list[FreePod]:
+def free_pods(pending: PendingPods) -> list[FreePod]:
     """The pending pods that got a node which their scheduler chose."""
-    return [FreePod(each.form, each.node, each.group.scheduler) for each in pending.placed if each.group is not None]
+    found = ((each, each.group) for each in pending.placed)
+    return [
+        FreePod(each.form, each.node, group.scheduler, each.pod, is_pending=True)
+        for each, group in found
+        if group is not None
+    ]

@@ -12,17 +12,22 @@ from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerMo
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Choices", "FreePod", "choices_beside", "is_kept_out_by"]
+__all__ = ["Choices", "FreePod", "choices_beside", "holds_more_than_room", "is_kept_out_by"]
 
 _MOST_NODES = 3
 
 
 class FreePod(NamedTuple):
-    """A pod that was placed, the index of its predicted node, and who placed it."""
+    """A pod that was placed, the index of its predicted node, and who placed it.
+
+    It is placed for `source`: a pod that is evicted, or the pod itself where it `is_pending`.
+    """
 
     pod: Pod
     node: int
     scheduler: SchedulerModel
+    source: Pod
+    is_pending: bool = False
 
     @property
     def doubt(self) -> str:
@@ -57,7 +62,7 @@ def choices_beside(
         feasible = unplaced.evaluate(unit_is_begun=True).feasible.copy()
     feasible[own_node] = True
     nodes = tuple(feasible.nonzero()[0].tolist())
-    everyone = [FreePod(unplaced.pod, own_node, unplaced.scheduler), *others]
+    everyone = [FreePod(unplaced.pod, own_node, unplaced.scheduler, unplaced.victim), *others]
     is_local = not any(_interact(first, second) for first, second in combinations(everyone, 2))
     is_certain = is_local and (len(nodes) > len(free) or _has_room_for_all(nodes, free, unplaced, cluster))
     return Choices(free[0].doubt, nodes, is_certain)
@@ -72,7 +77,7 @@ def _has_room_for_all(
     nodes: Sequence[int], others: Sequence[FreePod], unplaced: UnplacedReplacement, cluster: ShadowCluster
 ) -> bool:
     """Whether some node has room for one more such pod beside all `others`; the first ones are tried."""
-    if any(map(_holds_more_than_room, (unplaced.pod, *(each.pod for each in others)))):
+    if any(map(holds_more_than_room, (unplaced.pod, *(each.pod for each in others)))):
         return False
     return any(_takes_all(node, others, unplaced, cluster) for node in nodes[:_MOST_NODES])
 
@@ -103,6 +108,6 @@ def _takes_all(node: int, others: Sequence[FreePod], unplaced: UnplacedReplaceme
         return bool(unplaced.evaluate(unit_is_begun=True).feasible[node])
 
 
-def _holds_more_than_room(pod: Pod) -> bool:
+def holds_more_than_room(pod: Pod) -> bool:
     """Whether it takes what its scheduler hands out one by one, such as volumes or devices."""
     return bool(pod.claim_names or pod.ephemeral_volumes) or any("/" in name for name in pod.spec.requests)
