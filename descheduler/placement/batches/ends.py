@@ -7,20 +7,24 @@ at, beside more of them some chances are played through. Evaluations are bounded
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from random import Random
 from typing import NamedTuple
 
+from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.landings.deciding import free_pods
+from descheduler.placement.landings.landing import Landing
 from descheduler.placement.landings.open_choices import FreePod, holds_more_than_room
+from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["End", "EndSearch"]
+__all__ = ["End", "EndSearch", "NamedEnd"]
 
 _MOST_EVALUATIONS = 4_000
 _MOST_NODES_SEEN = 1_000_000
@@ -36,6 +40,14 @@ class End(NamedTuple):
 
     node: int
     others: Mapping[int, int]
+
+
+class NamedEnd(NamedTuple):
+    """The nodes on which a replacement may be, and those of others then: of replacements by their victims, where these
+    are not the predicted ones, and of pending pods."""
+
+    nodes: tuple[str, ...]
+    others: tuple[tuple[Pod, str], ...]
 
 
 class _Coming(NamedTuple):
@@ -78,6 +90,26 @@ class EndSearch:
             look.at(self._near(free, unplaced, look))
         self._num_left -= look.num_evaluated
         return look.found
+
+    def by_name(
+        self, landing: Landing, unplaced: UnplacedReplacement | None, pending: PendingPods, booked: Sequence[FreePod]
+    ) -> Iterator[NamedEnd]:
+        """The prediction of `landing`, and what else may happen where its node is the scheduler's choice.
+
+        `booked` are the replacements that were placed before it.
+        """
+        if landing.node is None:
+            return
+        names = self._cluster.table.names
+        predicted = {id(each.pod): (each.pod, names[each.node]) for each in pending.placed}
+        yield NamedEnd((landing.node, *landing.ties), tuple(predicted.values()))
+        others = [*booked, *free_pods(pending)]
+        if unplaced is None or landing.cause:
+            return
+        for end in self.ends(unplaced, self._cluster.table.index[landing.node], others):
+            moved = ((others[place].source, names[node]) for place, node in end.others.items())
+            nodes = {**predicted, **{id(source): (source, node) for source, node in moved}}
+            yield NamedEnd((names[end.node],), tuple(nodes.values()))
 
     def _near(self, free: Sequence[tuple[int, FreePod]], unplaced: UnplacedReplacement, look: _Look) -> list[_Coming]:
         """The replacement, and those pods that have a node in common with it; all others are put back."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import combinations
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import GatheredPods
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -20,7 +20,8 @@ _MOST_NODES = 3
 class FreePod(NamedTuple):
     """A pod that was placed, the index of its predicted node, and who placed it.
 
-    It is placed for `source`: a pod that is evicted, or the pod itself where it `is_pending`.
+    It is placed for `source`: a pod that is evicted, or the pod itself where it `is_pending`. Any of `ties` is as
+    likely as its node.
     """
 
     pod: Pod
@@ -28,6 +29,7 @@ class FreePod(NamedTuple):
     scheduler: SchedulerModel
     source: Pod
     is_pending: bool = False
+    ties: tuple[int, ...] = ()
 
     @property
     def doubt(self) -> str:
@@ -63,14 +65,19 @@ def choices_beside(
     feasible[own_node] = True
     nodes = tuple(feasible.nonzero()[0].tolist())
     everyone = [FreePod(unplaced.pod, own_node, unplaced.scheduler, unplaced.victim), *others]
-    is_local = not any(_interact(first, second) for first, second in combinations(everyone, 2))
-    is_certain = is_local and (len(nodes) > len(free) or _has_room_for_all(nodes, free, unplaced, cluster))
-    return Choices(free[0].doubt, nodes, is_certain)
+    is_enough = len(nodes) > len(free) or _has_room_for_all(nodes, free, unplaced, cluster)
+    return Choices(free[0].doubt, nodes, is_enough and not _any_interact(everyone))
 
 
-def _interact(first: FreePod, second: FreePod) -> bool:
-    """Whether one of two pods may bear on the other on another node, by the scheduler of either."""
-    return any(each.scheduler.interact(first.pod, second.pod) for each in (first, second))
+def _any_interact(pods: Sequence[FreePod]) -> bool:
+    """Whether any of the pods may bear on another one on another node, by the scheduler of either."""
+    gathered = GatheredPods([each.pod for each in pods])
+    for scheduler in {each.scheduler for each in pods}:
+        places = [place for place, each in enumerate(pods) if each.scheduler is scheduler]
+        for meetings in scheduler.interacting(gathered).values():
+            if any((meetings.on(place) != place).any() for place in places):
+                return True
+    return False
 
 
 def _has_room_for_all(

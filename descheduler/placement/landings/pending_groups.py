@@ -24,7 +24,8 @@ class Competitor(msgspec.Struct, eq=False):
     """A pending pod, the form in which it was placed, and the index of its node.
 
     `turn` tells the order in which pods were placed, `seat` the place of this one in its group; a nominated pod has
-    neither group nor seat. `placed` is what takes it off its node again.
+    neither group nor seat. `placed` is what takes it off its node again. `ties` are the nodes of which any is as likely
+    as its own; of pods that are placed together they are not known.
     """
 
     pod: Pod
@@ -34,6 +35,7 @@ class Competitor(msgspec.Struct, eq=False):
     group: Group | None = None
     seat: int = 0
     placed: Placed | None = None
+    ties: tuple[int, ...] = ()
 
     @property
     def priority(self) -> int:
@@ -77,6 +79,7 @@ class Group:
         self.waiting: list[int] = []
         self.priority = priority_of(form)
         self.is_local = scheduler.is_local(form)
+        self.is_open = scheduler.leaves_open(form)
         self.open_nodes: BoolMask | None = None
         self.last_cycle: Cycle | None = None
         self.num_changes: int | None = None

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
@@ -92,6 +94,14 @@ def _doubt_of_usage(profile: SchedulerProfile) -> str:
     return "limits of measured usage are not modelled" if is_limiting else ""
 
 
+def _doubt_of_choice(snapshot: Snapshot) -> str:
+    """A node of which nothing is measured gets no score, so that without any measured node all get the same."""
+    is_measured = any(each.system_usage is not None for each in snapshot.node_metrics.values())
+    if NODE_METRIC_KIND in snapshot.kinds and not is_measured:
+        return ""
+    return "scores by measured usage are not modelled"
+
+
 def _read_nothing(block: ArgsBlock, section: Args) -> None:
     del block, section
 
@@ -102,6 +112,7 @@ LOAD_AWARE_SCHEDULING = SchedulingPlugin(
     interactions=own_node,
     is_modelled=False,
     doubt=_doubt_of_usage,
+    choice_doubt=_doubt_of_choice,
     about=About(
         check="Nodes above a limit of measured usage take no pod, the others are preferred by less usage."
         " Not modelled; Koordinator's manifest sets no limit.",
