@@ -97,7 +97,7 @@ def evaluate(
     `policy` is a path, YAML or JSON text, or a decoded document; a string of one line that ends like a file name, or
     names a file, is a path. `objects` are Kubernetes objects of any kinds as `kubectl get -o json` gives them (unknown
     kinds are ignored), one such list, or the path of a dump. `eviction_answers` maps `namespace/name` to a refusal of
-    the eviction API, `node_samples` a Prometheus query to node name → sample.
+    the eviction API, `node_samples` a Prometheus query to node name (or `namespace/name` of a pod) → sample.
 
     Raises PolicyError on a bad policy, SnapshotError on objects that cannot be read, ValueError on a naive `now`.
     """

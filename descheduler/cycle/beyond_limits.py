@@ -27,9 +27,8 @@ from descheduler.cycle.deciding_again import (
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
-from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Verdict, limit_reached
+from descheduler.model.verdict import EvictionLimit, LimitReached, Verdict, limit_reached
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.facts import PluginFacts

@@ -16,24 +16,19 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.profiles import ProfilesRun, request_chosen, run_profiles
 from descheduler.cycle.recent_moves import moves_in
 from descheduler.eviction.answers import Answers
-from descheduler.eviction.budget_notes import budget_notes
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.default_evictor.staying_pods import staying_pod_notes
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.limit_notes import limit_notes
-from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
-from descheduler.eviction.migration_controller.surging_pods import surge_notes
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.migration_controller.profiles import migration_notes
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, HeldBack
 from descheduler.eviction.placement_verification.landing_book import LandingBook
-from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
-from descheduler.eviction.unknown_notes import gang_notes, open_choice_notes
+from descheduler.eviction.run_notes import limit_notes, notes_after
 from descheduler.model.node import Node
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.decisions import Decisions
@@ -153,16 +148,7 @@ def decide(
         failures=tuple(run.failures),
         facts=run.facts,
         memory=memory.after(now, run.notes),
-        notes=(
-            *notes,
-            *surge_notes(policy, decisions.leaving, snapshot),
-            *missed_room_notes(policy, decisions.leaving, len(snapshot.nodes)),
-            *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds),
-            *budget_notes(policy, decisions.refusals, snapshot),
-            *gang_notes(policy, decisions.leaving, snapshot.kinds),
-            *open_choice_notes(decisions.leaving),
-            *staying_pod_notes(policy, decisions.leaving, decisions.refusals),
-        ),
+        notes=(*notes, *notes_after(policy, decisions, snapshot)),
     )
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from descheduler.eviction.checks.table import MakeCheck
 from descheduler.eviction.checks.work_bound import is_out_of_work
-from descheduler.model.eviction_limits import EvictionLimit, LimitReached
+from descheduler.model.verdict import EvictionLimit, LimitReached
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import EarlierPlan, Refusal
 from descheduler.policy.plugin import Registry

@@ -27,7 +27,7 @@ from descheduler.placement.framework.scheduling_plugin import (
     shadow_cluster_of,
 )
 from descheduler.placement.landings.bookings import Booking, Considered, Decision
-from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
+from descheduler.placement.landings.candidates import CandidateMaker, LandingCandidate, evicted_before
 from descheduler.placement.landings.deciding import Decider
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 from descheduler.placement.landings.open_choices import FreePod
@@ -263,7 +263,7 @@ class LandingProver:
         if booking.candidate.is_moved:
             self._discount(booking.candidate.victim)
 
-    def _decided(self, candidate: Candidate) -> Decision:
+    def _decided(self, candidate: LandingCandidate) -> Decision:
         """The decision, with whom the scheduler would preempt for a replacement without a node; of the first of these
         only, as it takes time, and as few are shown."""
         decision = self._decider.decide(candidate)
@@ -376,7 +376,7 @@ class LandingProver:
 
     def _candidate(
         self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[HeldRoom] = ()
-    ) -> Candidate:
+    ) -> LandingCandidate:
         if id(victim) in self._booked:
             return evicted_before(victim)
         candidate = self._candidates.candidate(victim, self._gone, mates)

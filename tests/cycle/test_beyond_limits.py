@@ -17,8 +17,8 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import with_beyond, with_beyond_in_time
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import EvictionLimit
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import EarlierPlan
 from descheduler.plan.staying import staying_pods

@@ -23,7 +23,7 @@ from descheduler.kube.client import KubeClient
 from descheduler.policy.load import load_policy
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
-from descheduler.report.outcome.making import Outcome, make_outcome
+from descheduler.report.outcome.making import OutcomeDocument, make_outcome
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.log_lines import log_outcome, log_plan
@@ -247,7 +247,7 @@ def test_a_live_run(fake_api: FakeApi, client: KubeClient, limit: int, caplog: p
     assert outcome.counts["evicted"] + outcome.counts["refused"] == len(eviction_requests(fake_api))
 
 
-def check_outcome(outcome: Outcome, caplog: pytest.LogCaptureFixture) -> None:
+def check_outcome(outcome: OutcomeDocument, caplog: pytest.LogCaptureFixture) -> None:
     """Everything that one run shows of what it did."""
     document = json.loads(json_text(outcome))
     check_document(document["plan"])

@@ -16,15 +16,14 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
 from descheduler.migration.settings import DispatchSettings
-from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
-from descheduler.model.verdict import Reason
+from descheduler.model.verdict import EvictionLimit, Reason
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode

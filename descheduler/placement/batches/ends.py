@@ -14,7 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.candidates import UnplacedReplacement
@@ -59,7 +59,7 @@ class _Coming(NamedTuple):
     place: int
     turn: tuple[bool, int]
     kind: object
-    evaluate: Callable[[], Evaluation]
+    evaluate: Callable[[], PodEvaluation]
 
 
 _OWN = -1
@@ -145,7 +145,7 @@ class _Look:
         self.found: list[End] = []
         self._seen: set[object] = set()
 
-    def evaluated(self, coming: _Coming) -> Evaluation:
+    def evaluated(self, coming: _Coming) -> PodEvaluation:
         """What the filters say of a pod. Raises _OverrunError."""
         if self.num_evaluated >= self._most:
             raise _OverrunError
@@ -195,7 +195,7 @@ class _Look:
         self._seen.add(state)
         return is_new
 
-    def _options(self, waiting: Sequence[_Coming]) -> list[tuple[_Coming, Evaluation, tuple[int, ...]]]:
+    def _options(self, waiting: Sequence[_Coming]) -> list[tuple[_Coming, PodEvaluation, tuple[int, ...]]]:
         """The pods that may be placed next, one of each kind, with their best nodes."""
         by_turn = sorted(waiting, key=lambda each: each.turn)
         for _, turn in groupby(by_turn, key=lambda each: each.turn):

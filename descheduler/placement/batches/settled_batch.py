@@ -27,8 +27,8 @@ from descheduler.placement.framework.feasibility import Picker, first_of_ties
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.landings.candidates import UnplacedReplacement, first_priority
 from descheduler.placement.landings.competitors import competitor_condition, goes_first
-from descheduler.placement.landings.doubtful_rivals import mask_of, with_nodes
 from descheduler.placement.landings.deciding import free_pods
+from descheduler.placement.landings.doubtful_rivals import mask_of, with_nodes
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
 from descheduler.placement.landings.open_choices import FreePod
 from descheduler.placement.landings.pending_groups import Competitor

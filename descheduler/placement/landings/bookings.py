@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
-from descheduler.placement.landings.candidates import Candidate
+from descheduler.placement.landings.candidates import LandingCandidate
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.shadow.undo_log import WhatIf
 
@@ -29,7 +29,7 @@ class Booking(msgspec.Struct, frozen=True, gc=False):
     nobody knows which node its scheduler chooses.
     """
 
-    candidate: Candidate
+    candidate: LandingCandidate
     changes: WhatIf
     homeless: Pod | None
     node: str | None = None
@@ -43,7 +43,7 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
 
     victim: Pod
     held_on: str
-    candidate: Candidate
+    candidate: LandingCandidate
     decision: Decision
     changes: WhatIf
 

@@ -12,7 +12,7 @@ from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerMo
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Choices", "FreePod", "choices_beside", "holds_more_than_room", "is_kept_out_by"]
+__all__ = ["FreePod", "OpenNodes", "choices_beside", "holds_more_than_room", "is_kept_out_by"]
 
 _MOST_NODES = 3
 
@@ -37,7 +37,7 @@ class FreePod(NamedTuple):
         return self.scheduler.doubt(self.pod, DoubtOf.CHOICE)
 
 
-class Choices(NamedTuple):
+class OpenNodes(NamedTuple):
     """What `cause` comes to: the `nodes` of one replacement by index, any of which it may get.
 
     Where it `is_certain` it gets one of them, whichever nodes the others get.
@@ -50,7 +50,7 @@ class Choices(NamedTuple):
 
 def choices_beside(
     others: Sequence[FreePod], unplaced: UnplacedReplacement, node: str, cluster: ShadowCluster
-) -> Choices | None:
+) -> OpenNodes | None:
     """The nodes that `unplaced` may get, as nobody knows those of `others`; None where all of these are known.
 
     On `cluster` it is on `node`, and they are where they are predicted. Where pods bear on each other on their own node
@@ -66,7 +66,7 @@ def choices_beside(
     nodes = tuple(feasible.nonzero()[0].tolist())
     everyone = [FreePod(unplaced.pod, own_node, unplaced.scheduler, unplaced.victim), *others]
     is_enough = len(nodes) > len(free) or _has_room_for_all(nodes, free, unplaced, cluster)
-    return Choices(free[0].doubt, nodes, is_enough and not _any_interact(everyone))
+    return OpenNodes(free[0].doubt, nodes, is_enough and not _any_interact(everyone))
 
 
 def _any_interact(pods: Sequence[FreePod]) -> bool:
