@@ -24,7 +24,7 @@ SelectsAgain = Callable[[Pod, Pod, ClusterView], str]
 
 
 class SelectedAgain(NamedTuple):
-    """A node on which a plugin selects a replacement again, and for what; that `is_predicted`, or one of the chances."""
+    """A node on which a plugin selects a replacement again, and for what; it `is_predicted`, or one of the chances."""
 
     node: str
     cause: str

@@ -26,7 +26,7 @@ from descheduler.placement.batches.single_landings import single_landings
 from descheduler.placement.framework.feasibility import Picker, first_of_ties
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.landings.candidates import UnplacedReplacement, first_priority
-from descheduler.placement.landings.competitors import competitor_condition, goes_first
+from descheduler.placement.landings.competitors import goes_first
 from descheduler.placement.landings.deciding import free_pods
 from descheduler.placement.landings.doubtful_rivals import mask_of, with_nodes
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
@@ -238,11 +238,11 @@ class SettledBatch:
 
         Pending pods that go before a replacement of `lowest_priority` have a node in it as well.
         """
-        conditions = (competitor_condition(competitors[0]),) if competitors else ()
+        conditions = (competitors[0].condition,) if competitors else ()
         way = self._way_beside_pending(conditions, _ahead(competitors, lowest_priority))
         if way is None and self._pending.placed:
             with self._cluster.what_if():
-                conditions = (competitor_condition(self._pending.placed[-1]),)
+                conditions = (self._pending.placed[-1].condition,)
                 ahead = _ahead(self._pending.placed, lowest_priority)
                 self._pending.lift(self._pending.placed[::-1])
                 way = self._way_beside_pending(conditions, ahead)

@@ -12,7 +12,7 @@ from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
 from descheduler.placement.landings.candidates import LandingCandidate, UnplacedReplacement, first_priority
-from descheduler.placement.landings.competitors import CompetitorFinder, competitor_condition, forestalled
+from descheduler.placement.landings.competitors import CompetitorFinder, forestalled
 from descheduler.placement.landings.doubtful_rivals import rival_condition
 from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
@@ -157,7 +157,7 @@ class Decider:
             landing = not_landed(unplaced, evaluation, cold=cold, behind=behind)
             waits = landing.settled is LandingVerdict.NO and not unplaced.doubt
             return Decision(landing, unplaced.pod if waits else None)
-        conditions = (competitor_condition(competition.competitor),)
+        conditions = (competition.competitor.condition,)
         landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
         return Decision(landing, None if unplaced.doubt else unplaced.pod)
 

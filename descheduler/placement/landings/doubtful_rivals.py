@@ -9,7 +9,6 @@ import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.candidates import UnplacedReplacement
-from descheduler.placement.landings.competitors import competitor_condition
 from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -53,7 +52,7 @@ def rival_condition(
                 cluster.remove(each.form, each.node)
             is_open = _open_to(unplaced, own_node)
         rivals = [_Rival(each.form, nodes, each.condition) for each, nodes in with_nodes(pods, cluster)]
-        rivals += [_Rival(each.form, mask_of(each.ties, cluster), competitor_condition(each)) for each in of_own_node]
+        rivals += [_Rival(each.form, mask_of(each.ties, cluster), each.condition) for each in of_own_node]
         rivals = [each for each in rivals if (each.nodes & is_open).any()]
         if len(rivals) < int(is_open.sum()) or _has_room_beside(rivals, is_open, unplaced, cluster):
             return ""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from descheduler.model.koordinator.reservation import RESERVATION_NAME_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler_model import SchedulerModel
@@ -41,6 +42,17 @@ class Competitor(msgspec.Struct, eq=False):
     def priority(self) -> int:
         """The priority by which it is queued."""
         return priority_of(self.form)
+
+    @property
+    def label(self) -> str:
+        """What operators call it."""
+        reservation = self.pod.annotations.get(RESERVATION_NAME_ANNOTATION)
+        return f"pending pod {self.pod.key}" if reservation is None else f"pending Reservation {reservation}"
+
+    @property
+    def condition(self) -> str:
+        """What a landing hangs on where the pod may be in its way."""
+        return f"{self.label} may be scheduled there first"
 
     @property
     def is_nominated(self) -> bool:
