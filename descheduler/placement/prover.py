@@ -247,7 +247,7 @@ class LandingProver:
         if decision.homeless is not None:
             self._pending.add(decision.homeless)
         node, ties = decision.landing.node, decision.landing.ties
-        is_open = node is not None and candidate.is_placed_openly
+        is_open = len(ties) > 1 and candidate.is_placed_openly
         self._num_open += is_open
         self._bookings.append(Booking(candidate, changes, decision.homeless, node, ties, is_open))
         return decision.landing

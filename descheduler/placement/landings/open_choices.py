@@ -15,6 +15,7 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 __all__ = ["FreePod", "OpenNodes", "choices_beside", "holds_more_than_room", "is_kept_out_by"]
 
 _MOST_NODES = 3
+_QUOTA = "ElasticQuota"
 
 
 class FreePod(NamedTuple):
@@ -34,7 +35,7 @@ class FreePod(NamedTuple):
     @property
     def doubt(self) -> str:
         """Why it may have another node than is predicted, or an empty string."""
-        return self.scheduler.doubt(self.pod, DoubtOf.CHOICE)
+        return "" if len(self.ties) == 1 else self.scheduler.doubt(self.pod, DoubtOf.CHOICE)
 
 
 class OpenNodes(NamedTuple):
@@ -70,11 +71,14 @@ def choices_beside(
 
 
 def _any_interact(pods: Sequence[FreePod]) -> bool:
-    """Whether any of the pods may bear on another one on another node, by the scheduler of either."""
+    """Whether any of the pods may bear on another one on another node, by the scheduler of either.
+
+    Quotas know no nodes: what they admit does not hang on these choices.
+    """
     gathered = GatheredPods([each.pod for each in pods])
     for scheduler in {each.scheduler for each in pods}:
         places = [place for place, each in enumerate(pods) if each.scheduler is scheduler]
-        for meetings in scheduler.interacting(gathered).values():
+        for meetings in scheduler.interacting(gathered, but_for=_QUOTA).values():
             if any((meetings.on(place) != place).any() for place in places):
                 return True
     return False
