@@ -13,7 +13,6 @@ from typing import Annotated
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, Percent
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -171,9 +170,7 @@ def _doubt_of_usage(profile: SchedulerProfile) -> str:
 def _doubt_of_choice(snapshot: Snapshot) -> str:
     """A node of which nothing is measured gets no score, so that without any measured node all get the same."""
     is_measured = any(each.system_usage is not None for each in snapshot.node_metrics.values())
-    if NODE_METRIC_KIND in snapshot.kinds and not is_measured:
-        return ""
-    return "scores by measured usage are not modelled"
+    return "scores by measured usage are not modelled" if is_measured else ""
 
 
 def _read_nothing(block: ArgsBlock, section: Args) -> None:

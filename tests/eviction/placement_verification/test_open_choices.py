@@ -14,7 +14,7 @@ from descheduler import evaluate
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.evaluation import Evaluation
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
+from descheduler.model.koordinator.node_metric import NodeMetric
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.eviction.checks.test_other_gangs import policy_of
@@ -105,29 +105,26 @@ class TestMeasuredUsage:
         ]
 
     @pytest.mark.parametrize(
-        ("is_read", "metrics", "expected"),
+        ("metrics", "expected"),
         [
-            pytest.param(False, {}, (["a", "b"], SCORES), id="it was not read what is measured"),
-            pytest.param(True, {"a": MEASURED}, (["a", "b"], SCORES), id="usage of a node is measured"),
-            pytest.param(True, {"a": UNMEASURED}, (["b"], ""), id="no node has a score where nothing is measured"),
-            pytest.param(True, {}, (["b"], ""), id="there is no NodeMetric"),
+            pytest.param({"a": MEASURED}, (["a", "b"], SCORES), id="usage of a node is measured"),
+            pytest.param({"a": UNMEASURED}, (["b"], ""), id="no node has a score where nothing is measured"),
+            pytest.param({}, (["b"], ""), id="there is no NodeMetric"),
         ],
     )
     def test_choice_is_known_where_no_usage_is_measured(
-        self, is_read: bool, metrics: Mapping[str, NodeMetric], expected: tuple[list[str], str]
+        self, metrics: Mapping[str, NodeMetric], expected: tuple[list[str], str]
     ) -> None:
-        kinds = frozenset({NODE_METRIC_KIND} if is_read else ())
-
-        found = self.moves(leaving("web", scheduler="koord-scheduler"), node_metrics=metrics, kinds=kinds)
+        found = self.moves(leaving("web", scheduler="koord-scheduler"), node_metrics=metrics)
 
         assert found == [("web", "lands", *expected)]
 
     def test_choice_of_other_schedulers_is_known(self) -> None:
-        assert self.moves(leaving("web")) == [("web", "lands", ["b"], "")]
+        assert self.moves(leaving("web"), node_metrics={"a": MEASURED}) == [("web", "lands", ["b"], "")]
 
     def test_what_depends_on_the_choice_is_not_evicted(self) -> None:
         """Both fit one after the other by the scores that are modelled."""
         first = leaving("first", cpu="4", scheduler="koord-scheduler")
         picky = leaving("picky", cpu="4", node_selector={"kubernetes.io/hostname": "a"})
 
-        assert [name for name, *_ in self.moves(first, picky)] == ["first"]
+        assert [name for name, *_ in self.moves(first, picky, node_metrics={"a": MEASURED})] == ["first"]
