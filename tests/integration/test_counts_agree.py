@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import with_beyond
-from descheduler.cycle.decide import decide
+from descheduler.cycle.decide import decide, decide_again
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.kube.client import KubeClient
 from descheduler.policy.load import load_policy
@@ -194,9 +193,9 @@ def check_sums(records: Iterable[logging.LogRecord], plan: Object, *, num_evicte
 @pytest.mark.parametrize(("policy", "sample"), on_samples(*NOW))
 def test_a_sample(policy: str, sample: str, caplog: pytest.LogCaptureFixture) -> None:
     decisions = decided(policy, sample)
-    decide_by = partial(decide, snapshot=decisions.snapshot, now=decisions.now)
+    again = decide_again(decisions.snapshot, now=decisions.now)
 
-    check_plan(make_plan(with_beyond(decisions, decide_by)), caplog)
+    check_plan(make_plan(with_beyond(decisions, again)), caplog)
 
 
 @pytest.fixture(scope="module")
@@ -224,9 +223,9 @@ def test_two_profiles_of_all_plugins(world: Snapshot, top: Object, caplog: pytes
     two = policy_of(["RemoveDuplicates", "PodLifeTime"], node_fit=False)["profiles"][0]
     policy = load_policy({**one, **top, "profiles": [*one["profiles"], {**two, "name": "two"}]}, REGISTRY)
 
-    decide_by = partial(decide, snapshot=world, now=GENERATED_AT)
+    decisions = decide(policy, world, now=GENERATED_AT)
 
-    plan = make_plan(with_beyond(decide_by(policy), decide_by))
+    plan = make_plan(with_beyond(decisions, decide_again(world, now=GENERATED_AT)))
 
     check_plan(plan, caplog)
     assert plan.repeated_requests or top

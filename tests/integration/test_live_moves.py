@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
 from descheduler.explanation.sources import read_live
 from descheduler.explanation.subjects.pod import PodExplanation
-from descheduler.explanation.watching.watched_run import DecisionOptions as WatchedOptions
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
@@ -118,7 +118,7 @@ def test_explanation_counts_what_runs_with_the_lease_have_moved(
         policy=policy,
         settings=settings_for(policy),
         now=NOW + MINUTE,
-        options=WatchedOptions(memory=cluster.memory),
+        setting=RunSetting(memory=cluster.memory),
     ).answer
 
     assert isinstance(explanation, PodExplanation)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.candidates import LandingCandidate
 from descheduler.placement.landings.landing import Landing
@@ -42,11 +40,11 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
     booked."""
 
     victim: Pod
-    held_on: str
+    held: HeldRooms
     candidate: LandingCandidate
     decision: Decision
     changes: WhatIf
 
-    def is_about(self, victim: Pod, held_on: str, rooms: Sequence[HeldRoom]) -> bool:
+    def is_about(self, victim: Pod, held: HeldRooms) -> bool:
         """Whether it was asked with the same room held for the replacement and for other pods."""
-        return self.victim is victim and self.held_on == held_on and self.candidate.rooms == tuple(rooms)
+        return self.victim is victim and self.held == held
