@@ -16,7 +16,10 @@ __all__ = ["NodeSamples", "read_node_samples"]
 
 
 class NodeSamples(msgspec.Struct, frozen=True):
-    """Query → node name → sample. A query that failed has a sentence in `faults` instead."""
+    """Query → node name, or `namespace/name` of a pod → sample.
+
+    A query that failed has a sentence in `faults` instead.
+    """
 
     by_query: Mapping[str, Mapping[str, float]]
     faults: Mapping[str, str] = msgspec.field(default_factory=dict)

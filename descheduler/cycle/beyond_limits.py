@@ -17,7 +17,7 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.deciding_again import (
+from descheduler.cycle.deciding import (
     LIFTED_STAGES,
     DecideAgain,
     is_stopped,
@@ -27,9 +27,8 @@ from descheduler.cycle.deciding_again import (
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
-from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Verdict, limit_reached
+from descheduler.model.verdict import EvictionLimit, LimitReached, Verdict, limit_reached
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.facts import PluginFacts
@@ -86,7 +85,7 @@ def _passes(
     for lifted in LIFTED_STAGES:
         if is_stopped(latest, lifted):
             policy = without_limits(decisions.policy, lifted, registry)
-            yield (latest := decide_again(policy, checks=checks, most_assessed=0, most_proved=0, earlier=earlier))
+            yield (latest := decide_again(policy, checks, earlier))
 
 
 def _may_search_on(decisions: Decisions, registry: Registry) -> bool:

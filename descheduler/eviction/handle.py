@@ -11,7 +11,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.policy.types import Policy
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.eviction.node_fit.node_fit import NodeFit
+    from descheduler.eviction.node_fit import NodeFit
 
 __all__ = ["Handle"]
 

@@ -26,10 +26,14 @@ from descheduler.model.text.urls import is_https, is_web_url, shown_url, split_u
 __all__ = ["PrometheusClient", "UsageRatios", "read_service_account_token"]
 
 _OK = 200
+_MOST_OF_POD = 2.0**63
 
 
 class UsageRatios(msgspec.Struct, frozen=True):
-    """`by_node` maps the label `instance` to a usage ratio in 0..1; `warnings` are Prometheus's own sentences."""
+    """`by_node` maps the label `instance` to a usage ratio in 0..1, or a pod's `namespace/name` to what it uses.
+
+    `warnings` are Prometheus's own sentences.
+    """
 
     by_node: Mapping[str, float]
     warnings: tuple[str, ...]
@@ -84,6 +88,8 @@ class PrometheusClient:
 
     def query(self, promql: str) -> UsageRatios:
         """The latest ratio of every node that `promql` has a sample for; of several samples a node the last counts.
+
+        A sample with the labels `namespace` and `pod` and without `instance` is one of a pod, of any size from 0 on.
 
         Raises KubeConfigError for a token that cannot be sent, TransportError, ApiError for an HTTP failure, and
         KubeError naming the sample that is out of 0..1, not
@@ -159,24 +165,30 @@ def _ratios(answer: _Answer) -> UsageRatios:
     try:
         # One sample at a time: the labels of all of them take ten times the memory of their text.
         samples = _decode_samples(answer.data.result)
-        by_node = dict(_ratio(_decode_sample(sample)) for sample in samples)
+        by_node = dict(_figure(_decode_sample(sample)) for sample in samples)
     except (msgspec.DecodeError, RecursionError) as error:
         raise KubeError(f"prometheus answered with a vector that does not decode ({error})") from error
     return UsageRatios(by_node, tuple(answer.warnings or ()))
 
 
-def _ratio(sample: _Sample) -> tuple[str, float]:
-    node = sample.metric.get("instance")
-    if not node:
-        labels = ", ".join(f'{name}="{text}"' for name, text in sorted(sample.metric.items()))
-        raise KubeError(
-            f"prometheus sample {{{labels}}} has no label instance; the query must keep it with the name of the node"
-        )
-    text = sample.value[1]
+def _figure(sample: _Sample) -> tuple[str, float]:
+    labels = sample.metric
+    if node := labels.get("instance"):
+        return node, _number(sample.value[1], f"instance {node!r}", 1, "from 0 to 1")
+    if labels.get("namespace") and labels.get("pod"):
+        pod = f"{labels['namespace']}/{labels['pod']}"
+        return pod, _number(sample.value[1], f"pod {pod!r}", _MOST_OF_POD, "from 0 on")
+    shown = ", ".join(f'{name}="{text}"' for name, text in sorted(labels.items()))
+    raise KubeError(
+        f"prometheus sample {{{shown}}} has no label instance; the query must keep it with the name of the node"
+    )
+
+
+def _number(text: str, whose: str, most: float, bounds: str) -> float:
     try:
-        ratio = float(text)
+        number = float(text)
     except ValueError:
-        ratio = math.nan
-    if not 0 <= ratio <= 1:  # false for NaN too
-        raise KubeError(f"prometheus sample of instance {node!r} is {text}, the query must give values from 0 to 1")
-    return node, ratio
+        number = math.nan
+    if not 0 <= number <= most:  # false for NaN too
+        raise KubeError(f"prometheus sample of {whose} is {text}, the query must give values {bounds}")
+    return number

@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

@@ -33,7 +33,7 @@ from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection
 
 if TYPE_CHECKING:
-    from descheduler.eviction.node_fit.node_fit import NodeSet
+    from descheduler.eviction.node_fit import NodeSet
 
 __all__ = ["FragmentationAware", "FragmentationAwareArgs"]
 

@@ -24,7 +24,7 @@ from descheduler.strategies.shared.rules import Match, Rule, found
 from descheduler.strategies.shared.selection import Selection, facts_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.eviction.node_fit.node_fit import NodeSet
+    from descheduler.eviction.node_fit import NodeSet
 
 __all__ = ["RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityArgs", "validate_args"]
 

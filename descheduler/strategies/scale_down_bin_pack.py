@@ -11,12 +11,11 @@ from msgspec.structs import replace
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.model.text.counted import counted
-from descheduler.model.verdict import limit_reached
+from descheduler.model.verdict import EvictionLimit, LimitReached, limit_reached
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (

@@ -16,10 +16,9 @@ from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor, DefaultEvictorArgs
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.node_fit.node_fit import NodeFit
-from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Verdict
+from descheduler.model.verdict import EvictionLimit, Verdict
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.types import Compatibility, Policy, PolicyKind

@@ -14,7 +14,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.eviction.request_check import RequestCheck
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict

@@ -8,9 +8,8 @@ from typing import Any
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.request_check import PodByPod
-from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.model.verdict import ACCEPTED, EvictionLimit, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from tests.builders import make_budget, make_node, make_pod, make_view
 from tests.eviction.evictors import UNLIMITED, Setting, ask, make_setting

@@ -15,7 +15,7 @@ import yaml
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
-from descheduler.explanation.docs.policy_schema import policy_schema_text
+from descheduler.explanation.docs.schema import policy_schema_text
 from descheduler.policy.load import load_policy
 from descheduler.report.published_schema import published_schema
 from tests.docs.pages import ROOT, shown_policies

@@ -40,6 +40,14 @@ def test_no_token_means_no_authorization(fake_api: FakeApi) -> None:
     assert "authorization" not in fake_api.requests[0].headers
 
 
+def test_sample_of_a_pod_has_its_namespace_and_may_be_above_one(fake_api: FakeApi) -> None:
+    fake_api.prometheus = make_answer(({"namespace": "a", "pod": "p"}, "2.5"), ({"instance": "n", "pod": "p"}, "1"))
+
+    ratios = PrometheusClient(fake_api.url).query(PROMQL)
+
+    assert ratios.by_node == {"a/p": 2.5, "n": 1.0}
+
+
 @pytest.mark.parametrize("status_code", [405, 501])
 def test_server_that_takes_no_post_is_asked_with_get(fake_api: FakeApi, status_code: int) -> None:
     fake_api.prometheus = make_answer(({"instance": "n1"}, "0"))
@@ -62,6 +70,9 @@ def test_server_that_takes_no_post_is_asked_with_get(fake_api: FakeApi, status_c
         pytest.param(({"instance": "n1"}, "-0.1"), "sample of instance 'n1' is -0.1", id="below zero"),
         pytest.param(({"instance": "n1"}, "+Inf"), "sample of instance 'n1' is +Inf", id="infinite"),
         pytest.param(({"instance": "n1"}, "x"), "sample of instance 'n1' is x", id="a word"),
+        pytest.param(({"namespace": "a", "pod": "p"}, "-1"), "sample of pod 'a/p' is -1", id="a pod below zero"),
+        pytest.param(({"namespace": "a", "pod": "p"}, "NaN"), "sample of pod 'a/p' is NaN", id="a pod without number"),
+        pytest.param(({"pod": "p"}, "1"), 'sample {pod="p"} has no label instance', id="a pod without namespace"),
         pytest.param(({"node": "n1"}, "0.1"), 'sample {node="n1"} has no label instance', id="no instance"),
         pytest.param(({"instance": ""}, "0.1"), "has no label instance", id="an empty instance"),
     ],

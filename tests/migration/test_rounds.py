@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.cycle.decide import decide, decisions_of
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.checks.limits import RunLimits
@@ -16,15 +17,14 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
 from descheduler.migration.settings import DispatchSettings
-from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
-from descheduler.model.verdict import Reason
+from descheduler.model.verdict import EvictionLimit, Reason
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode
@@ -134,7 +134,9 @@ def test_pod_moved_before_passes_the_filters_and_gates_that_it_has_passed() -> N
     nodes = [make_node("a", taints=["gone=soon:NoSchedule"]), make_node("b")]
     snapshot = make_snapshot(nodes, [moved, other], workloads=workloads_of("m", "o"))
 
-    decisions = decide(policy, snapshot, now=NOW, prior_moves=[Move(moved, "p", "RemovePodsViolatingNodeTaints")])
+    decisions = decide(
+        policy, snapshot, now=NOW, this_round=Round(prior_moves=[Move(moved, "p", "RemovePodsViolatingNodeTaints")])
+    )
 
     assert [move.pod.name for move in decisions.moves] == ["m", "o"]
 
@@ -252,7 +254,7 @@ def gang_carried_out(api: ScriptedApi) -> tuple[Decisions, dict[str, OutcomeCode
     snapshot = snapshot_of(train(), group_of("train", 3))
 
     def decide_with(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
-        return decide(policy, snapshot, now=NOW, answers=answers, prior_moves=prior_moves)
+        return decide(policy, snapshot, now=NOW, this_round=Round(answers=answers, prior_moves=prior_moves))
 
     decisions, outcomes = carried_out(decide_with, api, DispatchSettings(qps=1000.0), clock)
     return decisions, {outcome.eviction.name: outcome.code for outcome in outcomes}

@@ -14,7 +14,7 @@ from descheduler import evaluate
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.checks.budgets import BudgetLedger
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING

@@ -6,7 +6,7 @@ import pytest
 
 from descheduler.documents.problems import PolicyError
 from descheduler.policy.shared_args import Namespaces
-from descheduler.strategies.remove_duplicates.remove_duplicates import RemoveDuplicatesArgs
+from descheduler.strategies.remove_duplicates import RemoveDuplicatesArgs
 from descheduler.strategies.remove_failed_pods import RemoveFailedPodsArgs
 
 from .builders import args_of, load, upstream

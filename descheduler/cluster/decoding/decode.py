@@ -9,7 +9,7 @@ from sys import intern
 import msgspec
 
 from descheduler.cluster.decoding import wire
-from descheduler.cluster.decoding.annotations import AnnotationReader
+from descheduler.cluster.decoding.annotations import AnnotationReader, decode_reservation
 from descheduler.cluster.decoding.block_cache import BlockCache, LastBlock
 from descheduler.cluster.decoding.blocks import (
     decode_amounts,
@@ -18,7 +18,6 @@ from descheduler.cluster.decoding.blocks import (
     decode_labels,
     decode_owners,
 )
-from descheduler.cluster.decoding.node_reservation import decode_reservation
 from descheduler.cluster.decoding.pods.specs import SpecDecoder
 from descheduler.cluster.decoding.pods.status import (
     PodStatus,

@@ -18,7 +18,7 @@ from descheduler.kube.errors import ApiError, KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.migration.lease_settings import LeaseOptions, lease_settings
 from descheduler.policy.types import Policy
-from descheduler.report.outcome.status_document import RunSummary, Status, StatusError
+from descheduler.report.outcome.status_document import RunSummary, StatusDocument, StatusError
 from descheduler.supervision import RunStopped, Watch
 
 __all__ = ["STATUS_KEY", "find_status", "keep_status", "status_name", "status_store"]
@@ -59,7 +59,7 @@ def keep_status(
     return ()
 
 
-def find_status(policy: Policy | None, connection: ConnectionOptions, options: LeaseOptions) -> Status:
+def find_status(policy: Policy | None, connection: ConnectionOptions, options: LeaseOptions) -> StatusDocument:
     """The status of the runs of `policy`, or of those that hold the Lease that `options` name.
 
     Raises KubeError when it cannot be read, and when no run has left one.
@@ -77,20 +77,20 @@ def find_status(policy: Policy | None, connection: ConnectionOptions, options: L
             raise KubeError(f"not allowed to get {store.subject} (RBAC), which holds the status of runs") from error
 
 
-def _read(store: ConfigMapStore) -> Status:
+def _read(store: ConfigMapStore) -> StatusDocument:
     found = store.read()
     text = "" if found is None else (found.data or {}).get(STATUS_KEY, "")
     if not text:
         raise KubeError(f"no run has left a status: {store.subject} does not exist or holds none; check the Lease name")
     try:
-        return Status.decoded(text)
+        return StatusDocument.decoded(text)
     except StatusError as error:
         raise KubeError(f"{store.subject} is {error}") from error
 
 
-def _known(text: str) -> Status:
+def _known(text: str) -> StatusDocument:
     """What other runs have left, nothing where that cannot be read: it is only looked at."""
     try:
-        return Status.decoded(text)
+        return StatusDocument.decoded(text)
     except StatusError:
-        return Status.decoded("")
+        return StatusDocument.decoded("")

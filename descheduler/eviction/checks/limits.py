@@ -13,9 +13,8 @@ from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.pod_counts import NO_PODS, ClusterCounts, pods_for
 from descheduler.eviction.request_check import Allowance, PodByPod, allowance_by_pod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.eviction_limits import EvictionLimit, LimitReached
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import ACCEPTED, Verdict, limit_reached
+from descheduler.model.verdict import ACCEPTED, EvictionLimit, LimitReached, Verdict, limit_reached
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.request_check import PodByPod
-from descheduler.model.eviction_limits import EvictionLimit, LimitReached
-from descheduler.model.verdict import ACCEPTED, Verdict, limit_reached
+from descheduler.model.verdict import ACCEPTED, EvictionLimit, LimitReached, Verdict, limit_reached
 from descheduler.plan.bundles import Bundle, Candidate
 
 __all__ = ["WorkBound", "is_out_of_work"]

@@ -12,7 +12,7 @@ from descheduler.model.selection.labels import LabelError, parse_selector
 from descheduler.model.verdict import Reason, Verdict, refuse
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.eviction.node_fit.node_fit import NodeSet
+    from descheduler.eviction.node_fit import NodeSet
 
 __all__ = ["make_other_node_check"]
 

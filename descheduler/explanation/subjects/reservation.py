@@ -28,7 +28,7 @@ from descheduler.placement.plugins.reservation.held_devices import devices_of
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.matching import match
 from descheduler.placement.plugins.reservation.pod_protocol import request_of
-from descheduler.placement.plugins.taint_toleration.explain import taint_text
+from descheduler.placement.plugins.taint_toleration import taint_text
 from descheduler.placement.shadow.node_table import amount
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference

@@ -6,7 +6,7 @@ from collections import Counter
 from enum import Enum
 
 from descheduler.eviction.checks.limits import RunLimits
-from descheduler.model.eviction_limits import LimitReached
+from descheduler.model.verdict import LimitReached
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["LimitLedger", "MayStart"]

@@ -217,7 +217,7 @@ class _Pod(_Wire):
 _decode_pod = msgspec.json.Decoder(_Pod).decode
 
 
-class Mark(msgspec.Struct, frozen=True):
+class DeletionCostMark(msgspec.Struct, frozen=True):
     """The deletion cost of the pod with this UID, "" for none; `set_by` are the field managers that have stated it."""
 
     uid: str
@@ -234,11 +234,13 @@ class Mark(msgspec.Struct, frozen=True):
         return self.set_by == {manager} if self.set_by else has_set
 
 
-def decode_mark(block: bytes) -> Mark:
+def decode_mark(block: bytes) -> DeletionCostMark:
     """That of the pod of these bytes."""
     metadata = _decode_pod(block).metadata
     set_by = {each.manager or "" for each in metadata.managed_fields or () if _sets_cost(each)}
-    return Mark(metadata.uid, (metadata.annotations or {}).get(DELETION_COST_ANNOTATION, ""), frozenset(set_by))
+    return DeletionCostMark(
+        metadata.uid, (metadata.annotations or {}).get(DELETION_COST_ANNOTATION, ""), frozenset(set_by)
+    )
 
 
 def _sets_cost(fields: _ManagedFields) -> bool:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.recheck.fresh_nodes import FreshNodes
 from descheduler.model.node import Node

@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from descheduler.cluster.decoding.decode import Decoding, node_decoder
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.pods import decode_pod
 from descheduler.migration.room.labels import placeholder_name_of

@@ -16,6 +16,8 @@ from descheduler.placement.plugins import (
     node_unschedulable,
     node_volume_limits,
     scheduling_gates,
+    taint_toleration,
+    unmodelled,
     volume_binding,
     volume_restrictions,
     volume_zone,
@@ -29,18 +31,16 @@ from descheduler.placement.plugins.node_numa_resource import row as node_numa_re
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
 from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
 from descheduler.placement.plugins.reservation import row as reservation_row
-from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
-from descheduler.placement.plugins.unmodelled import koord_scheduler, kube_scheduler
 from descheduler.policy.plugin_packages import SCHEDULING_GROUP, WithPackages
 
 __all__ = ["PLUGINS"]
 
 _ROWS: dict[str, SchedulingPlugin] = {
     "SchedulingGates": scheduling_gates.ROW,
-    "PrioritySort": kube_scheduler.PRIORITY_SORT,
+    "PrioritySort": unmodelled.PRIORITY_SORT,
     "NodeUnschedulable": node_unschedulable.ROW,
     "NodeName": node_name.ROW,
-    "TaintToleration": taint_toleration_row.ROW,
+    "TaintToleration": taint_toleration.ROW,
     "NodeAffinity": node_affinity_row.ROW,
     "NodePorts": node_ports.ROW,
     "NodeResourcesFit": node_resources_fit_row.ROW,
@@ -51,22 +51,22 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "PodTopologySpread": pod_topology_spread_row.ROW,
     "InterPodAffinity": inter_pod_affinity_row.ROW,
     "DynamicResources": dynamic_resources.ROW,
-    "DefaultPreemption": kube_scheduler.DEFAULT_PREEMPTION,
+    "DefaultPreemption": unmodelled.DEFAULT_PREEMPTION,
     "NodeResourcesBalancedAllocation": node_resources_balanced_allocation.ROW,
     "ImageLocality": image_locality.ROW,
-    "DefaultBinder": kube_scheduler.DEFAULT_BINDER,
+    "DefaultBinder": unmodelled.DEFAULT_BINDER,
     "NodeDeclaredFeatures": node_declared_features.ROW,
-    "GangScheduling": kube_scheduler.GANG_SCHEDULING,
-    "PodGroupPodsCount": kube_scheduler.POD_GROUP_PODS_COUNT,
-    "TopologyPlacementGenerator": kube_scheduler.TOPOLOGY_PLACEMENT_GENERATOR,
+    "GangScheduling": unmodelled.GANG_SCHEDULING,
+    "PodGroupPodsCount": unmodelled.POD_GROUP_PODS_COUNT,
+    "TopologyPlacementGenerator": unmodelled.TOPOLOGY_PLACEMENT_GENERATOR,
     "Coscheduling": coscheduling_row.ROW,
-    "DefaultPreBind": koord_scheduler.DEFAULT_PRE_BIND,
+    "DefaultPreBind": unmodelled.DEFAULT_PRE_BIND,
     "DeviceShare": device_share_row.ROW,
     "ElasticQuota": elastic_quota_row.ROW,
-    "LoadAwareScheduling": koord_scheduler.LOAD_AWARE_SCHEDULING,
+    "LoadAwareScheduling": unmodelled.LOAD_AWARE_SCHEDULING,
     "NodeNUMAResource": node_numa_resource_row.ROW,
     "Reservation": reservation_row.ROW,
-    "SchedulingHint": koord_scheduler.SCHEDULING_HINT,
+    "SchedulingHint": unmodelled.SCHEDULING_HINT,
 }
 """kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
 (`pkg/scheduler/apis/config/v1/default_plugins.go`), then those of koord-scheduler 1.8, of which none runs by default.

@@ -13,7 +13,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, PODS
 from descheduler.placement.configuration.kube_scheduler.configuration import nodes_to_find
 from descheduler.placement.configuration.volcano import VolcanoConfiguration
-from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
+from descheduler.placement.framework.evaluation import Choice, PluginScores, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Shortage
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
@@ -136,7 +136,7 @@ class VolcanoScheduler(SchedulerModel):
         waits = self.permits(cycle, node) if cycle.company is None else ()
         return tuple(f"{reason}: others have to find nodes" for obstacle in waits for reason in obstacle.reasons)
 
-    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
+    def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
         """What the next cycle says of each node: job and queue, then filters and room."""
         cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
         cycle.scratch[_NAME] = pod
@@ -147,7 +147,7 @@ class VolcanoScheduler(SchedulerModel):
             return self.refused(cycle, (barrier,), is_queued=not is_undecided)
         return self._filtered(cycle, asked)
 
-    def _filtered(self, cycle: Cycle, asked: Asked) -> Evaluation:
+    def _filtered(self, cycle: Cycle, asked: Asked) -> PodEvaluation:
         session, task = asked.session, asked.task
         filters = session.accounts.get(_PREDICATES)
         found = filters.evaluate(task) if isinstance(filters, KubeFilters) else None
@@ -166,7 +166,7 @@ class VolcanoScheduler(SchedulerModel):
             feasible = feasible & (short == 0)
         if not session.nodes.is_there.all():
             bits[_NAME] = (~session.nodes.is_there).astype(np.uint32)
-        return Evaluation(
+        return PodEvaluation(
             self,
             cycle,
             is_queued=True,
@@ -192,7 +192,7 @@ class VolcanoScheduler(SchedulerModel):
         assert isinstance(pod, Pod)  # noqa: S101 - put there by `evaluate`
         return self._live.asked(pod, cycle.company)
 
-    def choose(self, evaluation: Evaluation) -> Choice | None:
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """A node of the best score: any of them."""
         if not evaluation.fits:
             return None
@@ -208,12 +208,12 @@ class VolcanoScheduler(SchedulerModel):
             is_sampled=evaluation.is_sampled,
         )
 
-    def scores(self, evaluation: Evaluation) -> ScoreTable:
+    def scores(self, evaluation: PodEvaluation) -> ScoreTable:
         """The sum that each feasible node is given, rounded down."""
         totals = self._scores(evaluation).astype(np.int64)
         return ScoreTable(evaluation.nodes, {_NAME: PluginScores(totals, None)}, totals)
 
-    def _scores(self, evaluation: Evaluation) -> NDArray[np.float64]:
+    def _scores(self, evaluation: PodEvaluation) -> NDArray[np.float64]:
         asked = self._asked(evaluation.cycle)
         return asked.session.tiers.scores(asked.task, evaluation.feasible)[evaluation.nodes]
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.cluster.decoding.koordinator.reservations import allocated_reservation
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.model.annotations import RESERVATION_ALLOCATED_ANNOTATION
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
+from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Pod
+from descheduler.model.requests import ResourceList, highest
+from descheduler.model.verdict import EvictionLimit
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
@@ -26,17 +30,23 @@ from descheduler.policy.shared_args import (
     check_selector,
     one_of,
 )
-from descheduler.strategies.remove_pods_violating_node_reservation.held_by_reservations import held_by_reservations
 from descheduler.strategies.remove_pods_violating_node_reservation.observations import Observations, Required
 from descheduler.strategies.remove_pods_violating_node_reservation.relief import postpone, relieve
 from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ClosedCpus, ReservingNode
-from descheduler.strategies.remove_pods_violating_node_reservation.shortage import Shortage
+from descheduler.strategies.remove_pods_violating_node_reservation.shortage import ReservedShortage
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection
 
-__all__ = ["RemovePodsViolatingNodeReservation", "RemovePodsViolatingNodeReservationArgs", "validate_args"]
+__all__ = [
+    "RemovePodsViolatingNodeReservation",
+    "RemovePodsViolatingNodeReservationArgs",
+    "default_args",
+    "held_by_reservations",
+    "needs",
+    "validate_args",
+]
 
 _AMOUNT = "Amount"
 _RESERVED_CPUS = "ReservedCPUs"
@@ -45,6 +55,13 @@ _OBSERVATIONS = 2
 """The least that tells a state from an editing error (Koordinator's reference, reserved-resource eviction)."""
 _LONGEST_AGE = 10 * 365 * 24 * 3600
 _A_RESERVATION = f"a valid annotation {NODE_RESERVATION_ANNOTATION}"
+
+
+class _HeldByReservations(NamedTuple):
+    """Amounts in nano units, and the identities of the owners that they cover."""
+
+    amounts: ResourceList
+    owners: frozenset[int]
 
 
 class RemovePodsViolatingNodeReservationArgs(Args, frozen=True):
@@ -199,7 +216,7 @@ class RemovePodsViolatingNodeReservation:
         wanted = self._args.violations or _VIOLATIONS
         held = held_by_reservations(node.name, pods, self._view.snapshot.reservations)
         others = [pod for pod in pods if id(pod) not in held.owners] if _AMOUNT in wanted else []
-        shortage = Shortage(node, others, self._args.resources, held.amounts if _AMOUNT in wanted else None)
+        shortage = ReservedShortage(node, others, self._args.resources, held.amounts if _AMOUNT in wanted else None)
         topology = self._view.snapshot.node_topologies.get(node.name)
         closed = ClosedCpus.of(node, topology) if _RESERVED_CPUS in wanted else None
         return ReservingNode(node.name, shortage, closed, held.owners, _stated(node, closed))
@@ -223,3 +240,34 @@ def _stated(node: Node, closed: ClosedCpus | None) -> object:
     reservation = node.reservation
     amounts = () if reservation is None else (*sorted(reservation.amounts.items()), reservation.withholds_amounts)
     return amounts, () if closed is None else sorted(closed.cpus)
+
+
+def held_by_reservations(
+    node_name: str, pods: Sequence[Pod], reservations: Iterable[Reservation]
+) -> _HeldByReservations:
+    """What active Reservations hold on the node beyond its other `pods`.
+
+    Of one that is for many pods that is what it reserves, or what its owners request where that is more. One for a
+    single pod holds nothing once it has an owner.
+    """
+    amounts: dict[str, int] = {}
+    covered: set[int] = set()
+    for reservation in reservations:
+        if not reservation.is_active or reservation.node_name != node_name:
+            continue
+        owners = [pod for pod in pods if _uid_of(pod) == reservation.uid]
+        if owners and reservation.allocate_once:
+            continue
+        covered.update(map(id, owners))
+        requested: dict[str, int] = {}
+        for pod in owners:
+            for name, nano in pod.spec.requests.items():
+                requested[name] = requested.get(name, 0) + nano
+        for name, nano in highest((reservation.amounts, requested)).items():
+            amounts[name] = amounts.get(name, 0) + nano
+    return _HeldByReservations(amounts, frozenset(covered))
+
+
+def _uid_of(pod: Pod) -> str | None:
+    text = pod.annotations.get(RESERVATION_ALLOCATED_ANNOTATION)
+    return allocated_reservation(text) if text else None

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
+from descheduler.eviction.node_fit import NodeFit, NodeSet
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted

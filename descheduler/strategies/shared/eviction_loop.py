@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import EvictionLimit
 
 __all__ = ["evict_from_node"]
 

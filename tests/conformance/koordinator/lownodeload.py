@@ -23,7 +23,7 @@ from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.node_fit import NodeFit
 from descheduler.eviction.request_check import PodByPod
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING

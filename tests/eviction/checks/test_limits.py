@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from descheduler.eviction.checks.limits import EvictionCounters, RunLimits
-from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import EvictionLimit
 from tests.builders import make_pod
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
-from descheduler.strategies.remove_pods_violating_node_reservation.held_by_reservations import held_by_reservations
+from descheduler.strategies.remove_pods_violating_node_reservation.remove_pods_violating_node_reservation import (
+    held_by_reservations,
+)
 from tests.placement.plugins.reservation.test_landings import web
 from tests.placement.plugins.reservation.worlds import (
     configuration,

@@ -14,7 +14,7 @@ from descheduler.policy.load import load_policy
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import MetricsProvider, PluginConfig, SecretReference
 from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs
-from descheduler.strategies.remove_duplicates.remove_duplicates import RemoveDuplicatesArgs
+from descheduler.strategies.remove_duplicates import RemoveDuplicatesArgs
 from descheduler.strategies.remove_failed_pods import RemoveFailedPodsArgs
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint import (
     remove_pods_violating_topology_spread_constraint as topology_spread,

@@ -14,11 +14,11 @@ from descheduler.explanation.finding import find_node
 from descheduler.explanation.landings import count_landings, landing_message, verdict_word
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.subjects.node.document import (
-    Arrival,
     BatchFigures,
     Departure,
     DrainBlocker,
     DrainReason,
+    ExpectedArrival,
     NodeExplanation,
     NodeFacts,
     NodeLanding,
@@ -36,7 +36,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.verdict import Reason
 from descheduler.placement.landings.landing import Landing
-from descheduler.placement.plugins.taint_toleration.explain import taint_text
+from descheduler.placement.plugins.taint_toleration import taint_text
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable, amount
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import Move
@@ -134,10 +134,10 @@ def _departures(node: Node, booked: Sequence[Move], landings: Sequence[Landing])
             )
 
 
-def _arrivals(node: Node, booked: Sequence[Move], landings: Sequence[Landing]) -> Iterator[Arrival]:
+def _arrivals(node: Node, booked: Sequence[Move], landings: Sequence[Landing]) -> Iterator[ExpectedArrival]:
     for eviction, landing in zip(booked, landings, strict=True):
         if landing.node == node.name:
-            yield Arrival(
+            yield ExpectedArrival(
                 pod=reference(eviction.pod),
                 from_node=eviction.pod.node_name,
                 plugin=eviction.plugin,

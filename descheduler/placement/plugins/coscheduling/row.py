@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, by_requests
-from descheduler.placement.plugins.coscheduling.args import ARGS
 from descheduler.placement.plugins.coscheduling.plugin import Coscheduling
+from descheduler.policy.shared_args import Args, WithoutEffect
 
 __all__ = ["ROW"]
+
+
+class _CoschedulingArgsSection(Args, frozen=True):
+    """`CoschedulingArgs`."""
+
+    default_timeout: str | None = None
+    """How long pods wait for others of their gang, `600s` by default; without effect here."""
+    controller_workers: WithoutEffect[int | None] = None
+    skip_check_schedule_cycle: WithoutEffect[bool | None] = None
+    enable_preemption: bool | None = None
+    """Whether a gang evicts pods of lower priority, off by default; without effect here."""
+    aware_network_topology: bool | None = None
+    """Whether gangs are kept in one part of the network, off by default; not modelled."""
+    permit_waiting_time_seconds: int | None = None
+    """That of kubernetes-sigs/scheduler-plugins, whose plugin has the same name; without effect here."""
+    pod_group_backoff_seconds: int | None = None
+    """The same."""
+
+
+def _read(block: ArgsBlock, section: _CoschedulingArgsSection) -> None:
+    """Nothing of it is in use."""
+    del block, section
+
 
 ROW = SchedulingPlugin(
     plugin=Coscheduling,
@@ -16,7 +40,7 @@ ROW = SchedulingPlugin(
         {"pre_enqueue", "queue_sort", "pre_filter", "post_filter", "pre_score", "score"}
         | {"reserve", "permit", "pre_bind", "post_bind"}
     ),
-    args=ARGS,
+    args=ArgsKind(_CoschedulingArgsSection, _read),
     # What pods of a group do for each other they do as a unit; it is not on this or that node that they are refused.
     interactions=by_requests,
     reads_annotations=GANG_ANNOTATIONS,

@@ -7,13 +7,14 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
-from descheduler.model.koordinator.devices import GPU, AllocatedDevice, AllocatedDevices
+from descheduler.model.koordinator.devices import GPU, AllocatedDevice, AllocatedDevices, Amounts
 from descheduler.placement.framework.koordinator.allocation import Allocation
 from descheduler.placement.framework.koordinator.matched_reservations import taken_devices
 from descheduler.placement.plugins.device_share.allocation import Allocated
 from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.gpu_memory import with_gpu_memory
+from descheduler.placement.plugins.device_share.devices.device_state import DeviceAmounts
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
+from descheduler.placement.plugins.device_share.requests import GPU_MEMORY, GPU_MEMORY_RATIO, WHOLE
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["NAME", "DeviceLedger", "Reserving", "TakenDevices"]
@@ -55,7 +56,7 @@ class DeviceLedger:
             cycle.notes.append(f"{NAME} must find devices on node {cycle.cluster.table.names[node]} ({found.short})")
         if found is None or isinstance(found, DeviceReason):
             return None
-        filled = with_gpu_memory(found, self.cache.state(node).total.get(GPU, {}))
+        filled = _with_gpu_memory(found, self.cache.state(node).total.get(GPU, {}))
         taken = TakenDevices(node, {name: tuple(self._with_ids(node, name, each)) for name, each in filled.items()})
         taken_devices(cycle).update(taken.devices)
         if cycle.keeper is not None:
@@ -88,3 +89,27 @@ class DeviceLedger:
     def _with_ids(self, node: int, device_type: str, devices: Iterable[AllocatedDevice]) -> Iterator[AllocatedDevice]:
         for each in devices:
             yield msgspec.structs.replace(each, id=self.cache.id_of(node, device_type, each.minor))
+
+
+def _with_gpu_memory(allocated: Allocated, total: DeviceAmounts) -> Allocated:
+    """`allocated` with memory in bytes and in percent on each GPU; `total` is what each GPU has.
+
+    A pod requests one of the two. Source: `fillGPUTotalMem` of `pkg/scheduler/plugins/deviceshare/devicehandler_gpu.go`
+    (koordinator 1.8).
+    """
+    if GPU not in allocated:
+        return allocated
+    return {**allocated, GPU: tuple(_filled(each, total.get(each.minor, {})) for each in allocated[GPU])}
+
+
+def _filled(device: AllocatedDevice, total: Amounts) -> AllocatedDevice:
+    amounts, memory = device.resources, total.get(GPU_MEMORY, 0)
+    if GPU_MEMORY in amounts and GPU_MEMORY_RATIO in amounts:
+        return device
+    if GPU_MEMORY in amounts:
+        # In floating point, as there; a card without memory has nothing to share.
+        ratio = int(amounts[GPU_MEMORY] / memory * WHOLE) if memory else 0
+        amounts = {**amounts, GPU_MEMORY_RATIO: ratio}
+    else:
+        amounts = {**amounts, GPU_MEMORY: amounts.get(GPU_MEMORY_RATIO, 0) * memory // WHOLE}
+    return AllocatedDevice(device.minor, amounts, functions=device.functions, template=device.template)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
-from descheduler.model.koordinator.devices import allocation_text
+from descheduler.model.koordinator.devices import GPU, allocation_text
+from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation, nominated_reservations
@@ -21,16 +22,62 @@ from descheduler.placement.plugins.device_share.reasons import (
     UnsupportedModel,
     reasons_in,
 )
-from descheduler.placement.plugins.device_share.requests import RequestError
-from descheduler.placement.plugins.device_share.unnamed_devices import UnnamedDevices
+from descheduler.placement.plugins.device_share.requests import RequestError, device_requests
 from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster, Takings, taken_from
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster, Takings, taken_from
 
-__all__ = ["DeviceShare", "DeviceShareScore"]
+__all__ = ["DeviceShare", "DeviceShareScore", "UnnamedDevices"]
 
 _NO_TEMPLATES = Unchecked("the GPU shared resource templates are not known", "unknown GPU shared resource templates")
+
+
+class UnnamedDevices:
+    """A follower of bound pods that request GPUs and have no annotation, by node: their devices count as free."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        del cluster
+        self._on: dict[int, dict[str, int]] = {}
+        self._asking: dict[int, tuple[object, bool]] = {}
+
+    def on(self, node: int) -> str:
+        """The first such pod on a node by name, empty without one."""
+        return min(self._on.get(node, ()), default="")
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """It may use any device of the node."""
+        del is_terminating
+        if node != NO_NODE and self._is_unnamed(pod):
+            names = self._on.setdefault(node, {})
+            names[pod.key] = names.get(pod.key, 0) + 1
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """It no longer does."""
+        del is_terminating
+        if node != NO_NODE and self._is_unnamed(pod):
+            names = self._on[node]
+            names[pod.key] -= 1
+            if not names[pod.key]:
+                del names[pod.key]
+
+    def fingerprint(self) -> object:
+        """All of them."""
+        return sorted((node, sorted(names)) for node, names in self._on.items() if names)
+
+    def _is_unnamed(self, pod: Pod) -> bool:
+        return bool(pod.node_name) and DEVICES_ALLOCATED_ANNOTATION not in pod.annotations and self._asks(pod)
+
+    def _asks(self, pod: Pod) -> bool:
+        spec = pod.spec
+        known = self._asking.get(id(spec))
+        if known is None:
+            try:
+                asks = GPU in device_requests(spec.requests)
+            except RequestError:
+                asks = False
+            known = self._asking[id(spec)] = (spec, asks)
+        return known[1]
 
 
 class DeviceShare:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.plugins.elastic_quota.units import Amounts
-from descheduler.placement.plugins.elastic_quota.water_filling import fill_up, scaled_mins
 
 __all__ = ["SiblingShares"]
 
@@ -62,7 +61,7 @@ class SiblingShares:
     def _share(self, total: Amounts) -> None:
         if self._total is not None and np.array_equal(self._total, total):
             return
-        mins = scaled_mins(self._own_mins, total, self._is_known)
+        mins = _scaled_mins(self._own_mins, total, self._is_known)
         is_first = self._total is None
         self._total, self._filled = total, None
         if is_first or mins is not self._mins:
@@ -85,4 +84,48 @@ class SiblingShares:
         (columns,) = self._may_get_more.nonzero()
         wanted, weights = self._wanted.take(columns, axis=1), self._weights.take(columns, axis=1)
         first, is_hungry = self._first.take(columns, axis=1), self._is_hungry.take(columns, axis=1)
-        return columns, fill_up(rest, wanted, weights, first, is_hungry)
+        return columns, _fill_up(rest, wanted, weights, first, is_hungry)
+
+
+def _scaled_mins(mins: Amounts, total: Amounts, is_known: NDArray[np.bool_]) -> Amounts:
+    """The min of each child, in proportion less where there is less than all mins together (koordinator 1.8).
+
+    Resources that `is_known` does not mark, as nothing has them, are not scaled. Fractions are cut off, in float64 as
+    in `scale_minquota_when_over_root_res.go`.
+    """
+    sums = mins.sum(axis=1)
+    short = is_known & (total < sums)
+    if not short.any():
+        return mins
+    scaled = mins.copy()
+    for row in short.nonzero()[0].tolist():
+        if total[row] <= 0:
+            scaled[row] = 0
+        else:
+            scaled[row] = (float(total[row]) * mins[row].astype(np.float64) / float(sums[row])).astype(np.int64)
+    return scaled
+
+
+def _fill_up(
+    rest: Amounts, wanted: Amounts, weights: Amounts, shares: Amounts, is_hungry: NDArray[np.bool_]
+) -> Amounts:
+    """`shares` with what is left, `rest`: it goes to those that want more, by weight, up to what they want.
+
+    `rest` has one entry a resource. Whoever has enough leaves the rest to the others. Each share is rounded half up on
+    its own, in float64, so that the sum may miss the total by half a unit a child and round (koordinator 1.8
+    `runtime_quota_calculator.go`; its main branch hands out exactly what is left).
+    """
+    while (rest > 0).any():
+        weight_sums = np.where(is_hungry, weights, 0).sum(axis=1)
+        goes_on = (rest > 0) & (weight_sums > 0) & is_hungry.any(axis=1)
+        if not goes_on.any():
+            break
+        is_hungry = is_hungry & goes_on[:, None]
+        divisors = np.where(goes_on, weight_sums, 1).astype(np.float64)
+        exact = weights.astype(np.float64) * rest.astype(np.float64)[:, None] / divisors[:, None]
+        grown = shares + (np.where(is_hungry, exact, 0.0) + 0.5).astype(np.int64)
+        has_enough = is_hungry & (grown >= wanted)
+        rest = np.where(has_enough, grown - wanted, 0).sum(axis=1)
+        shares = np.where(has_enough, wanted, np.where(is_hungry, grown, shares))
+        is_hungry &= ~has_enough
+    return shares

@@ -6,7 +6,8 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/sco
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +18,6 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.extension_points import ScoreError, Scores, SpreadConstraint
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, exact_div, tdiv
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.cells import Cells
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import is_exact_amount
@@ -25,13 +25,49 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery
-from descheduler.placement.shadow.topology import HOSTNAME_KEY
+from descheduler.placement.shadow.topology import HOSTNAME_KEY, Domains
 
-__all__ = ["PodTopologySpreadScore", "rounded"]
+__all__ = ["Cells", "Nodes", "PodTopologySpreadScore", "rounded"]
 
 Nodes = NDArray[np.intp]
 
 _BELOW_HALF = math.nextafter(0.5, 0.0)
+
+
+class Cells:
+    """The nodes by all topologies of a pod's constraints at once: nodes of one cell are in the same domain of each.
+
+    The answer of a constraint about an empty node depends on the domain alone, so it is computed for some cells and not
+    for thousands of nodes. Domains of one node each would make as many cells; they only tell nodes with the key from
+    nodes without. `ids` is the cell of each node, `first` the first node of each cell; `numbers` are the cells.
+    """
+
+    __slots__ = ("_in_order", "_likely", "_starts", "first", "ids", "num", "numbers")
+
+    def __init__(self, topologies: Iterable[tuple[str, Domains]], num_nodes: int) -> None:
+        columns = {id(domains): _told_apart(key, domains) for key, domains in topologies}
+        joined = reduce(_joined, columns.values(), np.zeros(num_nodes, dtype=np.intp))
+        _, self.first, ids = np.unique(joined, return_index=True, return_inverse=True)
+        self.ids: NDArray[np.intp] = ids.reshape(-1)
+        self.num = len(self.first)
+        self.numbers = np.arange(self.num)
+        self._in_order = np.argsort(self.ids, kind="stable")
+        self._starts = np.searchsorted(self.ids[self._in_order], self.numbers)
+        self._likely = self.first
+
+    def having(self, nodes: BoolMask) -> tuple[BoolMask, bool]:
+        """The cells that have some of `nodes`, and whether these are all."""
+        # Most masks have some of every cell, mostly a node that the last one had.
+        found = nodes.take(self._likely)
+        if np.count_nonzero(found) == self.num:
+            return found, True
+        ordered = nodes.take(self._in_order)
+        places = np.append(ordered.nonzero()[0], len(ordered))
+        following = places.take(np.searchsorted(places, self._starts))
+        first = self._in_order.take(following, mode="clip")
+        having: BoolMask = (following < len(ordered)) & (self.ids.take(first) == self.numbers)
+        self._likely = np.where(having, first, self._likely)
+        return having, bool(np.count_nonzero(having) == self.num)
 
 
 class _SoftConstraint(NamedTuple):
@@ -227,3 +263,14 @@ def _by_node(values: NDArray[np.int64], cells: Cells, spots: _Spots) -> NDArray[
 
 
 _NOWHERE: Nodes = np.empty(0, dtype=np.intp)
+
+
+def _told_apart(key: str, domains: Domains) -> NDArray[np.intp]:
+    return domains.has_key.astype(np.intp) if key == HOSTNAME_KEY else domains.ids
+
+
+def _joined(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
+    """One number for each pair of numbers, small ones, so that no further join leaves the range."""
+    _, found = np.unique(first * (int(second.max(initial=0)) + 1) + second, return_inverse=True)
+    numbers: NDArray[np.intp] = found.reshape(-1).astype(np.intp)
+    return numbers

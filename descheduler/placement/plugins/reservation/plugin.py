@@ -7,7 +7,7 @@ scheduler knows of them, so they are no pods of the shadow cluster: a cycle sees
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from descheduler.model.koordinator.reservation import RESERVATION_NODE_ANNOTATIO
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
-from descheduler.placement.framework.interactions import Interactions
+from descheduler.placement.framework.interactions import GatheredPods, Interactions, Meeting, OnOwnNode
 from descheduler.placement.framework.koordinator.matched_reservations import (
     MatchedReservation,
     NomineePlugin,
@@ -25,18 +25,17 @@ from descheduler.placement.framework.koordinator.matched_reservations import (
     nominee_plugins,
     restore_reservations,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason, Unchecked
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason, Unchecked
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import fit_on_node
-from descheduler.placement.plugins.reservation.holdings import HeldReservation
-from descheduler.placement.plugins.reservation.interactions import ReservationInteractions
+from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, ReservePodLedger
-from descheduler.placement.plugins.reservation.pod_protocol import request_of
+from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, request_of
 from descheduler.placement.plugins.reservation.sights import Sights
 from descheduler.placement.plugins.reservation.unmodelled import OperatingPods, pre_allocations
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster, Takings, taken_from
 
-__all__ = ["ReservationPlugin", "ReservationReason"]
+__all__ = ["ReservationPlugin", "ReservationReason", "UnreadableReservation"]
 
 _OVERCOMMITTED = (
     "owners of a Reservation on {} have more than it reserves, so that the kubelet refuses the pod there until others"
@@ -44,7 +43,33 @@ _OVERCOMMITTED = (
 )
 
 
-class ReservationReason(Reason):
+class _ReservationInteractions(OnOwnNode):
+    """A Reservation for a single pod is gone once that pod is placed, and what it leaves over is free for others.
+
+    One that waits for a node may come to hold room for a pod that needs it. All this is felt on one node only: that of
+    the Reservation. `holdings` is None where there are none.
+    """
+
+    def __init__(self, holdings: Holdings | None) -> None:
+        held = () if holdings is None else holdings.held
+        # What the snapshot has counts, for this is asked about pods that wait while others are placed.
+        self._owners = [owner for each in held for owner in each.reservation.owners]
+        self._is_one_used_up = any(each.is_used_once and not each.is_spent for each in held)
+        self._is_one_waiting = any(each.reservation.is_pending for each in held)
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether any Reservation may be used up by one pod, or one be bound that `pod` could ask for."""
+        return self._is_one_used_up or (self._is_one_waiting and AFFINITY_ANNOTATION in pod.annotations)
+
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """All, to those that may use a Reservation, or need one, of which each may take more than it requests."""
+        yield np.arange(len(gathered.pods)), gathered.where(self._may_use_one)
+
+    def _may_use_one(self, pod: Pod) -> bool:
+        return AFFINITY_ANNOTATION in pod.annotations or any(owner.matches(pod) for owner in self._owners)
+
+
+class ReservationReason(ObstacleReason):
     """Why a node takes no pod; amounts are facts of their own."""
 
     NO_MATCH = 1, "node(s) no reservations match reservation affinity", "no Reservation matches reservation-affinity"
@@ -61,7 +86,7 @@ class ReservationReason(Reason):
     )
 
 
-class UnreadableReservation(Reason):
+class UnreadableReservation(ObstacleReason):
     """Why a pod is refused everywhere."""
 
     ANNOTATIONS = 0, "the Reservation annotations of the pod cannot be read"
@@ -81,7 +106,7 @@ class ReservationPlugin:
         del profile
         self.ledger = cluster.ledger(OwnerLedger)
         self._holdings = self.ledger.holdings
-        self.interactions: Interactions = ReservationInteractions(self._holdings)
+        self.interactions: Interactions = _ReservationInteractions(self._holdings)
         """Placed pods use Reservations up, which helps others."""
         self._keeper = cluster.ledger(ReservePodLedger)
         self._table = cluster.table

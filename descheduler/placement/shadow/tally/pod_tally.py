@@ -6,16 +6,16 @@ the pods that some selectors match, is mostly a group or two, whose nodes are lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
-from descheduler.placement.shadow.tally.label_set_pods import FoundPods, LabelSetPods, found_in
 from descheduler.placement.shadow.tally.pod_columns import GroupWeights, PodColumns
 
 __all__ = ["FoundPods", "PodQuery", "PodSum", "PodTally"]
@@ -26,6 +26,43 @@ _FEW_NODES = 256
 _MOST_ANSWERS = 8192
 """Queries whose groups are kept: a kilobyte each, or a byte for each group where they find many."""
 _LEAST_SCOPES = 16
+
+
+class FoundPods(msgspec.Struct, frozen=True, gc=False):
+    """Pods by node: the `nodes` that have some, each once and in any order, and how many are there.
+
+    Not to be written to; valid until the next change.
+    """
+
+    nodes: NDArray[np.intp]
+    numbers: NDArray[np.int64]
+
+    def on(self, node: int) -> int:
+        """How many are on `node`."""
+        return int(self.numbers[self.nodes == node].sum())
+
+
+class _LabelSetPods:
+    """How many pods of a group are on which node, those being deleted included; `ending` are these alone.
+
+    `version` grows with each change.
+    """
+
+    __slots__ = ("all_pods", "ending", "labels", "namespace", "version")
+
+    def __init__(self, namespace: str, labels: Mapping[str, str]) -> None:
+        self.namespace = namespace
+        self.labels = labels
+        self.all_pods: dict[int, int] = {}
+        self.ending: dict[int, int] = {}
+        self.version = 0
+
+    def change(self, node: int, by: int, *, is_terminating: bool) -> None:
+        """Counts `by` pods more on `node`, or fewer."""
+        self.version += 1
+        _add(self.all_pods, node, by)
+        if is_terminating:
+            _add(self.ending, node, by)
 
 
 class PodQuery(NamedTuple):
@@ -68,7 +105,7 @@ class _Answer:
 
     __slots__ = ("counts_terminating", "found", "groups", "num_known", "version", "weights")
 
-    def __init__(self, weights: GroupWeights, groups: list[LabelSetPods], *, counts_terminating: bool) -> None:
+    def __init__(self, weights: GroupWeights, groups: list[_LabelSetPods], *, counts_terminating: bool) -> None:
         self.counts_terminating = counts_terminating
         self.num_known = len(weights)
         places = weights.nonzero()[0].tolist()
@@ -83,7 +120,7 @@ class _Answer:
         version = sum([group.version for group, _ in self.groups])
         if self.found is None or version != self.version:
             self.version = version
-            self.found = found_in(self.groups, counts_terminating=self.counts_terminating)
+            self.found = _found_in(self.groups, counts_terminating=self.counts_terminating)
         return self.found
 
 
@@ -95,7 +132,7 @@ class PodTally:
         # The labels are kept as well: an identity stands for them only as long as they live.
         self._by_identity: dict[tuple[str, int], tuple[Mapping[str, str], int]] = {}
         self._by_content: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
-        self._groups: list[LabelSetPods] = []
+        self._groups: list[_LabelSetPods] = []
         self._labels = LabelColumns()
         self._by_namespace: dict[str, list[int]] = {}
         self._scopes: dict[frozenset[str], NDArray[np.bool_]] = {}
@@ -151,7 +188,7 @@ class PodTally:
         number = self._by_content.get(content)
         if number is None:
             number = self._by_content[content] = len(self._groups)
-            self._groups.append(LabelSetPods(pod.namespace, pod.labels))
+            self._groups.append(_LabelSetPods(pod.namespace, pod.labels))
             self._labels.add(pod.labels)
             self._by_namespace.setdefault(pod.namespace, []).append(number)
             self._scopes.clear()
@@ -180,7 +217,7 @@ class PodTally:
         answer = self._answers[query] = _Answer(weights, self._groups, counts_terminating=terminating)
         return answer
 
-    def _weights_of(self, query: PodQuery | PodSum, groups: Iterable[LabelSetPods]) -> list[int]:
+    def _weights_of(self, query: PodQuery | PodSum, groups: Iterable[_LabelSetPods]) -> list[int]:
         """What a pod of each of a few groups counts."""
         parts = query.parts if isinstance(query, PodSum) else ((1, query),)
         return [sum(weight for weight, part in parts if part.covers(each.namespace, each.labels)) for each in groups]
@@ -211,3 +248,27 @@ class PodTally:
             for namespace in namespaces & self._by_namespace.keys():
                 known[self._by_namespace[namespace]] = True
         return known
+
+
+def _found_in(groups: Sequence[tuple[_LabelSetPods, int]], *, counts_terminating: bool) -> FoundPods:
+    """The pods of some groups, by node, each pod with the weight of its group; sums of 0 are left out."""
+    if len(groups) == 1 and groups[0][1] == 1 and (counts_terminating or not groups[0][0].ending):
+        return _found(groups[0][0].all_pods)
+    sums: dict[int, int] = {}
+    for group, weight in groups:
+        for node, number in group.all_pods.items():
+            lasting = number if counts_terminating else number - group.ending.get(node, 0)
+            sums[node] = sums.get(node, 0) + weight * lasting
+    return _found({node: number for node, number in sums.items() if number})
+
+
+def _found(by_node: Mapping[int, int]) -> FoundPods:
+    return FoundPods(np.fromiter(by_node, np.intp, len(by_node)), np.fromiter(by_node.values(), np.int64, len(by_node)))
+
+
+def _add(by_node: dict[int, int], node: int, by: int) -> None:
+    number = by_node.get(node, 0) + by
+    if number:
+        by_node[node] = number
+    else:
+        del by_node[node]

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
 from descheduler.placement.framework.node_parts import FreePart, PartNeed
-from descheduler.placement.plugins.device_share.parts import GpuParts
+from descheduler.placement.plugins.device_share.row import GpuParts
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

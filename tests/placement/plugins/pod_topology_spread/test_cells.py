@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.node import Node
-from descheduler.placement.plugins.pod_topology_spread.cells import Cells
+from descheduler.placement.plugins.pod_topology_spread.score import Cells
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.topology import Topology
 from tests.builders import make_node

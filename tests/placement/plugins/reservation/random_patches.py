@@ -14,7 +14,7 @@ from random import Random
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.feasibility import put_on_node
-from descheduler.placement.plugins.device_share.unnamed_devices import UnnamedDevices
+from descheduler.placement.plugins.device_share.filter import UnnamedDevices
 from tests.builders import Object
 from tests.placement.plugins.reservation.test_devices import allocated, gpu_node, gpu_pod
 from tests.placement.plugins.reservation.worlds import World, koord_pod, reservation_object

@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.plugins.reservation.explain import diagnosis, explain_reservations
+from descheduler.placement.plugins.reservation.row import diagnosis, explain_reservations
 from tests.builders import Object, owner, required_anti_affinity
 from tests.placement.plugins.reservation.worlds import World, koord_pod, nodes, reservation_object
 

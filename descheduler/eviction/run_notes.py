@@ -1,0 +1,157 @@
+"""What a run says beside its decisions, in words for operators: about its limits, and about the pods that it evicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.default_evictor.staying_pods import staying_pod_notes
+from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_controllers
+from descheduler.eviction.migration_controller.surging_pods import surge_notes
+from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
+from descheduler.eviction.placement_verification.placement_verification import verification_args
+from descheduler.eviction.pod_counts import ClusterCounts, count_pods
+from descheduler.model.disruption_budget import DisruptionBudget
+from descheduler.model.gangs import pod_group_kind_of
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.text.int_or_percent import share_of
+from descheduler.model.verdict import EvictionLimit, Reason
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move, Refusal
+from descheduler.policy.types import Policy
+
+__all__ = ["limit_notes", "notes_after"]
+
+_Limit = tuple[str, int | str | None, str]
+"""Its key, its value, and what it is counted for: "node", "namespace", or "" for the cluster."""
+_MOST_NAMED = 5
+_PLANNER = "MigrationPlanner"
+"""It plans around budgets and asks for no pod that they do not let go, so no refusal tells of them."""
+_OF_KUBERNETES = "PodGroup.scheduling.k8s.io"
+"""What `spec.schedulingGroup` and `spec.workloadRef` of a pod stand for; no snapshot holds it."""
+_NEVER_READ = "PodGroups and Workloads of scheduling.k8s.io are not read"
+_UNREAD = "no such objects were read"
+
+
+def limit_notes(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
+    """A sentence for each percentage among the limits of the policy and of its MigrationControllers."""
+    percentages = [limit for limit in _limits_of(policy) if isinstance(limit[1], str)]
+    if not percentages:
+        return ()
+    pods = count_pods(snapshot)
+    return tuple(_limit_sentence(limit, pods) for limit in percentages)
+
+
+def _limits_of(policy: Policy) -> Iterator[_Limit]:
+    yield EvictionLimit.TOTAL.value, policy.max_evictions_total, ""
+    yield EvictionLimit.NODE.value, policy.max_evictions_per_node, "node"
+    yield EvictionLimit.NAMESPACE.value, policy.max_evictions_per_namespace, "namespace"
+    for name, args in migration_controllers(policy).items():
+        yield f"profile {name}: maxMigratingGlobally", args.max_migrating_globally, ""
+        yield f"profile {name}: maxMigratingPerNode", args.max_migrating_per_node, "node"
+        yield f"profile {name}: maxMigratingPerNamespace", args.max_migrating_per_namespace, "namespace"
+
+
+def _limit_sentence(limit: _Limit, pods: ClusterCounts) -> str:
+    key, written, scope = limit
+    if not scope:
+        return f"{key} ({written}) is {share_of(written or 0, pods.total):,} of {counted(pods.total, 'pod')}"
+    counts = pods.by_node if scope == "node" else pods.by_namespace
+    return f"{key} ({written}) is {_shares(written, counts.values(), scope)}"
+
+
+def _shares(written: int | str | None, counts: Collection[int], scope: str) -> str:
+    """The least and the most that it comes to for a node or a namespace."""
+    shares = {share_of(written or 0, count) for count in counts} or {share_of(written or 0, 0)}
+    least, most = min(shares), max(shares)
+    if least == most:
+        return f"{counted(most, 'pod')} for each {scope}"
+    return f"{least:,} to {counted(most, 'pod')}, depending on the {scope}"
+
+
+def notes_after(policy: Policy, decisions: Decisions, snapshot: Snapshot) -> tuple[str, ...]:
+    """What is to be said of the pods that `decisions` evict and refuse, a sentence each."""
+    leaving, refusals = decisions.leaving, decisions.refusals
+    return (
+        *surge_notes(policy, leaving, snapshot),
+        *missed_room_notes(policy, leaving, len(snapshot.nodes)),
+        *eviction_policy_notes(policy, leaving, snapshot.kinds),
+        *_budget_notes(policy, refusals, snapshot),
+        *_gang_notes(policy, leaving, snapshot.kinds),
+        *_open_choice_notes(leaving),
+        *staying_pod_notes(policy, leaving, refusals),
+    )
+
+
+def _budget_notes(policy: Policy, refusals: Iterable[Refusal], snapshot: Snapshot) -> tuple[str, ...]:
+    """A sentence about the budgets that block pods of this run for ever, if there are any."""
+    never = {budget.key: budget for budget in snapshot.budgets if budget.why_never}
+    if not never:
+        return ()
+    blocked: dict[str, set[str]] = {}
+    for key, pod in _blocked(policy, refusals, snapshot, never.values()):
+        blocked.setdefault(key, set()).add(pod.key)
+    if not blocked:
+        return ()
+    budgets = [never[key] for key in sorted(blocked)]
+    pods = counted(len(set().union(*blocked.values())), "pod")
+    return (
+        f"{counted(len(budgets), 'PodDisruptionBudget')} can never allow an eviction and {_blocks(budgets)} {pods}:"
+        f" {_named(budgets)}; see 'descheduler explain budgets'",
+    )
+
+
+def _blocked(
+    policy: Policy, refusals: Iterable[Refusal], snapshot: Snapshot, never: Iterable[DisruptionBudget]
+) -> Iterator[tuple[str, Pod]]:
+    """Budgets and the pods that they block: those that were asked for, and all that a planner may move."""
+    keys = {budget.key for budget in never}
+    for refusal in refusals:
+        if refusal.verdict.reason is Reason.DISRUPTION_BUDGET and refusal.verdict.subject in keys:
+            yield refusal.verdict.subject, refusal.pod
+    if any(_PLANNER in profile.balance for profile in policy.profiles):
+        namespaces = {budget.namespace for budget in never}
+        for pod in snapshot.pods:
+            if pod.namespace in namespaces and pod.phase == "Running":
+                yield from ((each.key, pod) for each in snapshot.budgets_of(pod) if each.key in keys)
+
+
+def _blocks(budgets: list[DisruptionBudget]) -> str:
+    return "blocks" if len(budgets) == 1 else "block"
+
+
+def _named(budgets: list[DisruptionBudget]) -> str:
+    named = [f"{budget.key} ({budget.why_never})" for budget in budgets[:_MOST_NAMED]]
+    more = len(budgets) - len(named)
+    return ", ".join(named) + (f" and {more:,} others" if more else "")
+
+
+def _gang_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) -> tuple[str, ...]:
+    """A sentence for each kind of groups that evicted pods name and that was not read; `kinds` are those that were.
+
+    Only of profiles that keep gangs together.
+    """
+    verifying = {profile.name for profile in policy.profiles if verification_args(profile) is not None}
+    named = (_group_of(move.pod) for move in moves if move.profile in verifying)
+    unread = Counter(kind for kind in named if kind and kind not in kinds)
+    return tuple(
+        f"{counted(number, 'evicted pod')} {'names' if number == 1 else 'name'} a {kind.replace('.', ' (', 1)}), and"
+        f" {_NEVER_READ if kind == _OF_KUBERNETES else _UNREAD}: how many pods the gang needs is unknown"
+        for kind, number in sorted(unread.items())
+    )
+
+
+def _group_of(pod: Pod) -> str:
+    """The kind of the group that a pod names, as far as Koordinator's is not meant."""
+    return pod_group_kind_of(pod) or (_OF_KUBERNETES if pod.spec.has_scheduling_group else "")
+
+
+def _open_choice_notes(moves: Iterable[Move]) -> tuple[str, ...]:
+    """A sentence for each cause for which it is unknown which of several nodes replacements get."""
+    causes = Counter(move.landing.open_cause for move in moves if move.landing is not None and move.landing.open_cause)
+    return tuple(
+        f"{counted(number, 'replacement pod')}: which of the nodes that fit is chosen is unknown ({cause})"
+        for cause, number in sorted(causes.items())
+    )

@@ -1,1 +1,0 @@
-"""`TaintToleration`: taints that a pod has to tolerate, and those that it should."""

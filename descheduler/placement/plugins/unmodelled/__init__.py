@@ -1,1 +1,0 @@
-"""Plugins of schedulers that are known and not asked."""

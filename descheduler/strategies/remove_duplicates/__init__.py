@@ -1,1 +1,0 @@
-"""What RemoveDuplicates is made of."""
