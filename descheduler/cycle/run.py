@@ -62,8 +62,8 @@ def run_live(
     server, which holds no credentials, before anything is sent.
     `watch` is the time that the run has: when it is over the run ends cleanly, calls in flight are awaited, no further
     one starts. Its flag `stop` is set from within when the Lease is lost. Raises RunStopped when it is over before the
-    first eviction, LeaseHeld before anything is read when another run is under way, KubeError when the cluster cannot
-    be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
+    first eviction, LeaseHeld before anything is read when another run is under way, ExchangeError when the cluster
+    cannot be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
     """
     # Dry runs on a dump must not pay for the edge to the API server, which is imported by the runs that talk to one.
     from descheduler.kube.client import connect
@@ -153,9 +153,9 @@ def _why_no_users_jobs(run: _Run) -> str:
 def _cut_short(run: _Run, live: LiveRun, snapshot: Snapshot, error: Exception) -> _End:
     """The end of a run that has evicted for users and then failed or was stopped, which has to be reported."""
     from descheduler.cycle.remembering import KeptMemory
-    from descheduler.kube.errors import KubeError
+    from descheduler.transport.errors import ExchangeError
 
-    is_known = isinstance(error, RunStopped | KubeError | SnapshotError | PolicyError)
+    is_known = isinstance(error, RunStopped | ExchangeError | SnapshotError | PolicyError)
     cause = str(error) if is_known else f"an internal error ({type(error).__name__})"
     guard = StopCause(run.watch.cause, run.watch.signal_number) if run.watch.is_over else StopCause(cause)
     rounds = _Rounds(run, snapshot, NO_MEMORY, ())

@@ -7,8 +7,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.errors import ApiError
 from descheduler.kube.prometheus import PrometheusClient, UsageRatios, read_service_account_token
+from descheduler.transport.errors import ExchangeError, TransportError
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, Drop, Fault, failure
 
@@ -82,7 +83,7 @@ def test_sample_that_is_no_ratio_of_a_node_is_named(
 ) -> None:
     fake_api.prometheus = make_answer(({"instance": "n0"}, "0.5"), sample)
 
-    with pytest.raises(KubeError) as caught:
+    with pytest.raises(ExchangeError) as caught:
         PrometheusClient(fake_api.url).query(PROMQL)
 
     assert message in str(caught.value)
@@ -91,14 +92,14 @@ def test_sample_that_is_no_ratio_of_a_node_is_named(
 def test_result_that_is_no_vector_is_named(fake_api: FakeApi) -> None:
     fake_api.prometheus = {"status": "success", "data": {"resultType": "scalar", "result": [1, "2"]}}
 
-    with pytest.raises(KubeError, match="prometheus answered with a scalar, a vector"):
+    with pytest.raises(ExchangeError, match="prometheus answered with a scalar, a vector"):
         PrometheusClient(fake_api.url).query(PROMQL)
 
 
 def test_vector_of_another_shape_is_refused(fake_api: FakeApi) -> None:
     fake_api.prometheus = {"status": "success", "data": {"resultType": "vector", "result": [{"metric": {}}]}}
 
-    with pytest.raises(KubeError, match="vector that does not decode"):
+    with pytest.raises(ExchangeError, match="vector that does not decode"):
         PrometheusClient(fake_api.url).query(PROMQL)
 
 
@@ -139,13 +140,13 @@ def test_roots_that_are_no_certificates_are_named(tmp_path: Path) -> None:
     roots = tmp_path / "ca.crt"
     roots.write_text("nonsense")
 
-    with pytest.raises(KubeError, match=r"certificate authority .*ca\.crt cannot be used"):
+    with pytest.raises(ExchangeError, match=r"certificate authority .*ca\.crt cannot be used"):
         PrometheusClient("https://prometheus:9090", ca_file=roots).query(PROMQL)
 
 
 @pytest.mark.parametrize("url", ["prometheus:9090", "ftp://prometheus", "http://", ""])
 def test_address_without_scheme_or_host_is_refused(url: str) -> None:
-    with pytest.raises(KubeError, match="is not an address such as"):
+    with pytest.raises(ExchangeError, match="is not an address such as"):
         PrometheusClient(url)
 
 
@@ -185,7 +186,7 @@ def test_password_of_the_address_is_not_shown(fake_api: FakeApi, fault: Fault) -
     client = PrometheusClient(fake_api.url.replace("://", "://ops:s3cr3t@"))
     fake_api.fail_next("POST", QUERY, fault)
 
-    with pytest.raises(KubeError) as caught:
+    with pytest.raises(ExchangeError) as caught:
         client.query(PROMQL)
 
     assert fake_api.url.replace("://", "://***@") in str(caught.value)
@@ -196,14 +197,14 @@ def test_password_of_the_address_is_not_shown(fake_api: FakeApi, fault: Fault) -
     "url", ["http://ops:s3cr3t@", "ftp://ops:s3cr3t@prometheus", "http://ops:s3cr3t@p:99999", "ops:s3cr3t@prometheus"]
 )
 def test_odd_address_is_one_sentence_without_its_password(url: str) -> None:
-    with pytest.raises(KubeError, match="is not an address such as") as caught:
+    with pytest.raises(ExchangeError, match="is not an address such as") as caught:
         PrometheusClient(url)
 
     assert "s3cr3t" not in str(caught.value)
 
 
 def test_token_that_no_header_can_carry_is_one_sentence_without_it(fake_api: FakeApi) -> None:
-    with pytest.raises(KubeError, match="the token for prometheus holds a space, a line break") as caught:
+    with pytest.raises(ExchangeError, match="the token for prometheus holds a space, a line break") as caught:
         PrometheusClient(fake_api.url, token="s3cr3t\nmore").query(PROMQL)
 
     assert "s3cr3t" not in str(caught.value)
@@ -212,5 +213,5 @@ def test_token_that_no_header_can_carry_is_one_sentence_without_it(fake_api: Fak
 def test_service_account_token_that_is_not_text_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "token").write_bytes(b"s3cr3t\xff")
 
-    with pytest.raises(KubeError, match=r"service account token cannot be read from .*: it is not text"):
+    with pytest.raises(ExchangeError, match=r"service account token cannot be read from .*: it is not text"):
         read_service_account_token(tmp_path / "token")
