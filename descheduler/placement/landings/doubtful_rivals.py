@@ -1,4 +1,4 @@
-"""Pending pods of which nobody knows whether they are scheduled: they may take the last node of a replacement."""
+"""Pending pods that may or may not be scheduled: they may take the last node of a replacement."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class SchedulerConfiguration(msgspec.Struct, frozen=True):
 
     @property
     def leaves_choices_open(self) -> bool:
-        """Whether there are pods of which nobody knows which of several nodes they get."""
+        """Whether the choice among several nodes is unknown for some pods."""
         asks = any(extender.prioritizes for extender in self.extenders)
         return asks or any(profile.unknown_choosers for profile in self.profiles)
 

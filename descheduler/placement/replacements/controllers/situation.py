@@ -27,7 +27,7 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 ORDINARY_ENDING = Ending()
-"""That of a process which has no handler for SIGTERM."""
+"""The ending of a process which has no handler for SIGTERM."""
 
 
 class Situation(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class Situation(msgspec.Struct, frozen=True):
 
     `pods` are all pods of the workload in the snapshot; `num_living` of them have neither finished nor begun to go.
     `gone` are those that were evicted before it, which have left; `mates` leave with it as one bundle, all or none.
-    `now` is None where nobody knows the time.
+    `now` is None where the time is unknown.
     """
 
     victim: Pod

@@ -39,4 +39,4 @@ VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
         VolcanoPlugin("deviceshare", deviceshare.start),
     )
 }
-"""Those of Volcano's default configuration first."""
+"""The plugins of Volcano's default configuration come first."""
