@@ -88,7 +88,7 @@ class Round(msgspec.Struct, frozen=True):
     most_proved: int = MOST_PROVED
 
     def once_more(self, checks: Sequence[MakeCheck], earlier: EarlierPlan) -> Round:
-        """The same round with these checks and moves, for its decisions alone: without observer and proof."""
+        """The same round with these checks and this plan, without an observer, since only its decisions are read."""
         return replace(self, checks=checks, earlier=earlier, observer=UNOBSERVED, most_assessed=0, most_proved=0)
 
 
