@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, counted_about
+from descheduler.model.verdict import Verdict
+from descheduler.optimizer.arrays import PENDING
 from descheduler.plan.goals import Goal, Level, UnscheduledPod
 from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.plan.search_watch import SearchState
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.asking import MovesTogether
 from descheduler.planner.last_plan import PlannedTargets
@@ -19,7 +24,6 @@ from descheduler.planner.plan_search import PlanSearch
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.disruption_cost import ORDINARY
 from descheduler.planner.trials import Trial, Trials
-from descheduler.planner.unmovable_pods import why_none_can_leave
 
 __all__ = ["Planning"]
 
@@ -43,7 +47,7 @@ class Planning:
         self._last = last
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
-        self._least_evictions = 0
+        self._search: PlanSearch
         self._none_can_leave = ""
         self._why_left = ""
         self._waiting: Sequence[Pod] = ()
@@ -64,21 +68,25 @@ class Planning:
         """Plans and asks; nothing, where nothing is to be done."""
         if self._objective.nothing_to_do():
             return
-        self._handle.search.note(f"{self._objective.name}: {self._objective.text_of(self._before)}")
+        if hopeless := self._objective.hopeless():
+            self.goal = self._infeasible(hopeless)
+            return
+        watch = self._handle.search
+        watch.note(SearchState(f"{self._objective.name}: searching, no plan yet"))
         self._waiting = self._objective.pending()
         search = PlanSearch(
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
-        self._least_evictions = search.least_evictions
-        self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
+        self._search = search
+        self._none_can_leave = _why_none_can_leave(search.cluster, self._evictor)
         search.run(self._last)
         self._against = self._refused_in(search)
-        self._handle.search.note("")
+        watch.note(None)
         self._cluster = search.best.cluster
         trials = search.trials_over(self._cluster)
         good = self._chosen(search.best, trials)
         self._asked = {identity_of(pod) for group in good for pod in group.pods}
-        waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
+        waves = MoveWaves(self._cluster, self._evictor.last_wave + 1, self._objective.nodes_at_once)
         num_before = self._evictor.num_leaving
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
@@ -123,11 +131,14 @@ class Planning:
         """Why the objective, which is for pending pods, is not for `pod`; empty for other objectives."""
         return self._objective.why_unselected(pod)
 
-    def _note(self, figure: int, cost: int, seconds: float) -> None:
+    def _note(self, figure: int, num_evictions: int) -> None:
         """Tells whoever looks on of the best plan so far."""
-        least = f" (at least {self._least_evictions})" if self._least_evictions else ""
-        text = f"{self._objective.text_of(figure)}, {_evictions_worth(cost)}{least}"
-        self._handle.search.note(f"{self._objective.name}: {text}, {seconds:.0f} s")
+        search = self._search
+        is_reached, least = figure <= search.bound[0], search.least_evictions
+        bound = f"at least {least:,}" if is_reached and least else f"best possible: {search.bound[0]:,}"
+        change = f"{self._objective.text_of(self._before)} → {figure:,} with {counted(num_evictions, 'eviction')}"
+        text = f"Best plan so far: {change} ({bound})" if num_evictions else "no plan yet that is better than none"
+        self._handle.search.note(SearchState(text, bool(num_evictions), search.most_seconds))
 
     def _poor(self, trial: Trial) -> dict[PodIdentity, str]:
         """What is said against pods, whose moves gain too little for what they disrupt."""
@@ -149,6 +160,15 @@ class Planning:
         level = self._level(self._before, self._before)
         return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
 
+    def _infeasible(self, why: str) -> Goal:
+        self._waiting, self._why_left = self._objective.pending(), why
+        change = f"{self._objective.change(self._before, self._before)} with 0 evictions"
+        sentence = "; ".join((change, why, *self._objective.remarks()))
+        level = self._level(self._before, self._before)
+        return Goal(
+            self._objective.name, (level,), 0, None, 0, None, "infeasible", 0.0, 0.0, sentence, self._pending_pods()
+        )
+
     def _level(self, after: int, bound: int) -> Level:
         return Level(self._objective.counts, self._before, after, bound, self._objective.scale)
 
@@ -158,9 +178,11 @@ class Planning:
         figure_bound, cost_bound = search.bound
         is_reached, least = after <= figure_bound, search.least_evictions
         is_proven = search.is_proven(after, cost, len(granted))
-        sentence = f"{self._objective.change(self._before, after)}, {counted(num_evictions, 'eviction')}"
+        sentence = f"{self._objective.change(self._before, after)} with {counted(num_evictions, 'eviction')}"
         if after:
-            self._why_left = self._left_text(is_proven=is_reached)
+            if not is_reached and figure_bound:
+                sentence += f" (best possible: {figure_bound / self._objective.scale:,.4g})"
+            self._why_left = self._left_text(is_proven=is_reached, num_evictions=num_evictions)
             if not (num_evictions or self._none_can_leave or self._best_left_gain):
                 self._why_left = self._with_obstacles(self._why_left)
             sentence += f"; {self._why_left}"
@@ -179,6 +201,7 @@ class Planning:
             search.work,
             sentence,
             self._pending_pods(),
+            search.ended_by,
         )
 
     def _pending_pods(self) -> tuple[UnscheduledPod, ...]:
@@ -188,15 +211,18 @@ class Planning:
         )
         return tuple(UnscheduledPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
 
-    def _left_text(self, *, is_proven: bool) -> str:
+    def _left_text(self, *, is_proven: bool, num_evictions: int) -> str:
         """Why some are left; `is_proven` tells that no plan leaves fewer."""
         if self._none_can_leave:
             return self._none_can_leave
+        stopping = self._search.stopping
+        if stopping is not None:
+            text = f"{'proven best for' if is_proven else 'stopped by'} {stopping.text}"
+            return "; ".join(filter(None, (text, stopping.rest(num_evictions))))
         if is_proven:
-            return "no plan within the limits leaves fewer"
-        most = self._args.max_evictions
-        if most is not None and self._evictor.num_leaving >= most:
-            return f"maxEvictions ({most:,}) reached"
+            return "no plan leaves fewer"
+        if used_up := self._search.used_up(num_evictions):
+            return f"stopped by {used_up}"
         if not self._best_left_gain:
             hint = self._objective.hint
             is_of_use = self._objective.leaves_out_returning or any(hint in text for text in self._against.values())
@@ -215,3 +241,23 @@ class Planning:
 def _evictions_worth(cost: int) -> str:
     """Such as `3 evictions`, or `3.5 evictions` where some are dearer than others."""
     return counted_about(round(cost / ORDINARY, 1), "eviction")
+
+
+def _why_none_can_leave(cluster: ClusterProblem, evictor: PluginEvictor) -> str:
+    """The reason that the filters have most often; empty where they let some pod go."""
+    problem = cluster.problem
+    is_placed = problem.assignment != PENDING
+    pods = [pod for pod, placed in zip(cluster.pods, is_placed.tolist(), strict=True) if placed]
+    if not pods or (problem.evictable & is_placed).any():
+        return ""
+    refused = [(pod, verdict) for pod in pods if not (verdict := _verdict(pod, evictor)).is_accepted]
+    if not refused:
+        return ""
+    ((reason, number),) = Counter(verdict.reason for _, verdict in refused).most_common(1)
+    pod, verdict = next(each for each in refused if each[1].reason is reason)
+    return f"0 of {counted(len(pods), 'pod')} can be evicted ({number:,} like pod {pod.key}: {verdict.message})"
+
+
+def _verdict(pod: Pod, evictor: PluginEvictor) -> Verdict:
+    verdict = evictor.filter(pod)
+    return verdict if not verdict.is_accepted else evictor.pre_eviction_filter(pod)

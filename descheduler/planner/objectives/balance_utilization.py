@@ -18,8 +18,8 @@ from descheduler.optimizer.objectives.balance_utilization import BalanceUtilizat
 from descheduler.optimizer.objectives.balance_utilization.cover import smallest_cover
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
-from descheduler.planner.args import BalanceUtilizationArgs
 from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.objective_args import BalanceUtilizationArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.utilization.measured_usage import measured_usage

@@ -54,6 +54,9 @@ class ClusterObjective(ABC):
     scheduled_share = 0.0
     """Of the limits of a plan, what `scheduled` takes."""
 
+    nodes_at_once: int | None = None
+    """How many nodes pods may leave in one wave of the plan; None for any number."""
+
     leaves_out_returning = False
     """Whether `promising` has left pods out because their replacements would be scheduled onto their nodes again."""
 
@@ -90,6 +93,10 @@ class ClusterObjective(ABC):
     @abstractmethod
     def nothing_to_do(self) -> str:
         """The sentence that says why nothing is planned; empty where something is."""
+
+    def hopeless(self) -> str:
+        """Why no plan reaches anything, where that is known without a search; empty otherwise."""
+        return ""
 
     @abstractmethod
     def figure(self) -> int:

@@ -10,10 +10,10 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
 from descheduler.optimizer.order.waves import Reassignment
-from descheduler.planner.args import ReduceFragmentationArgs
 from descheduler.planner.gpus.gpu_classes import gpu_classes
 from descheduler.planner.gpus.gpu_problem import GpuProblem, units_of
 from descheduler.planner.gpus.stranded_gpus import StrandedGpus
+from descheduler.planner.objective_args import ReduceFragmentationArgs
 from descheduler.planner.objectives.fragmentation import Fragmentation
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
