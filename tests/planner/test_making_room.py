@@ -280,7 +280,7 @@ def test_goal_counts_pods_beside_of_which_it_is_unknown_whether_they_need_room()
         " 2 more pods unknown (scheduler other is not modelled)"
     )
     assert goal_of(run([*NEARLY_FULL, pending("p", "11"), pending("small", "3"), *foreign])).sentence == (
-        "1 pod pending → 1 with 0 evictions; no plan leaves fewer;"
+        "1 pod pending → 1 with 0 evictions; no room: pod default/p requests 11 CPU, the largest node has 10;"
         " 1 more pod can be scheduled without evictions (default/small onto b),"
         " 2 more unknown (scheduler other is not modelled)"
     )
@@ -340,7 +340,7 @@ def test_second_goal_says_that_pods_beside_it_have_room_by_evictions_that_are_pl
 
     _, second = decisions.facts["p", "MigrationPlanner"].goals
     assert second.sentence == (
-        "1 pod pending → 1 with 0 evictions; no plan leaves fewer;"
+        "1 pod pending → 1 with 0 evictions; no room: pod default/huge requests 11 CPU, the largest node has 10;"
         " 1 more pod can be scheduled without further evictions (default/p onto a)"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -94,8 +95,9 @@ class ClusterProblem:
                 known[key] = len(rows)
                 rows.append(rows[key[0]] & ~mask)
             pod_class[number] = known[key]
-        problem = dataclasses.replace(problem, pod_class=pod_class, allowed=np.array(rows))
-        return ClusterProblem(problem, self.pods, self.nodes, self.resources, self.allocatable)
+        other = copy.copy(self)
+        other.problem = dataclasses.replace(problem, pod_class=pod_class, allowed=np.array(rows))
+        return other
 
     @cached_property
     def _places(self) -> Mapping[str, list[int]]:
