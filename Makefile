@@ -34,10 +34,10 @@ run: setup ## Show what the sample policy would evict in the sample cluster.
 	$(BIN)/descheduler run --policy-config-file $(POLICY) --snapshot $(DUMP) --now $(NOW)
 
 test: setup ## Run all tests, of long series a part.
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST_ARGS)
 
 test-all: test ## Run all tests and the rest of the long series.
-	$(BIN)/python -m pytest -n auto -m rest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m rest $(PYTEST_ARGS)
 
 e2e: setup ## Run the tests on a real control plane, which Go builds once.
 	$(BIN)/python -m tests.e2e.binaries

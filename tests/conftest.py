@@ -16,6 +16,9 @@ from tests.writes.recorder import RECORDER
 settings.register_profile("timeless", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("timeless")
 
+_YOUNG_OBJECTS = 50_000
+"""That many new ones make the garbage collector look for cycles."""
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
@@ -25,12 +28,15 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays until the end, so the garbage collector leaves it alone, then and from then on."""
+    """What is collected stays until the end, so the garbage collector leaves it alone, and looks at it rarely later.
+
+    It is not frozen: each run asks whether something is, and is told the number, for which all of it is counted.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()
+        gc.set_threshold(_YOUNG_OBJECTS)
         gc.enable()
 
 

@@ -65,13 +65,15 @@ def on_samples(*samples: str) -> list[Any]:
     """Parameters: each policy with each of these samples.
 
     `make test` takes the policies that search on the samples on which searches are short and on one other, which is
-    their own, and of the policies on openb, which is large, one.
+    their own, and of the policies on openb, which is large, one. One worker runs all tests of a plan, which is then
+    made once.
     """
-    return [
-        pytest.param(name, sample, marks=() if _is_taken(name, sample) else pytest.mark.rest)
-        for name in POLICIES
-        for sample in samples
-    ]
+    return [pytest.param(name, sample, marks=_marks(name, sample)) for name in POLICIES for sample in samples]
+
+
+def _marks(name: str, sample: str) -> list[pytest.MarkDecorator]:
+    group = pytest.mark.xdist_group(f"{name} on {sample}")
+    return [group] if _is_taken(name, sample) else [group, pytest.mark.rest]
 
 
 def _is_taken(name: str, sample: str) -> bool:

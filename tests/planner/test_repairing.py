@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.model.node import Node
@@ -315,7 +316,7 @@ def test_what_a_strategy_remembers_is_kept_for_the_next_run() -> None:
     loaded = load_policy(policy, REGISTRY)
 
     first = decide(loaded, snapshot, now=NOW)
-    second = decide(loaded, snapshot, now=NOW + timedelta(hours=1), memory=first.memory)
+    second = decide(loaded, snapshot, now=NOW + timedelta(hours=1), setting=RunSetting(memory=first.memory))
 
     assert goal_of(first).sentence == f"no pod is selected by {RESERVATION}"
     assert evicted(second) == ["web"]

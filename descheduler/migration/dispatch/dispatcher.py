@@ -13,7 +13,7 @@ from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Background, Surroundings
-from descheduler.migration.dispatch.task import Task
+from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 
@@ -22,8 +22,8 @@ __all__ = ["SLICE_SECONDS", "Dispatcher", "Road"]
 SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
-T = TypeVar("T", bound=Task)
-TaskT = TypeVar("TaskT", bound=Task, contravariant=True)
+T = TypeVar("T", bound=DispatchTask)
+TaskT = TypeVar("TaskT", bound=DispatchTask, contravariant=True)
 
 
 class Road(Protocol[TaskT]):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["POD_GONE", "Judgement", "judge", "shown"]
 
@@ -75,7 +75,7 @@ def shown(error: Exception) -> str:
 
     Its text is not repeated unless it is made for people: it may quote a header field with a credential.
     """
-    return str(error) if isinstance(error, KubeError) else f"internal error ({type(error).__name__})"
+    return str(error) if isinstance(error, ExchangeError) else f"internal error ({type(error).__name__})"
 
 
 def _refused(

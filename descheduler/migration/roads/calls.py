@@ -49,7 +49,7 @@ class Judge(Protocol):
     """Says which moves no longer hold; `migration.recheck.footprints.Footprints` is the real one."""
 
     def judge(self, wave: Sequence[DueMove], under_way: Collection[str]) -> Judged:
-        """What is found of `wave`. Raises KubeError."""
+        """What is found of `wave`. Raises ExchangeError."""
 
 
 def judged(judge: Judge, turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]) -> Judged:
@@ -59,7 +59,7 @@ def judged(judge: Judge, turns: Sequence[Turn], under_way: Collection[str], gran
 
 
 class JobCalls:
-    """Safe to use from several threads, each with another job. All raise KubeError.
+    """Safe to use from several threads, each with another job. All raise ExchangeError.
 
     `why_closed` is asked right before an eviction is sent, beside what `around` says.
     """

@@ -15,7 +15,6 @@ from descheduler.eviction.migration_controller.arbitration import is_unclaimed, 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
-from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.dispatch.server_patience import ServerPatience
@@ -54,6 +53,7 @@ from descheduler.model.koordinator.migration_job import JobMode, JobReason, Migr
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["JobExecution"]
 
@@ -97,7 +97,7 @@ class JobExecution:
         return eviction.profile in self._profiles and bool(eviction.uid) and not eviction.dry
 
     def take_up(self) -> Adopted:
-        """Finishes or undoes what earlier runs of the policy left. Raises KubeError."""
+        """Finishes or undoes what earlier runs of the policy left. Raises ExchangeError."""
         keeper = self._keeper(JobTerms())
         adopted = adopt(
             self._objects,
@@ -129,7 +129,7 @@ class JobExecution:
     def carry_out_users(self, snapshot: Snapshot, scope: Scope) -> UsersJobs:
         """Carries out the jobs that users have created for pods in `scope`, as far as arbitration lets them go now.
 
-        Raises KubeError.
+        Raises ExchangeError.
         """
         unclaimed = [job for job in jobs_to_judge(snapshot) if is_unclaimed(job)]
         asked = [job for job in unclaimed if self._is_users(job)]
@@ -150,11 +150,11 @@ class JobExecution:
         return replace(made, unheeded=tuple(filter(None, in_vain)))
 
     def _read_in_time(self, job: MigrationJob) -> MigrationJob | None:
-        """`job` as it is kept now, None when it is gone. Raises KubeError, also once the run is halted."""
+        """`job` as it is kept now, None when it is gone. Raises ExchangeError, also once the run is halted."""
         reading = self._around.calls.submit(partial(self._journal.read, job))
         while not reading.done():
             if self._around.halted() is not None:
-                raise KubeError(f"the run ended while it read PodMigrationJob {job.name}")
+                raise ExchangeError(f"the run ended while it read PodMigrationJob {job.name}")
             wait([reading], timeout=_SLICE_SECONDS)
         found: MigrationJob | None = reading.result()
         return found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from descheduler.migration.dispatch.task import Task
+from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.job.seen import Miss
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
@@ -23,7 +23,7 @@ that have waited for longer are tried in between, whatever their priority."""
 
 
 @dataclass(eq=False, slots=True)
-class JobTask(Task):
+class JobTask(DispatchTask):
     """A job, and the eviction that it is for.
 
     `job` is None until it is created; it was looked at last at `looked_at`. The first call that may have evicted `pod`

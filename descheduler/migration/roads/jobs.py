@@ -9,7 +9,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
@@ -36,6 +35,7 @@ from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["JobRoad"]
 
@@ -345,7 +345,7 @@ class JobRoad:
         self._open_creations.failed(task, error)
         if task.is_called:
             task.is_called = False
-            if not isinstance(error, KubeError):  # in a defect of this program; else nothing was sent
+            if not isinstance(error, ExchangeError):  # in a defect of this program; else nothing was sent
                 task.leave_open(now + self._settings.eviction.effect_seconds)
             self._dispatcher.note_open(task)
         if task.job is None:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
@@ -24,6 +23,7 @@ from descheduler.migration.roads.order import AsPlanned, Order
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 if TYPE_CHECKING:  # which policies of upstream go without
     from descheduler.migration.roads.care import Care
@@ -239,7 +239,7 @@ class _PlainRoad:
 
     def failed(self, task: EvictionTask, error: Exception) -> None:
         """A call or a look ended without any answer of the port: with nothing sent, or in a defect of this program."""
-        if isinstance(error, KubeError):
+        if isinstance(error, ExchangeError):
             self._answered(task, Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, str(error)))
         elif task.is_looked_at:
             self._seen(task, PodState.UNKNOWN, looked_at=self._now())

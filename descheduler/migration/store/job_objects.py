@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.store.broken_jobs import BrokenJob, decode_any_job, failed_status
 from descheduler.migration.store.journal import FoundJobs, NewJob
@@ -18,6 +17,7 @@ from descheduler.migration.store.unclear import create_surely, patch_surely
 from descheduler.migration.store.wire import annotations_patch, new_job_object, spec_patch, status_of
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["LIST_PATH", "JobObjects"]
 
@@ -52,7 +52,7 @@ class JobObjects:
         }
         try:
             return self._objects.patch(f"{_path(job.name)}/status", patch, bytes) is not None
-        except KubeError:
+        except ExchangeError:
             return False
 
     def found(self) -> FoundJobs:

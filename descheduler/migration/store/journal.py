@@ -50,7 +50,7 @@ class FoundJobs(msgspec.Struct, frozen=True):
 
 
 class Journal(Protocol):
-    """The jobs of this program, and those that it carries out for others. All raise KubeError."""
+    """The jobs of this program, and those that it carries out for others. All raise ExchangeError."""
 
     def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
         """Ends those jobs of users found by `found` that cannot be decoded; what is wrong with each, by its name.

@@ -17,10 +17,10 @@ from descheduler.cluster.live import read_live
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.client import KubeClient, connect
-from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.leases.store import LeaseStore
 from descheduler.kube.prometheus import PrometheusClient
+from descheduler.transport.errors import ExchangeError
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import RawAnswer
 
@@ -106,7 +106,9 @@ def _object_of_nothing(client: KubeClient, api: FakeApi) -> object:
 def _smallest_pods(client: KubeClient, api: FakeApi) -> object:
     api.speaks_protobuf = False
     start = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":['
-    pods = (b'{"metadata":{"name":"p%07d"}},' % number for number in range(900_000))
+    pods = (
+        b"".join(map(b'{"metadata":{"name":"p%07d"}},'.__mod__, range(at, at + 1000))) for at in range(0, 900_000, 1000)
+    )
     api.fail_always("GET", PODS, RawAnswer(lambda: chain([head(Connection="close"), start], pods)))
     return len(read_live(client, SnapshotRequest({"Pod"}), git_version="v1.36.0").pods)
 
@@ -151,7 +153,7 @@ def main() -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             said = str(CALLS[sys.argv[1]](client, api))
-        except (KubeError, SnapshotError) as error:
+        except (ExchangeError, SnapshotError) as error:
             said = str(error)
     taken = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     print(f"{taken >> 10} {said}")
