@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
-from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, counted_about
-from descheduler.model.verdict import Verdict
-from descheduler.optimizer.arrays import PENDING
 from descheduler.plan.goals import Goal, Level, UnscheduledPod
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.plan.search_watch import SearchState
@@ -24,6 +20,7 @@ from descheduler.planner.plan_search import PlanSearch
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.disruption_cost import ORDINARY
 from descheduler.planner.trials import Trial, Trials
+from descheduler.planner.unmovable_pods import why_none_can_leave
 
 __all__ = ["Planning"]
 
@@ -78,7 +75,7 @@ class Planning:
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
         self._search = search
-        self._none_can_leave = _why_none_can_leave(search.cluster, self._evictor)
+        self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
         search.run(self._last)
         self._against = self._refused_in(search)
         watch.note(None)
@@ -241,23 +238,3 @@ class Planning:
 def _evictions_worth(cost: int) -> str:
     """Such as `3 evictions`, or `3.5 evictions` where some are dearer than others."""
     return counted_about(round(cost / ORDINARY, 1), "eviction")
-
-
-def _why_none_can_leave(cluster: ClusterProblem, evictor: PluginEvictor) -> str:
-    """The reason that the filters have most often; empty where they let some pod go."""
-    problem = cluster.problem
-    is_placed = problem.assignment != PENDING
-    pods = [pod for pod, placed in zip(cluster.pods, is_placed.tolist(), strict=True) if placed]
-    if not pods or (problem.evictable & is_placed).any():
-        return ""
-    refused = [(pod, verdict) for pod in pods if not (verdict := _verdict(pod, evictor)).is_accepted]
-    if not refused:
-        return ""
-    ((reason, number),) = Counter(verdict.reason for _, verdict in refused).most_common(1)
-    pod, verdict = next(each for each in refused if each[1].reason is reason)
-    return f"0 of {counted(len(pods), 'pod')} can be evicted ({number:,} like pod {pod.key}: {verdict.message})"
-
-
-def _verdict(pod: Pod, evictor: PluginEvictor) -> Verdict:
-    verdict = evictor.filter(pod)
-    return verdict if not verdict.is_accepted else evictor.pre_eviction_filter(pod)

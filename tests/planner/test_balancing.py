@@ -295,3 +295,17 @@ def test_a_move_that_needs_the_room_of_another_is_in_a_later_wave() -> None:
 
 
 DEVIATION: Object = {"targetThresholds": {"cpu": 10}, "useDeviationThresholds": True}
+
+
+def test_a_node_that_no_evictions_can_help_is_named_with_its_cause() -> None:
+    """Of 9 cores that node a has in use, pods of a DaemonSet request 8; node b gives one pod away."""
+    daemons = [pod(f"agent-{number}", "4", owners=["DaemonSet/agent"]) for number in range(2)]
+    pods = [*daemons, pod("free", "1"), *(pod(f"b{number}", "2", "b") for number in range(4))]
+
+    goal = goal_of(run(pods))
+
+    assert goal.levels == (Level("nodes over target", 2, 1, 1),)
+    assert goal.sentence.endswith(
+        "; node a stays over its target: 2 of 3 pods cannot be evicted"
+        " (2 like pod default/agent-0: the pod belongs to a DaemonSet)"
+    )
