@@ -216,7 +216,7 @@ class MakeRoomArgs(ObjectiveArgs, frozen=True):
 
 class DrainNodesArgs(ObjectiveArgs, frozen=True):
     """Drains the most of the nodes that are named or selected, each whole or not at all. Pods of DaemonSets and static
-    pods stay. No replacement pod is scheduled onto a node that is to be drained."""
+    pods are not evicted. No replacement pod is scheduled onto a node that is to be drained."""
 
     nodes: tuple[str, ...] = ()
     """Names of nodes."""
