@@ -13,10 +13,8 @@ from msgspec.structs import replace
 
 from descheduler.kube.answers import StatusCause
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.dispatch.halting import Halting
-from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.pace import Paces
-from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.surroundings import Halting, OpenCalls, Surroundings
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import DispatchSettings

@@ -29,10 +29,8 @@ from descheduler.kube.client import KubeClient
 from descheduler.kube.discovery import ServerFacts
 from descheduler.kube.events import EventRecorder
 from descheduler.kube.leases.held_lease import HeldLease
-from descheduler.migration.dispatch.halting import Halting
-from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.pace import Paces
-from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.surroundings import Halting, OpenCalls, Surroundings
 from descheduler.migration.guards.setup import make_watchman
 from descheduler.migration.lease_settings import lease_settings
 from descheduler.migration.policy_settings import PaceFlags, dispatch_settings

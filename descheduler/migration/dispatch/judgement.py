@@ -33,6 +33,11 @@ class Judgement(msgspec.Struct, frozen=True):
     retry_after_seconds: float | None = None
     is_open: bool = False
 
+    @property
+    def wants_look(self) -> bool:
+        """Whether a look at the pod tells more: another pod may have its name, or it is about to go."""
+        return self.kind is OutcomeKind.GONE or self.code is OutcomeCode.CONFLICT
+
 
 def judge(
     eviction: PlannedEviction,

@@ -17,7 +17,6 @@ from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.limits import LimitLedger
-from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.job.conditions import failed
 from descheduler.migration.job.machine import JobTerms
@@ -86,7 +85,6 @@ class JobExecution:
         self._port = port
         self._settings = settings
         self._around = around
-        self._patience = ServerPatience(settings, around)
         self._judge = None if snapshot is None else Footprints(objects, snapshot)
         self._providers = self._make_providers()
         self._is_alone: bool | None = None
@@ -216,7 +214,6 @@ class JobExecution:
         """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
         settings = ControllerSettings(self._settings)
         new_job = partial(_new_job, self._profiles.get(name))
-        why_closed = partial(self._why_closed, name)
         return JobRoad(
             self._journal,
             keeper,
@@ -225,14 +222,8 @@ class JobExecution:
             new_job,
             self._around,
             self._judge,
-            why_closed,
-            self._patience,
             ledger,
         )
-
-    def _why_closed(self, name: str) -> str:
-        """Why the profile of that name, if any, evicts nothing more; "" while it may."""
-        return self._settings.why_closed(name, self._around.clock())
 
     def _is_own(self, job: MigrationJob) -> bool:
         prefix = "" if self._storage.in_objects else MAP_PREFIX

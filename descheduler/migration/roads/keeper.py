@@ -112,6 +112,21 @@ class JobKeeper:
         It may be called again after any error, with the job as it was. What was seen is good until something is done
         about it: a status that was written changes nothing in the cluster.
         """
+        progress = self._advance(job, holds_only=holds_only)
+        return self.read_again(job, progress) if progress.job is job else progress
+
+    def read_again(self, job: MigrationJob, progress: Progress) -> Progress:
+        """`progress` of `job`, which nothing was written of, unless another client has changed, ended or deleted it."""
+        kept = self._journal.read(job)
+        if kept is None or kept.has_ended:
+            self.release(job)
+            return Progress(kept, End(), progress.pod)
+        if kept.resource_version != job.resource_version:
+            return Progress(kept, WaitForChange("another client has changed it"), progress.pod, progress.replacement)
+        return progress
+
+    def _advance(self, job: MigrationJob, *, holds_only: bool) -> Progress:
+        """As `advance`, by what is known of the job."""
         known: Seen | None = None
         for _ in range(_MOST_STEPS):
             if holds_only and job.reservation_name:
@@ -123,9 +138,9 @@ class JobKeeper:
             if isinstance(step, HoldRoom | RaiseReplicas) and self._is_halted():
                 return Progress(job, WaitForChange("the run ends"), seen.pod, seen.replacement)
             kept = self._do(job, step, seen.pod)
-            if kept is None:
+            if kept is None or (kept.has_ended and not _ends(step)):
                 self.release(job)
-                return Progress(None, End(), seen.pod)
+                return Progress(kept, End(), seen.pod)
             known = seen if isinstance(step, Save) and _looked_at(kept) == _looked_at(job) else None
             job = kept
             if isinstance(step, HoldRoom) and (why := why_no_room(job)):
@@ -268,6 +283,14 @@ class JobKeeper:
             JobReason.FAILED_CREATE_RESERVATION,
             why,
         )
+
+
+def _ends(step: _Doable) -> bool:
+    """Whether the job is to end by `step`."""
+    match step:
+        case Save(then) | ReleaseRoom(then):
+            return then.has_ended
+    return False
 
 
 def _looked_at(job: MigrationJob) -> tuple[object, ...]:
