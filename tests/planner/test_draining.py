@@ -80,9 +80,10 @@ def test_no_replacement_goes_onto_a_node_that_is_drained_later() -> None:
     decisions = run([pod("p", "old-1"), pod("full", "new-1", "7")], [*nodes, FREE[0]])
 
     assert evicted(decisions) == []
-    assert goal_of(decisions).sentence.startswith(
+    assert goal_of(decisions).sentence == (
         "1 node to be drained → 1 with 0 evictions; no plan that was found within the limits drains more;"
-        " cordon the nodes that are to be drained"
+        " cordon the nodes that are to be drained, so that no replacement pod is scheduled onto them;"
+        " node old-1 cannot be drained: no plan that was found drains it within the limits"
     )
 
 

@@ -112,7 +112,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return tuple(filter(None, (*found, self._missing_text)))
 
     def _cause(self, node: str) -> str:
-        return self._blocked(node, self._asked_for) or "its pods do not fit on the nodes that are left"
+        return self._blocked(node, self._asked_for) or "no plan that was found drains it within the limits"
 
     def why_not(self, pod: Pod) -> str:
         """That its node is not to be drained, or what keeps it from that."""
