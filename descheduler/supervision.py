@@ -14,7 +14,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
@@ -33,6 +33,7 @@ five seconds, and the calls in flight may have had three of them."""
 _AFTER_STOP_SECONDS = 6.0
 """The same after a signal, from when it is noticed: well within the 30 seconds that Kubernetes gives."""
 
+_ENDS_SEARCH: Mapping[int, str] = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 _LEAST_SECONDS = 0.25
 _UNDO_SECONDS = 1.5
 
@@ -98,9 +99,11 @@ class Watch:
         self.find_open: Callable[[], Sequence[str]] = lambda: ()
         """The pods, as `namespace/name`, whose eviction was asked for and may or may not take effect."""
         self.may_end_search = False
-        """Whether a search is under way that the first Ctrl-C ends alone."""
+        """Whether a search is under way that the first Ctrl-C or SIGTERM ends alone."""
         self.is_search_over = False
         """Whether it did."""
+        self.search_ended_by = ""
+        """Which of these it was, as reports call it."""
         self.exit_code: int | None = None
         """How the program ends, once that is certain: no signal changes it any more."""
         self.deadline_text = ""
@@ -139,9 +142,10 @@ class Watch:
 
     def ends_search(self, signal_number: int) -> bool:
         """Whether a signal ends no more than a search that may be ended, which it does. For its handler."""
-        if signal_number != signal.SIGINT or not self.may_end_search or self.is_search_over:
+        if signal_number not in _ENDS_SEARCH or not self.may_end_search or self.is_search_over:
             return False
         self.is_search_over = True
+        self.search_ended_by = _ENDS_SEARCH[signal_number]
         return True
 
     def interrupt(self) -> bool:

@@ -188,6 +188,7 @@ def node_object(
     taints: Iterable[str] = (),
     unschedulable: bool = False,
     ready: bool = True,
+    conditions: Iterable[str] = (),
 ) -> Object:
     """A ready node with 4 cores, 8 GiB and room for 110 pods, labelled with its host name.
 
@@ -208,7 +209,10 @@ def node_object(
         "status": {
             "allocatable": resources,
             "capacity": resources,
-            "conditions": [{"type": "Ready", "status": "True" if ready else "False"}],
+            "conditions": [
+                {"type": "Ready", "status": "True" if ready else "False"},
+                *({"type": kind, "status": "True"} for kind in conditions),
+            ],
         },
     }
 

@@ -18,13 +18,13 @@ from descheduler.cli.flags.room import RoomFlags
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
 from descheduler.cli.output import Output, write_document
 from descheduler.model.text.printable import printable
-from descheduler.plan.search_watch import SearchWatch
+from descheduler.plan.search_watch import SearchState, SearchWatch
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.console import find_console
 from descheduler.telemetry.live_lines import log_cluster
 from descheduler.telemetry.logging import fields, log_event
 from descheduler.telemetry.observer import RunObserver
-from descheduler.telemetry.progress import EvictionProgress
+from descheduler.telemetry.progress import EvictionProgress, SearchProgressLine
 
 if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions, PlanToApply, RunOptions, RunResult
@@ -281,15 +281,26 @@ def show_progress(observer: RunObserver, *, is_quiet: bool = False) -> None:
 def watched_search(watch: Watch, *, is_dry: bool, is_quiet: bool = False) -> SearchWatch:
     """Shows how far a planner is in a line of the terminal, and has it end in time.
 
-    In a dry run the first Ctrl-C ends the search alone: its best plan is shown. A run that evicts is stopped by it.
+    In a dry run the first Ctrl-C or SIGTERM ends the search alone: its best plan is shown. Other runs are stopped.
     """
     console = None if is_quiet else find_console()
 
-    def note(text: str) -> None:
-        watch.may_end_search = is_dry and bool(text)
+    def hint(has_plan: bool) -> str:
+        if not watch.may_end_search:
+            return ""
+        return "Ctrl-C: use this plan" if has_plan else "Ctrl-C: stop"
+
+    def show(text: str) -> None:
         if console is not None:
-            hint = ". Ctrl-C: end the search" if watch.may_end_search else ""
-            console.show(printable(f"{text}{hint}") if text else "")
+            console.show(printable(text))
+
+    line = SearchProgressLine(show, hint)
+
+    def note(state: SearchState | None) -> None:
+        watch.may_end_search = is_dry and state is not None
+        line.note(state)
+        if state is None and watch.is_search_over and console is not None and line.state is not None:
+            console.say(printable(f"Search ended by {watch.search_ended_by}. {line.state.text}"))
 
     def most_seconds() -> float | None:
         return None if watch.deadline is None else max(0.0, watch.deadline - watch.clock()) * _SHARE_FOR_SEARCH

@@ -22,6 +22,7 @@ class Node(msgspec.Struct, frozen=True, eq=False):
 
     `images` maps every name of an image that the node holds to its size in bytes. `reservation` is what is withheld
     from pods; where `is_trimmed`, the snapshot has taken it off `allocatable` (`SnapshotRequest.trims_reservations`).
+    `true_conditions` are the types of its conditions with status `True`, without Ready.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Node(msgspec.Struct, frozen=True, eq=False):
     declared_features: frozenset[str] = frozenset()
     reservation: NodeReservation | None = None
     is_trimmed: bool = False
+    true_conditions: frozenset[str] = frozenset()
 
     @property
     def for_pods(self) -> ResourceList:

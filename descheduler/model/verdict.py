@@ -51,10 +51,16 @@ class LimitReached(msgspec.Struct, frozen=True, gc=False):
         return cls(limit, share_of(written, num_pods), scope, written, num_pods)
 
     @property
+    def written(self) -> str:
+        """The value: `5`, or with a percentage `10%: 3 of 30 pods`."""
+        if not self.percentage:
+            return str(self.value)
+        return f"{self.percentage}: {self.value} of {counted(self.num_pods, 'pod')}"
+
+    @property
     def message(self) -> str:
         """Such as `maxNoOfPodsToEvictPerNode (5) reached for node a`; with a percentage `(10%: 3 of 30 pods)`."""
-        value = f"{self.percentage}: {self.value} of {counted(self.num_pods, 'pod')}" if self.percentage else self.value
-        said = f"{self.limit.value} ({value}) reached"
+        said = f"{self.limit.value} ({self.written}) reached"
         return f"{said} for {self.limit.scope_kind} {self.scope}" if self.scope else said
 
 

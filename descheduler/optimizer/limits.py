@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["Budget", "Limits"]
+__all__ = ["Budget", "Ending", "Limits"]
+
+Ending = Literal["", "work", "time", "cancelled"]
+"""What ended a search: nothing, as all was done that it could do, one of its limits, or its caller."""
 
 _PAIRS_OF_A_CALL = 30_000
 """What numpy's own time for the calls of one evaluation is worth."""
@@ -75,6 +79,15 @@ class Budget:
         if self.is_cancelled:
             return True
         return self.seconds_left <= 0 or (self._limits.work is not None and self.spent >= self._limits.work)
+
+    @property
+    def ending(self) -> Ending:
+        """What has the search end now, if anything does."""
+        if self.is_cancelled:
+            return "cancelled"
+        if self.seconds_left <= 0:
+            return "time"
+        return "work" if self.is_over else ""
 
     @property
     def is_cancelled(self) -> bool:

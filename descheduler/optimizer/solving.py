@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from descheduler.optimizer.arrays import Ints
-from descheduler.optimizer.limits import Limits
+from descheduler.optimizer.limits import Ending, Limits
 from descheduler.optimizer.objective import Objective, Value
 from descheduler.optimizer.order.ordering import Ordered, order_moves
 from descheduler.optimizer.order.replay import replay
@@ -33,10 +33,11 @@ class ReplayError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SearchProgress:
-    """A better plan was found after `seconds`. `value` and `bound` as in `Solution`."""
+    """A better plan of so many moves was found after `seconds`. `value` and `bound` as in `Solution`."""
 
     value: Value
     bound: Value
+    num_moves: int
     seconds: float
 
 
@@ -46,7 +47,7 @@ class Solution:
 
     `levels` says what the figures of `value`, of `value_before` and of `bound` (no plan is better) count. `num_bounces`
     of the moves only make way for others. `seconds` is for all of it, `first_seconds` until the first plan that was
-    better than doing nothing (0.0: none was), `work` as in `Limits`.
+    better than doing nothing (0.0: none was), `work` as in `Limits`. `endings` are what ended its searches.
     """
 
     assignment: Ints
@@ -59,6 +60,7 @@ class Solution:
     seconds: float
     first_seconds: float
     work: float
+    endings: frozenset[Ending]
 
     @property
     def is_optimal(self) -> bool:
@@ -187,6 +189,7 @@ class _Run:
         on_progress: Callable[[SearchProgress], None],
     ) -> None:
         self._started = time.monotonic()
+        self._problem = problem
         self._objectives = tuple(objectives) if isinstance(objectives, Sequence) else (objectives,)
         self._seed, self._num_workers, self._ties = seed, num_workers, ties
         self._is_cancelled, self._on_progress = is_cancelled, on_progress
@@ -196,6 +199,7 @@ class _Run:
         self._best = self._before
         self._first_seconds = 0.0
         self._work = 0.0
+        self._endings = set[Ending]()
 
     def value(self, assignment: Ints) -> Value:
         """All objectives' figures, costs once at the end."""
@@ -208,13 +212,16 @@ class _Run:
         for number, objective in enumerate(self._objectives):
             if number and start is not None:
                 problem = self._objectives[number - 1].prepare(problem).hold(start)
-            found, work = self._search(SearchTask(problem, objective, each, self._seed, start, hint, self._ties))
+            found, work, ending = self._search(
+                SearchTask(problem, objective, each, self._seed, start, hint, self._ties)
+            )
             self._work += work
+            self._endings.add(ending)
             start, hint = found.assignment, None
         return problem.assignment if start is None else start
 
-    def _search(self, task: SearchTask) -> tuple[Incumbent, float]:
-        """The best that is found, and the work that it took."""
+    def _search(self, task: SearchTask) -> tuple[Incumbent, float, Ending]:
+        """The best that is found, the work that it took, and what ended it."""
         if self._num_workers > 1:
             return search_in_processes(
                 task, num_workers=self._num_workers, is_cancelled=self._is_cancelled, on_incumbent=self._note
@@ -222,7 +229,7 @@ class _Run:
         search = Search(task, is_cancelled=self._is_cancelled, on_incumbent=self._note)
         search.start()
         search.improve(search.budget)
-        return search.incumbent, search.budget.spent
+        return search.incumbent, search.budget.spent, search.budget.ending
 
     def _note(self, incumbent: Incumbent) -> None:
         """Tells of an incumbent that is better by all objectives together than those before it."""
@@ -232,7 +239,8 @@ class _Run:
         seconds = time.monotonic() - self._started
         self._best = value
         self._first_seconds = self._first_seconds or seconds
-        self._on_progress(SearchProgress(value, self._bound, seconds))
+        num_moves = len(self._problem.moved(incumbent.assignment))
+        self._on_progress(SearchProgress(value, self._bound, num_moves, seconds))
 
     def plan(self, ordered: Ordered) -> Solution:
         """What came of the run, once it is replayed."""
@@ -247,4 +255,5 @@ class _Run:
             seconds=time.monotonic() - self._started,
             first_seconds=self._first_seconds,
             work=self._work,
+            endings=frozenset(self._endings),
         )

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
 from descheduler.optimizer.arrays import Ints
-from descheduler.optimizer.limits import Budget, Limits
+from descheduler.optimizer.limits import Budget, Ending, Limits
 from descheduler.optimizer.search import Incumbent, Search, SearchTask
 from descheduler.process_end import bound_to_process
 
@@ -46,8 +46,8 @@ def search_in_processes(
     num_workers: int,
     is_cancelled: Callable[[], bool],
     on_incumbent: Callable[[Incumbent], None],
-) -> tuple[Incumbent, float]:
-    """The best incumbent of `num_workers` searches with seeds from the task's on, and the work of the busiest.
+) -> tuple[Incumbent, float, Ending]:
+    """The best incumbent of `num_workers` searches with seeds from the task's on, the work of the busiest, and the end.
 
     Rounds end by work where only work is limited, so that what is exchanged does not depend on the machine's speed.
     """
@@ -67,7 +67,7 @@ def search_in_processes(
                 break
         for pipe in pipes:
             pipe.send(None)
-    return incumbents[0], budget.spent
+    return incumbents[0], budget.spent, budget.ending
 
 
 def _round_limits(limits: Limits, budget: Budget) -> Limits:

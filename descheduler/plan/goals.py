@@ -8,7 +8,14 @@ import msgspec
 
 from descheduler.model.pod import Pod
 
-__all__ = ["Goal", "Level", "UnscheduledPod"]
+__all__ = ["Goal", "GoalStatus", "Level", "SearchEnd", "UnscheduledPod"]
+
+
+GoalStatus = Literal["nothing", "optimal", "feasible", "infeasible"]
+"""How a goal ended, each later one farther from it than the one before."""
+
+SearchEnd = Literal["", "workLimit", "timeLimit", "interrupt"]
+"""What ended a search, each later one less reproducible than the one before."""
 
 
 class Level(msgspec.Struct, frozen=True):
@@ -38,8 +45,10 @@ class Goal(msgspec.Struct, frozen=True):
     evictions cost, in thousandths of ordinary ones. `bound` is how many evictions a plan needs at least that reaches
     the same figures, and `cost_bound` what it costs at least; both are None where nothing is proven for these figures.
     `status` is `optimal` where no plan has better figures or fewer evictions, or costs less by more than tie-breaks,
-    `feasible` where one may, and `nothing` where nothing is to be done. `sentence` says all of it. `pending_pods` are
-    those that room was looked for, if the objective is about pending pods.
+    `feasible` where one may, `infeasible` where no plan can reach anything, and `nothing` where nothing is to be done.
+    `sentence` says all of it. `pending_pods` are
+    those that room was looked for, if the objective is about pending pods. `search_ended_by` is the limit that ended
+    the search or a part of it, `interrupt` where a signal or the deadline did, and empty where it was done.
     """
 
     objective: str
@@ -48,8 +57,9 @@ class Goal(msgspec.Struct, frozen=True):
     bound: int | None
     cost: int
     cost_bound: int | None
-    status: Literal["optimal", "feasible", "nothing"]
+    status: GoalStatus
     seconds: float
     work: float
     sentence: str
     pending_pods: tuple[UnscheduledPod, ...] = ()
+    search_ended_by: SearchEnd = ""

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import msgspec
 
-__all__ = ["UNWATCHED", "SearchWatch"]
+__all__ = ["UNWATCHED", "SearchState", "SearchWatch"]
+
+
+class SearchState(msgspec.Struct, frozen=True):
+    """How far a search is, in a clause; whether there is a plan, and the seconds after which the search ends."""
+
+    text: str
+    has_plan: bool = False
+    most_seconds: float = math.inf
 
 
 class SearchWatch(msgspec.Struct, frozen=True):
-    """`note` takes a sentence about the best plan so far, and "" at the end; any thread may call it.
+    """`note` takes the state of a search from its start on, and None at its end; any thread may call it.
 
     Once `is_cancelled` says so the best plan so far is used. `most_seconds` is how long a search that begins now may
     take, None for as long as it likes. It has `share` of the limits that its policy sets.
     """
 
-    note: Callable[[str], None] = lambda text: None
+    note: Callable[[SearchState | None], None] = lambda state: None
     is_cancelled: Callable[[], bool] = lambda: False
     most_seconds: Callable[[], float | None] = lambda: None
     share: float = 1.0

@@ -68,6 +68,8 @@ class Asking:
         self._evictor = evictor
         self._cluster = cluster
         self._most = most
+        self.companions: set[PodIdentity] = set()
+        """Pods that were refused because another one has to stay, with which alone they would leave."""
 
     def ask_whole(self, group: MovesTogether, waves: MoveWaves) -> Sequence[Pod]:
         """The pods of `group` that were granted: all or none."""
@@ -110,7 +112,12 @@ class Asking:
     def _against_bundle(self, group: MovesTogether) -> dict[PodIdentity, str]:
         """The same of pods that are asked for as one bundle."""
         culprit, verdict = self._ask_together(group)
-        return {} if verdict.is_accepted else _against_all(group, culprit, verdict)
+        if verdict.is_accepted:
+            return {}
+        if culprit is not None:
+            self.companions.discard(identity_of(culprit))
+            self.companions.update(identity_of(pod) for pod in group.pods if pod is not culprit)
+        return _against_all(group, culprit, verdict)
 
     def _ask_together(self, group: MovesTogether, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
         """Asks for all of `group` or none, as one bundle; with the refusal the pod that has to stay."""

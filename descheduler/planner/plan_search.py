@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
@@ -12,11 +12,12 @@ import numpy as np
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.optimizer.arrays import Ints
-from descheduler.optimizer.limits import Budget, Limits
+from descheduler.optimizer.limits import Budget, Ending, Limits
 from descheduler.optimizer.objective import Objective
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.search import Ties
 from descheduler.optimizer.solving import SearchProgress, Solution, solve
+from descheduler.plan.goals import SearchEnd
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.gpus.gpu_problem import with_gpus
@@ -24,6 +25,8 @@ from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.planner.problem.disruption_cost import disruption_costs, most_of_ties
+from descheduler.planner.problem.spread_rules import uneven_moves
+from descheduler.planner.stopping_limits import stopping_limits
 from descheduler.planner.trials import PlanOver, Trial, Trials
 
 __all__ = ["PlanSearch"]
@@ -36,8 +39,14 @@ _FIRST_OF_CHAINS_SHARE, _WHOLE_OF_CHAINS_SHARE = 0.4, 0.7
 """The same for the first plan of chains of moves, and for all that are made whole."""
 _SHARE_OF_POD_LEFT, _AGAIN_SHARE = 0.005, 0.015
 """The same for a plan of what another one leaves, for each pod; and for one instead of groups that were dropped."""
-_MOST_REFUSALS = 2
-"""After so many a pod of a chain with chosen nodes stays."""
+_ENDINGS: tuple[tuple[Ending, SearchEnd], ...] = (
+    ("cancelled", "interrupt"),
+    ("time", "timeLimit"),
+    ("work", "workLimit"),
+)
+"""What may end a search, the worst for equal plans first, and what reports call it."""
+_MOST_REFUSALS_OF_CHAINS, _MOST_REFUSALS = 2, 4
+"""After so many a pod with a chosen node stays, of a chain or else."""
 _MOST_PLANS_IN_VAIN, _MOST_EARLY_DROPS_IN_VAIN, _MOST_DROPS_IN_VAIN = 4, 8, 30
 """After so many that were no better than those before them it is enough."""
 
@@ -46,7 +55,7 @@ class PlanSearch:
     """The plans that were found and what came of trying them out.
 
     `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
-    the figure and the cost of the best plan so far, and the seconds since the start. No plan has less than `bound`
+    the figure of the best plan so far and how many evictions it has. No plan has less than `bound`
     (figure, cost), and none that reaches its figure has fewer than `least_evictions`; 0 where nothing is proven.
     """
 
@@ -58,7 +67,7 @@ class PlanSearch:
         nodes: Sequence[Node],
         *,
         poor: Callable[[Trial], Mapping[PodIdentity, str]],
-        on_progress: Callable[[int, int, float], None],
+        on_progress: Callable[[int, int], None],
     ) -> None:
         self._objective = objective
         self._args = args
@@ -72,8 +81,13 @@ class PlanSearch:
         self.against: dict[PodIdentity, str] = {}
         self.plans: list[Solution] = []
         self.trials: list[Trial] = []
-        self.cluster = self._stated()
-        self.bound, self.least_evictions = self._bounds()
+        self._closed: defaultdict[PodIdentity, set[str]] = defaultdict(set)
+        cluster = self._with_all_moves()
+        self.cluster = self._without_closed(cluster)
+        problem, stated = self._whole(cluster)
+        self.bound = objective.bound_of(stated.prepare(problem).bound())
+        figure, self.least_evictions = self._fewest(problem, objective=stated)
+        self.stopping = stopping_limits(problem, figure, partial(self._fewest, objective=stated))
 
     def run(self, last: PlannedTargets) -> None:
         """Goes on until nothing is left to gain, or the limits are reached; begins with the `last` plan's targets.
@@ -103,6 +117,17 @@ class PlanSearch:
         return self._budget.spent
 
     @property
+    def most_seconds(self) -> float:
+        """How long the search may take; infinity for as long as it likes."""
+        return self._budget.seconds + self._budget.seconds_left
+
+    @property
+    def ended_by(self) -> SearchEnd:
+        """What ended it, or a part of it; empty where all was done that there was to do."""
+        endings = {self._budget.ending}.union(*(plan.endings for plan in self.plans))
+        return next((text for ending, text in _ENDINGS if ending in endings), "")
+
+    @property
     def best(self) -> Trial:
         """Of all trials, the first of equals."""
         return min(self.trials, key=lambda trial: (trial.figure, trial.cost))
@@ -124,20 +149,21 @@ class PlanSearch:
             plan_further=self._plan_further,
         )
 
-    def _bounds(self) -> tuple[tuple[int, int], int]:
-        """(figure, cost) of which no plan has less, and how many evictions are needed at least to reach that figure.
-
-        At first every pod may be moved that the filters accept. 0 evictions where nothing is proven.
-        """
-        problem, objective = self._whole(self.cluster)
+    def _fewest(self, problem: Problem, *, objective: Objective) -> tuple[int, int]:
+        """(figure, evictions) of which no plan over `problem` has less; 0 evictions where nothing is proven."""
         equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
-        least = self._objective.bound_of(objective.prepare(equal).bound())[1]
-        return self._objective.bound_of(objective.prepare(problem).bound()), least
+        return self._objective.bound_of(objective.prepare(equal).bound())
+
+    def used_up(self, num_evictions: int) -> str:
+        """The limit of the whole run that so many evictions use up, such as `maxEvictions (50)`; empty for none."""
+        limits = self.cluster.problem.move_limits
+        runs = (rule for rule in limits if rule.name and len(rule.limit) == 1 and rule.limit[0] <= num_evictions)
+        return next((rule.name for rule in runs), "")
 
     @property
     def _is_best_proven(self) -> bool:
         best = self.best
-        return self.is_proven(best.figure, best.cost, sum(len(group.pods) for group in best.groups))
+        return self.is_proven(best.figure, best.cost, best.num_evictions)
 
     def _whole(self, cluster: ClusterProblem) -> tuple[Problem, Objective]:
         return self._objective.problem_over(cluster), self._objective.stated_over(cluster)
@@ -164,11 +190,12 @@ class PlanSearch:
             found.append(trial)
             refused = {**_still_refused(whole, trial), **trial.refused} or self._poor(trial)
             self.against.update(refused)
-            self._keep(refused)
+            self._keep(refused, trial)
 
     def _take(self, trial: Trial) -> None:
         self.trials.append(trial)
-        self._on_progress(self.best.figure, self.best.cost, self.seconds)
+        best = self.best
+        self._on_progress(best.figure, best.num_evictions)
 
     @property
     def _is_late(self) -> bool:
@@ -191,14 +218,24 @@ class PlanSearch:
             trial = tried if found <= known else trial
         return trial
 
-    def _keep(self, refused: Collection[PodIdentity]) -> None:
-        """Has later plans go without pods that were refused.
+    def _keep(self, refused: Collection[PodIdentity], trial: Trial) -> None:
+        """Has later plans go without what was refused: pods, or where the plan chooses nodes their moves to these.
 
-        Those of chains of moves are refused for what others of the same plan do, mostly: it takes two plans for them.
+        Moves are refused for what others of the same plan do, mostly: it takes several plans for a pod to stay.
         """
-        self._num_refused.update(list(refused))
-        times = _MOST_REFUSALS if self._objective.is_planned_further and self._args.choose_nodes else 1
-        self._kept.update(pod for pod in refused if self._num_refused[pod] >= times)
+        to_blame = [pod for pod in refused if pod not in trial.companions]
+        self._num_refused.update(to_blame)
+        if not self._args.choose_nodes:
+            self._kept.update(to_blame)
+            return
+        cluster = trial.cluster
+        targets = {identity_of(cluster.pods[move.pod]): cluster.nodes[move.target] for move in trial.plan.moves}
+        times = _MOST_REFUSALS_OF_CHAINS if self._objective.is_planned_further else _MOST_REFUSALS
+        for pod in to_blame:
+            if self._num_refused[pod] >= times or pod not in targets:
+                self._kept.add(pod)
+            elif not self._objective.is_planned_further:
+                self._closed[pod].add(targets[pod])
 
     def _plan_further(self, targets: PlannedTargets) -> PlanOver | None:
         """A plan for what is left as things are booked on trial; None where nothing is, or time is over.
@@ -228,6 +265,22 @@ class PlanSearch:
         return trial.figure <= self.bound[0]
 
     def _stated(self) -> ClusterProblem:
+        """The cluster as it is with everything that is booked, without what was refused or is known to be."""
+        return self._without_closed(self._with_all_moves())
+
+    def _without_closed(self, cluster: ClusterProblem) -> ClusterProblem:
+        """Without moves that were refused, and those that leave topology domains uneven: no bound may be of this."""
+        by_name = {node.name: node for node in self._nodes}
+        names = np.array(cluster.nodes)
+        refused = (
+            ((number,), np.isin(names, list(self._closed[identity_of(pod)])))
+            for number, pod in enumerate(cluster.pods if self._closed else ())
+            if identity_of(pod) in self._closed
+        )
+        uneven = uneven_moves(cluster.pods, [by_name[name] for name in cluster.nodes])
+        return cluster.without_moves([*uneven, *refused])
+
+    def _with_all_moves(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked, without the pods that were refused."""
         args, handle, by_gpu = self._args, self._handle, self._objective.tells_gpus_apart
         cluster = cluster_problem(
@@ -238,6 +291,7 @@ class PlanSearch:
             pending=self._objective.pending(),
             kept=self._kept,
             most=None if args.max_evictions is None else args.max_evictions - handle.evictor.num_leaving,
+            most_text=f"maxEvictions ({args.max_evictions})",
             cost_of=partial(
                 disruption_costs,
                 weights=args.disruption_cost,
@@ -259,7 +313,7 @@ class PlanSearch:
     def _note(self, progress: SearchProgress) -> None:
         """Of plans that are not tried out, before any other is."""
         if not self.trials:
-            self._on_progress(*self._objective.shown(progress.value), self.seconds)
+            self._on_progress(self._objective.shown(progress.value)[0], progress.num_moves)
 
     def _solve(
         self,

@@ -10,6 +10,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, counted_about
 from descheduler.plan.goals import Goal, Level, UnscheduledPod
 from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.plan.search_watch import SearchState
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.asking import MovesTogether
 from descheduler.planner.last_plan import PlannedTargets
@@ -43,6 +44,7 @@ class Planning:
         self._last = last
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
+        self._search: PlanSearch
         self._none_can_leave = ""
         self._why_left = ""
         self._waiting: Sequence[Pod] = ()
@@ -63,21 +65,25 @@ class Planning:
         """Plans and asks; nothing, where nothing is to be done."""
         if self._objective.nothing_to_do():
             return
-        now = self._objective.text_of(self._before)
-        self._handle.search.note(f"{self._objective.name}: searching, no plan yet ({now})")
+        if hopeless := self._objective.hopeless():
+            self.goal = self._infeasible(hopeless)
+            return
+        watch = self._handle.search
+        watch.note(SearchState(f"{self._objective.name}: searching, no plan yet"))
         self._waiting = self._objective.pending()
         search = PlanSearch(
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
+        self._search = search
         self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
         search.run(self._last)
         self._against = self._refused_in(search)
-        self._handle.search.note("")
+        watch.note(None)
         self._cluster = search.best.cluster
         trials = search.trials_over(self._cluster)
         good = self._chosen(search.best, trials)
         self._asked = {identity_of(pod) for group in good for pod in group.pods}
-        waves = MoveWaves(self._cluster, self._evictor.last_wave + 1)
+        waves = MoveWaves(self._cluster, self._evictor.last_wave + 1, self._objective.nodes_at_once)
         num_before = self._evictor.num_leaving
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
@@ -122,12 +128,16 @@ class Planning:
         """Why the objective, which is for pending pods, is not for `pod`; empty for other objectives."""
         return self._objective.why_unselected(pod)
 
-    def _note(self, figure: int, cost: int, seconds: float) -> None:
+    def _note(self, figure: int, num_evictions: int) -> None:
         """Tells whoever looks on of the best plan so far."""
-        change, worth = self._objective.change(self._before, figure), _evictions_worth(cost)
-        most = self._handle.search.share * self._args.time_limit.total_seconds()
-        text = f"best plan so far: {change} with {worth}; {seconds:.0f} of {most:.0f} s"
-        self._handle.search.note(f"{self._objective.name}: {text}")
+        search = self._search
+        best, least = search.bound[0], search.least_evictions
+        is_reached = figure <= best and least
+        bound = f"at least {least:,}" if is_reached else f"best possible: {self._objective.amount_of(best)}"
+        change = f"{self._objective.text_of(self._before)} → {self._objective.amount_of(figure)}"
+        worth = f"{change} with {counted(num_evictions, 'eviction')}"
+        text = f"Best plan so far: {worth} ({bound})" if num_evictions else "no plan yet that is better than none"
+        self._handle.search.note(SearchState(text, bool(num_evictions), search.most_seconds))
 
     def _poor(self, trial: Trial) -> dict[PodIdentity, str]:
         """What is said against pods, whose moves gain too little for what they disrupt."""
@@ -149,6 +159,15 @@ class Planning:
         level = self._level(self._before, self._before)
         return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
 
+    def _infeasible(self, why: str) -> Goal:
+        self._waiting, self._why_left = self._objective.pending(), why
+        change = f"{self._objective.change(self._before, self._before)} with 0 evictions"
+        sentence = "; ".join((change, why, *self._objective.remarks()))
+        level = self._level(self._before, self._before)
+        return Goal(
+            self._objective.name, (level,), 0, None, 0, None, "infeasible", 0.0, 0.0, sentence, self._pending_pods()
+        )
+
     def _level(self, after: int, bound: int) -> Level:
         return Level(self._objective.counts, self._before, after, bound, self._objective.scale)
 
@@ -158,9 +177,11 @@ class Planning:
         figure_bound, cost_bound = search.bound
         is_reached, least = after <= figure_bound, search.least_evictions
         is_proven = search.is_proven(after, cost, len(granted))
-        sentence = f"{self._objective.change(self._before, after)}, {counted(num_evictions, 'eviction')}"
+        sentence = f"{self._objective.change(self._before, after)} with {counted(num_evictions, 'eviction')}"
         if after:
-            self._why_left = self._left_text(is_proven=is_reached)
+            if not is_reached and figure_bound:
+                sentence += f" (best possible: {self._objective.amount_of(figure_bound)})"
+            self._why_left = self._left_text(is_proven=is_reached, num_evictions=num_evictions)
             if not (num_evictions or self._none_can_leave or self._best_left_gain):
                 self._why_left = self._with_obstacles(self._why_left)
             sentence += f"; {self._why_left}"
@@ -179,6 +200,7 @@ class Planning:
             search.work,
             sentence,
             self._pending_pods(),
+            search.ended_by,
         )
 
     def _pending_pods(self) -> tuple[UnscheduledPod, ...]:
@@ -188,15 +210,18 @@ class Planning:
         )
         return tuple(UnscheduledPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
 
-    def _left_text(self, *, is_proven: bool) -> str:
+    def _left_text(self, *, is_proven: bool, num_evictions: int) -> str:
         """Why some are left; `is_proven` tells that no plan leaves fewer."""
         if self._none_can_leave:
             return self._none_can_leave
+        stopping = self._search.stopping
+        if stopping is not None:
+            text = f"{'proven best for' if is_proven else 'stopped by'} {stopping.text}"
+            return "; ".join(filter(None, (text, stopping.rest(num_evictions))))
         if is_proven:
-            return "no plan within the limits leaves fewer"
-        most = self._args.max_evictions
-        if most is not None and self._evictor.num_leaving >= most:
-            return f"maxEvictions ({most:,}) reached"
+            return "no plan leaves fewer"
+        if used_up := self._search.used_up(num_evictions):
+            return f"stopped by {used_up}"
         if not self._best_left_gain:
             hint = self._objective.hint
             is_of_use = self._objective.leaves_out_returning or any(hint in text for text in self._against.values())

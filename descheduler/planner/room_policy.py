@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
-from descheduler.planner.args import PENDING_PODS, MakeRoomArgs, MigrationPlannerArgs, PlannerObjective
+from descheduler.planner.args import MigrationPlannerArgs, PlannerObjective
+from descheduler.planner.objective_args import PENDING_PODS, MakeRoomArgs
 from descheduler.policy.types import PluginConfig, Policy, Profile
 
 __all__ = ["BUILT_IN", "room_policy", "scheduler_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
@@ -36,7 +36,8 @@ PlanOver = tuple[Solution, ClusterProblem]
 class Trial(NamedTuple):
     """What comes of a plan over `cluster` once `groups` are granted on trial, and whether some leave in vain then.
 
-    `refused` says of pods of the plan why they stay.
+    `refused` says of pods of the plan why they stay. `companions` are those of them that would leave only together with
+    another one that has to stay.
     """
 
     figure: int
@@ -46,6 +47,12 @@ class Trial(NamedTuple):
     groups: Sequence[MovesTogether]
     has_in_vain: bool
     refused: Mapping[PodIdentity, str]
+    companions: Set[PodIdentity] = frozenset()
+
+    @property
+    def num_evictions(self) -> int:
+        """How many pods leave."""
+        return sum(len(group.pods) for group in self.groups)
 
 
 class Trials:
@@ -149,7 +156,8 @@ class Trials:
             good = [group for group in granted if objections.keys().isdisjoint(identity_of(pod) for pod in group.pods)]
             in_vain = any(self._objective.is_in_vain(pod) for group in good for pod in group.pods)
             refused = {**objections, **refused}
-            return Trial(self._objective.figure(), cost, plan, self._cluster, good, in_vain, refused)
+            companions = self.asking.companions
+            return Trial(self._objective.figure(), cost, plan, self._cluster, good, in_vain, refused, companions)
 
     def _ask_all(
         self, groups: Sequence[MovesTogether], granted: list[MovesTogether], refused: dict[PodIdentity, str]

@@ -1,8 +1,9 @@
-"""Why a plan moves nothing where none of the pods can be evicted, whatever its objective is."""
+"""Pods that cannot be evicted, whatever an objective is, and the reason that most of them have."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.pod import Pod
@@ -11,7 +12,19 @@ from descheduler.model.verdict import Verdict
 from descheduler.optimizer.arrays import PENDING
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["why_none_can_leave"]
+__all__ = ["refused_by_filters", "why_most_are_refused", "why_none_can_leave"]
+
+
+def refused_by_filters(pods: Iterable[Pod], evictor: PluginEvictor) -> Sequence[tuple[Pod, Verdict]]:
+    """Those of `pods` that the filters of the profile do not let go, each with their verdict."""
+    return [(pod, verdict) for pod in pods if not (verdict := _verdict(pod, evictor)).is_accepted]
+
+
+def why_most_are_refused(refused: Sequence[tuple[Pod, Verdict]]) -> str:
+    """The reason that most of them have, of one at least: such as `8 like pod shop/cart-0: …`."""
+    ((reason, number),) = Counter(verdict.reason for _, verdict in refused).most_common(1)
+    pod, verdict = next(each for each in refused if each[1].reason is reason)
+    return f"{number:,} like pod {pod.key}: {verdict.message}"
 
 
 def why_none_can_leave(cluster: ClusterProblem, evictor: PluginEvictor) -> str:
@@ -21,12 +34,8 @@ def why_none_can_leave(cluster: ClusterProblem, evictor: PluginEvictor) -> str:
     pods = [pod for pod, placed in zip(cluster.pods, is_placed.tolist(), strict=True) if placed]
     if not pods or (problem.evictable & is_placed).any():
         return ""
-    refused = [(pod, verdict) for pod in pods if not (verdict := _verdict(pod, evictor)).is_accepted]
-    if not refused:
-        return ""
-    ((reason, number),) = Counter(verdict.reason for _, verdict in refused).most_common(1)
-    pod, verdict = next(each for each in refused if each[1].reason is reason)
-    return f"0 of {counted(len(pods), 'pod')} can be evicted ({number:,} like pod {pod.key}: {verdict.message})"
+    refused = refused_by_filters(pods, evictor)
+    return f"0 of {counted(len(pods), 'pod')} can be evicted ({why_most_are_refused(refused)})" if refused else ""
 
 
 def _verdict(pod: Pod, evictor: PluginEvictor) -> Verdict:

@@ -73,7 +73,7 @@ def test_room_is_made_for_pending_pods_without_a_policy(plan: Any) -> None:
     document = plan("pending", pending("p"))
 
     assert evicted(document) == ["a0"]
-    assert sentence(document) == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
+    assert sentence(document) == "1 pod pending → 0 (default/p onto a) with 1 eviction (at least 1 is needed)"
 
 
 def test_room_is_made_for_the_pods_of_a_file_and_not_for_others(plan: Any, tmp_path: Path) -> None:
@@ -91,18 +91,31 @@ def test_room_is_made_for_the_pods_of_a_file_and_not_for_others(plan: Any, tmp_p
 def test_room_is_made_for_what_a_pod_requests(plan: Any) -> None:
     assert evicted(plan("cpu=4,memory=1Gi")) == ["a0"]
     assert sentence(plan("cpu=3")) == "1 pod pending: 1 can be scheduled without evictions (default/wanted onto b)"
-    assert sentence(plan("cpu=30")).startswith("1 pod pending → 1, 0 evictions")
+    assert sentence(plan("cpu=30")).startswith("1 pod pending → 1 with 0 evictions")
 
 
 @pytest.mark.parametrize("text", ["cpu=3, memory=1Gi", " cpu = 3,memory =1Gi ", "cpu=3,memory=1Gi,"])
 def test_spaces_and_a_trailing_comma_mean_nothing(plan: Any, text: str) -> None:
     assert sentence(plan(text)) == "1 pod pending: 1 can be scheduled without evictions (default/wanted onto b)"
-    assert sentence(plan(text.replace("1Gi", "9999Gi"))).startswith("1 pod pending → 1, 0 evictions")
+    assert sentence(plan(text.replace("1Gi", "9999Gi"))).startswith("1 pod pending → 1 with 0 evictions")
 
 
 def test_no_room_is_made_for_a_resource_that_no_node_has(plan: Any) -> None:
-    assert sentence(plan("hugepages-2Mi=2Mi")) == (
-        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer"
+    document = plan("hugepages-2Mi=2Mi")
+
+    assert document["goal"]["status"] == "infeasible"
+    assert sentence(document) == (
+        "1 pod pending → 1 with 0 evictions; no room: pod default/wanted requests 2Mi hugepages-2Mi,"
+        " no node has hugepages-2Mi"
+    )
+
+
+def test_no_room_is_made_for_a_pod_that_is_larger_than_the_largest_node(plan: Any) -> None:
+    document = plan("cpu=600")
+
+    assert (document["goal"]["status"], document["goal"]["work"]) == ("infeasible", 0)
+    assert sentence(document) == (
+        "1 pod pending → 1 with 0 evictions; no room: pod default/wanted requests 600 CPU, the largest node has 10"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from descheduler.cli.running import watched_search
+from descheduler.plan.search_watch import SearchState
 from descheduler.supervision import Watch
 
 
@@ -11,18 +12,18 @@ def test_ctrl_c_may_end_the_search_of_a_dry_run_while_it_lasts() -> None:
     search = watched_search(watch, is_dry=True)
 
     assert not watch.may_end_search
-    search.note("BalanceUtilization: 3 nodes over target, 12 evictions (at least 10 evictions), 2 s")
+    search.note(SearchState("3 nodes over target → 1 with 12 evictions", has_plan=True))
     assert watch.may_end_search
     watch.is_search_over = True
     assert search.is_cancelled()
-    search.note("")
+    search.note(None)
     assert not watch.may_end_search
 
 
 def test_ctrl_c_stops_a_run_that_evicts_whatever_it_does() -> None:
     watch = Watch()
 
-    watched_search(watch, is_dry=False).note("BalanceUtilization: 3 nodes over target")
+    watched_search(watch, is_dry=False).note(SearchState("searching"))
 
     assert not watch.may_end_search
 

@@ -23,27 +23,28 @@ def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals) -> No
     assert watch.signal_number == number
 
 
-def test_ctrl_c_ends_a_search_first_and_then_the_run() -> None:
+@pytest.mark.parametrize(("number", "name"), [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")])
+def test_a_signal_ends_a_search_first_and_then_the_run(number: signal.Signals, name: str) -> None:
     watch = Watch()
     watch.may_end_search = True
 
     with stop_on_signals(watch) as stop:
-        signal.raise_signal(signal.SIGINT)
-        assert watch.is_search_over
+        signal.raise_signal(number)
+        assert (watch.is_search_over, watch.search_ended_by) == (True, name)
         assert not stop.is_set()
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
 
     assert stop.is_set()
 
 
-def test_a_request_to_terminate_ends_more_than_a_search() -> None:
+def test_sigterm_on_a_dump_ends_a_search_first() -> None:
     watch = Watch()
     watch.may_end_search = True
 
-    with stop_on_signals(watch) as stop:
+    with end_search_on_interrupt(watch):
         signal.raise_signal(signal.SIGTERM)
 
-    assert stop.is_set()
+    assert (watch.is_search_over, watch.search_ended_by) == (True, "SIGTERM")
 
 
 @pytest.mark.usefixtures("default_sigint")

@@ -52,7 +52,7 @@ def test_goal_says_what_was_reached_and_what_is_needed_at_least() -> None:
 
     assert goal.levels == (Level("nodes over target", 2, 0, 0),)
     assert (goal.evictions, goal.bound, goal.status) == (2, 2, "optimal")
-    assert goal.sentence == "2 nodes over target → 0, 2 evictions (at least 2 are needed)"
+    assert goal.sentence == "2 nodes over target → 0 with 2 evictions (at least 2 are needed)"
 
 
 def test_nothing_leaves_where_no_node_is_over_its_target() -> None:
@@ -83,20 +83,25 @@ def test_a_pod_without_disruptions_left_in_its_budget_stays_and_others_leave() -
 
 
 @pytest.mark.parametrize(
-    "others",
+    ("others", "name"),
     [
-        pytest.param({"policy": {"maxNoOfPodsToEvictPerNamespace": 1}}, id="per namespace"),
-        pytest.param({"policy": {"maxNoOfPodsToEvictTotal": 1}}, id="of the run"),
-        pytest.param({"args": {"maxEvictions": 1}}, id="of the planner"),
+        pytest.param(
+            {"policy": {"maxNoOfPodsToEvictPerNamespace": 1}}, "maxNoOfPodsToEvictPerNamespace", id="per namespace"
+        ),
+        pytest.param({"policy": {"maxNoOfPodsToEvictTotal": 1}}, "maxNoOfPodsToEvictTotal", id="of the run"),
+        pytest.param({"args": {"maxEvictions": 1}}, "maxEvictions", id="of the planner"),
     ],
 )
-def test_limits_bind_the_plan(others: Object) -> None:
+def test_limits_bind_the_plan(others: Object, name: str) -> None:
     """One of two nodes is brought under its target, and nothing is asked for that a limit refuses."""
     decisions = run([*HOT, *(pod(f"b{n}", "2", "b") for n in range(4))], **others)
 
     assert len(evicted(decisions)) == 1
     assert refused(decisions) == {}
-    assert goal_of(decisions).sentence == "2 nodes over target → 1, 1 eviction; no plan within the limits leaves fewer"
+    assert goal_of(decisions).sentence == (
+        f"2 nodes over target → 1 with 1 eviction; proven best for {name} (1);"
+        " the rest needs at least 1 more eviction (1 more run)"
+    )
 
 
 def test_no_pod_leaves_a_node_that_limits_keep_over_its_target() -> None:
@@ -198,8 +203,8 @@ def test_a_second_objective_counts_on_what_the_first_has_moved() -> None:
     assert sorted(evicted(decisions)) == ["large", "small"]
     assert not any(move.is_repeated for move in decisions.moves)
     assert [goal.sentence for goal in decisions.facts["p", "MigrationPlanner"].goals] == [
-        "1 node over target → 0, 1 eviction (at least 1 is needed)",
-        "1 node over target → 0, 1 eviction (at least 1 is needed)",
+        "1 node over target → 0 with 1 eviction (at least 1 is needed)",
+        "1 node over target → 0 with 1 eviction (at least 1 is needed)",
     ]
 
 
@@ -229,7 +234,7 @@ def test_targets_can_be_distances_above_the_average_of_all_nodes() -> None:
         "CPU requests at 100% of allocatable (targetThresholds.cpu: 10 above the average of 40%)"
     )
     assert goal_of(decisions).sentence == (
-        "1 node over target (cpu 50%, 10 above the average of 40%) → 0, 1 eviction (at least 1 is needed)"
+        "1 node over target (cpu 50%, 10 above the average of 40%) → 0 with 1 eviction (at least 1 is needed)"
     )
 
 
@@ -269,7 +274,7 @@ def test_nothing_leaves_a_node_that_takes_more_evictions_than_it_is_worth() -> N
 
     assert [name[0] for name in evicted(decisions)] == ["b"]
     assert goal_of(decisions).sentence == (
-        "2 nodes over target → 1, 1 eviction; the best of what is left gains 0.33 for an eviction"
+        "2 nodes over target → 1 with 1 eviction; the best of what is left gains 0.33 for an eviction"
         " (minGainPerDisruption: 0.5)"
     )
 
@@ -290,3 +295,17 @@ def test_a_move_that_needs_the_room_of_another_is_in_a_later_wave() -> None:
 
 
 DEVIATION: Object = {"targetThresholds": {"cpu": 10}, "useDeviationThresholds": True}
+
+
+def test_a_node_that_no_evictions_can_help_is_named_with_its_cause() -> None:
+    """Of 9 cores that node a has in use, pods of a DaemonSet request 8; node b gives one pod away."""
+    daemons = [pod(f"agent-{number}", "4", owners=["DaemonSet/agent"]) for number in range(2)]
+    pods = [*daemons, pod("free", "1"), *(pod(f"b{number}", "2", "b") for number in range(4))]
+
+    goal = goal_of(run(pods))
+
+    assert goal.levels == (Level("nodes over target", 2, 1, 1),)
+    assert goal.sentence.endswith(
+        "; node a stays over its target: 2 of 3 pods cannot be evicted"
+        " (2 like pod default/agent-0: the pod belongs to a DaemonSet)"
+    )

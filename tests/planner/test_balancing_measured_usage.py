@@ -12,14 +12,8 @@ from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import parse_quantity
 from descheduler.plan.decisions import Decisions
-from descheduler.planner.args import (
-    BalanceUtilizationArgs,
-    MeasuredUtilization,
-    MigrationPlannerArgs,
-    PlannerObjective,
-    needs,
-    validate_args,
-)
+from descheduler.planner.args import MigrationPlannerArgs, PlannerObjective, needs, validate_args
+from descheduler.planner.objective_args import BalanceUtilizationArgs, MeasuredUtilization
 from tests.builders import Object, make_node, make_pod
 from tests.strategies.runs import evicted, run_plugin
 from tests.worlds.node_metrics import make_node_metric, metrics_by_node
@@ -81,7 +75,7 @@ def test_a_node_is_over_its_target_by_what_it_uses(measure: Any) -> None:
 
     assert evicted(decisions) == ["busy"]
     assert decisions.moves[0].reason == ("CPU usage at 80% of allocatable (targetThresholds.cpu: 60)")
-    assert sentence_of(decisions) == "1 node over target → 0, 1 eviction (at least 1 is needed)"
+    assert sentence_of(decisions) == "1 node over target → 0 with 1 eviction (at least 1 is needed)"
 
 
 @pytest.mark.parametrize("measure", [server, koordlet])

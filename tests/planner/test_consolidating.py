@@ -15,7 +15,7 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
 from descheduler.plan.moves import Move
-from descheduler.planner.args import NodeCost
+from descheduler.planner.objective_args import NodeCost
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot
 from tests.planner.runs import goal_of, run_objective, verified
@@ -48,7 +48,7 @@ def test_goal_says_how_many_nodes_are_in_use() -> None:
     goal = goal_of(run(SPREAD_OUT))
 
     assert goal.levels == (Level("nodes in use", 3, 2, 2),)
-    assert goal.sentence == "3 nodes in use → 2, 2 evictions; no plan within the limits leaves fewer"
+    assert goal.sentence == "3 nodes in use → 2 with 2 evictions; no plan leaves fewer"
 
 
 def test_the_pods_of_a_node_are_evicted_as_one_bundle() -> None:
@@ -158,7 +158,7 @@ def test_a_node_is_left_whose_pods_would_be_scheduled_onto_it_again() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "3 nodes in use → 3, 0 evictions; no plan that was found within the limits empties more;"
+        "3 nodes in use → 3 with 0 evictions (best possible: 2); no plan that was found within the limits empties more;"
         " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
     )
 
@@ -171,7 +171,7 @@ def test_goal_of_a_plan_without_evictions_names_the_budgets_in_the_way() -> None
     decisions = run(pods, nodes=NODES[:2], budgets=tuple(budgets))
 
     assert goal_of(decisions).sentence == (
-        "2 nodes in use → 2, 0 evictions; no plan within the limits leaves fewer;"
+        "2 nodes in use → 2 with 0 evictions; no plan leaves fewer;"
         " node a is not emptied: pod default/a0 cannot be evicted: PodDisruptionBudget default/keep-a allows 0"
         " disruptions (0 healthy, 0 required); node b is not emptied: pod default/b0 cannot be evicted:"
         " PodDisruptionBudget default/keep-b allows 0 disruptions (0 healthy, 0 required)"
@@ -190,10 +190,11 @@ def test_goal_of_a_plan_without_evictions_names_the_spread_in_the_way() -> None:
 
     decisions = run(pods)
 
-    assert goal_of(decisions).sentence == (
-        "3 nodes in use → 3, 0 evictions; no plan that was found within the limits empties more;"
-        " pod default/dns-a: the replacement pod would be scheduled onto a again; 1/3 nodes are available for the"
-        " replacement pod: 2 didn't match pod topology spread constraints"
+    why = "1/3 nodes are available for the replacement pod: 2 didn't match pod topology spread constraints"
+    assert goal_of(decisions).sentence.startswith(
+        "3 nodes in use → 3 with 0 evictions (best possible: 1); no plan that was found within the limits empties more;"
+        " node a is not emptied: pod default/dns-a cannot be evicted: the replacement pod would be scheduled onto a"
+        f" again (onReturnToSource: refuseBalance); {why}; node b is not emptied"
     )
 
 
@@ -219,7 +220,7 @@ def test_dear_nodes_are_emptied_first() -> None:
     decisions = run(pods, nodes=nodes, args={"nodeCost": prices})
 
     assert sorted(evicted(decisions)) == ["b0", "b1"]
-    assert goal_of(decisions).sentence.startswith("3 nodes in use → 2 (cost 0.6 → 0.2), 2 evictions")
+    assert goal_of(decisions).sentence.startswith("3 nodes in use → 2 (cost 0.6 → 0.2) with 2 evictions")
 
 
 def test_cost_of_a_node_is_the_value_of_its_label_where_no_prices_are_given() -> None:
@@ -230,7 +231,7 @@ def test_cost_of_a_node_is_the_value_of_its_label_where_no_prices_are_given() ->
 
     decisions = run(pods, nodes=nodes, args={"nodeCost": {"label": "cost", "default": 0.5}})
 
-    assert goal_of(decisions).sentence.startswith("3 nodes in use → 2 (cost 4 → 1.5), 1 eviction")
+    assert goal_of(decisions).sentence.startswith("3 nodes in use → 2 (cost 4 → 1.5) with 1 eviction")
 
 
 @pytest.mark.parametrize(("least", "leave"), [(1.5, ["b0"]), (3, [])])

@@ -13,12 +13,8 @@ from descheduler.placement.landings.openings import Openings
 from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Goal, Level
-from descheduler.planner.args import (
-    MigrationPlannerArgs,
-    PlannerObjective,
-    ReduceFragmentationArgs,
-    validate_args,
-)
+from descheduler.planner.args import MigrationPlannerArgs, PlannerObjective, validate_args
+from descheduler.planner.objective_args import ReduceFragmentationArgs
 from descheduler.planner.problem.pod_sizes import sizes_of
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.strategies.runs import evicted, run_plugin
@@ -55,7 +51,7 @@ def test_small_pods_are_moved_together_so_that_a_large_slot_is_free() -> None:
     assert len(evicted(decisions)) == 1
     assert goal_of(decisions).levels[0].counts == "units of nvidia.com/gpu stranded"
     assert goal_of(decisions).levels[0].after < goal_of(decisions).levels[0].before
-    assert goal_of(decisions).sentence.startswith("4 units of nvidia.com/gpu stranded → 1.33, 1 eviction")
+    assert goal_of(decisions).sentence.startswith("4 units of nvidia.com/gpu stranded → 1.33 with 1 eviction")
     assert "has 6 free nvidia.com/gpu, of which pods that request 8 cannot use all" in decisions.moves[0].reason
 
 
@@ -65,7 +61,7 @@ def test_a_gain_of_a_third_of_a_unit_is_seen_in_the_goal() -> None:
 
     assert len(evicted(decisions)) == 1
     assert goal_of(decisions).levels == (Level("units of nvidia.com/gpu stranded", 3, 1, 1, scale=6),)
-    assert goal_of(decisions).sentence.startswith("0.5 units of nvidia.com/gpu stranded → 0.17, 1 eviction")
+    assert goal_of(decisions).sentence.startswith("0.5 units of nvidia.com/gpu stranded → 0.17 with 1 eviction")
 
 
 def test_a_gain_that_no_two_decimals_show_is_told_in_words() -> None:
@@ -75,7 +71,7 @@ def test_a_gain_that_no_two_decimals_show_is_told_in_words() -> None:
 
     decisions = run([*nodes, node("full", 499)], [*pods, *others])
 
-    sentence = "0.01 units of nvidia.com/gpu stranded → slightly fewer, 1 eviction"
+    sentence = "0.01 units of nvidia.com/gpu stranded → slightly fewer with 1 eviction"
     assert goal_of(decisions).sentence.startswith(sentence)
 
 
@@ -142,7 +138,7 @@ def test_a_pod_without_devices_makes_way_for_those_with_them() -> None:
     decisions = run(nodes, pods)
 
     assert evicted(decisions) == ["web"]
-    assert goal_of(decisions).sentence == "8 units of nvidia.com/gpu stranded → 0, 1 eviction"
+    assert goal_of(decisions).sentence == "8 units of nvidia.com/gpu stranded → 0 with 1 eviction"
 
 
 def test_nothing_is_moved_where_pods_can_use_all_that_is_free() -> None:

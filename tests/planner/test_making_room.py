@@ -52,7 +52,7 @@ def test_pods_leave_so_that_a_pending_pod_fits() -> None:
     assert name in ("a0", "a1")
     assert decisions.moves[0].reason == "makes room for pending pod default/p"
     assert goal_of(decisions).levels == (Level("pods pending", 1, 0, 0),)
-    assert goal_of(decisions).sentence == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
+    assert goal_of(decisions).sentence == "1 pod pending → 0 (default/p onto a) with 1 eviction (at least 1 is needed)"
 
 
 @pytest.mark.parametrize("amounts", [{"cpu": "1", "memory": "1Ei"}, {"cpu": "1e300"}])
@@ -134,7 +134,7 @@ def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 pod pending → 1, 0 evictions; no plan that was found within the limits makes room for more"
+        "1 pod pending → 1 with 0 evictions; no plan that was found within the limits makes room for more"
     )
 
 
@@ -213,7 +213,7 @@ def test_goal_says_why_a_named_pod_is_not_one_of_those_that_room_is_made_for(
     decisions = run(pods, args={"for": ["default/p", "default/q"], **args})
 
     assert goal_of(decisions).sentence == (
-        f"1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed); makeRoom.for: {text}"
+        f"1 pod pending → 0 (default/p onto a) with 1 eviction (at least 1 is needed); makeRoom.for: {text}"
     )
 
 
@@ -257,7 +257,7 @@ def test_goal_counts_pods_beside_that_need_no_room() -> None:
     goal = goal_of(run([*NEARLY_FULL, pending("p", "4"), pending("small", "3")]))
 
     assert goal.sentence == (
-        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        "1 pod pending → 0 (default/p onto a) with 1 eviction (at least 1 is needed);"
         " 1 more pod can be scheduled without evictions (default/small onto b)"
     )
 
@@ -276,11 +276,11 @@ def test_goal_counts_pods_beside_of_which_it_is_unknown_whether_they_need_room()
     foreign = [pending(name, "4", scheduler="other") for name in "qr"]
 
     assert goal_of(run([*NEARLY_FULL, pending("p", "4"), *foreign])).sentence == (
-        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        "1 pod pending → 0 (default/p onto a) with 1 eviction (at least 1 is needed);"
         " 2 more pods unknown (scheduler other is not modelled)"
     )
     assert goal_of(run([*NEARLY_FULL, pending("p", "11"), pending("small", "3"), *foreign])).sentence == (
-        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer;"
+        "1 pod pending → 1 with 0 evictions; no room: pod default/p requests 11 CPU, the largest node has 10;"
         " 1 more pod can be scheduled without evictions (default/small onto b),"
         " 2 more unknown (scheduler other is not modelled)"
     )
@@ -290,7 +290,7 @@ def test_goal_names_the_nodes_of_few_pods_beside_many_that_need_no_room() -> Non
     small = [pending(f"small-{number}", "10m") for number in range(4)]
 
     assert goal_of(run([*NEARLY_FULL, pending("p", "3500m"), *small])).sentence == (
-        "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed);"
+        "1 pod pending → 0 (default/p onto a) with 1 eviction (at least 1 is needed);"
         " 4 more pods can be scheduled without evictions"
     )
 
@@ -308,7 +308,7 @@ def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
     assert evicted(decisions) == []
     assert set(refused(decisions).values()) <= {"ReturnsToSource"}
     assert goal_of(decisions).sentence == (
-        "1 pod pending → 1, 0 evictions; no plan that was found within the limits makes room for more;"
+        "1 pod pending → 1 with 0 evictions; no plan that was found within the limits makes room for more;"
         " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
     )
 
@@ -328,7 +328,7 @@ def test_second_plan_says_that_the_first_one_was_enough() -> None:
     decisions = run([*NEARLY_FULL, pending("p", "4")], planner={"objectives": [{"makeRoom": {}}, {"makeRoom": {}}]})
 
     first, second = decisions.facts["p", "MigrationPlanner"].goals
-    assert first.sentence == "1 pod pending → 0 (default/p onto a), 1 eviction (at least 1 is needed)"
+    assert first.sentence == "1 pod pending → 0 (default/p onto a) with 1 eviction (at least 1 is needed)"
     assert second.sentence == "all pending pods can be scheduled without further evictions"
 
 
@@ -340,7 +340,7 @@ def test_second_goal_says_that_pods_beside_it_have_room_by_evictions_that_are_pl
 
     _, second = decisions.facts["p", "MigrationPlanner"].goals
     assert second.sentence == (
-        "1 pod pending → 1, 0 evictions; no plan within the limits leaves fewer;"
+        "1 pod pending → 1 with 0 evictions; no room: pod default/huge requests 11 CPU, the largest node has 10;"
         " 1 more pod can be scheduled without further evictions (default/p onto a)"
     )
 
@@ -371,7 +371,7 @@ def test_small_pods_are_served_first_so_that_they_take_no_room_of_large_ones() -
 
     assert evicted(decisions) == ["b0", "a0"]
     assert goal_of(decisions).sentence == (
-        "2 pods pending → 0 (default/large onto a, default/small onto b), 2 evictions (at least 2 are needed)"
+        "2 pods pending → 0 (default/large onto a, default/small onto b) with 2 evictions (at least 2 are needed)"
     )
 
 

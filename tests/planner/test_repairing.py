@@ -98,7 +98,7 @@ def test_selected_pods_leave_with_the_sentences_of_their_strategies() -> None:
     assert decisions.moves[0].plugin == "MigrationPlanner"
     assert decisions.moves[0].reason == f"{TAINTS}: does not tolerate taint maintenance:NoSchedule of node tainted"
     assert goal_of(decisions).levels == (Level("violations left", 1, 0, 0),)
-    assert goal_of(decisions).sentence == "1 violation → 0, 1 eviction (at least 1 is needed)"
+    assert goal_of(decisions).sentence == "1 violation → 0 with 1 eviction (at least 1 is needed)"
 
 
 def test_a_pod_that_several_strategies_select_counts_once_and_its_reason_names_all() -> None:
@@ -139,7 +139,7 @@ def test_another_pod_makes_room_where_that_helps() -> None:
 
     assert evicted(decisions) == ["large", "db"]
     assert decisions.moves[0].reason == "makes room on node ssd for pod default/db"
-    assert goal_of(decisions).sentence == "1 violation → 0, 2 evictions"
+    assert goal_of(decisions).sentence == "1 violation → 0 with 2 evictions"
 
 
 def test_a_pod_that_makes_room_stays_where_the_other_cannot_leave() -> None:
@@ -152,8 +152,8 @@ def test_a_pod_that_makes_room_stays_where_the_other_cannot_leave() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 violation → 1, 0 evictions; no plan that was found within the limits gives another node to the pods that are"
-        " left"
+        "1 violation → 1 with 0 evictions; no plan that was found within the limits gives another node to the pods"
+        " that are left"
     )
 
 

@@ -25,6 +25,6 @@ def test_the_goal_says_why_most_of_the_pods_stay() -> None:
 
     assert decisions.moves == ()
     assert goal_of(decisions).sentence == (
-        "2 nodes in use → 2, 0 evictions; 0 of 3 pods can be evicted"
+        "2 nodes in use → 2 with 0 evictions; 0 of 3 pods can be evicted"
         " (2 like pod default/p: the pod has no owner that recreates it)"
     )

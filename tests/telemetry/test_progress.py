@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
-from descheduler.telemetry.progress import EvictionProgress
+from descheduler.plan.search_watch import SearchState
+from descheduler.telemetry.progress import EvictionProgress, SearchProgressLine
 from tests.migration.stand_ins import Clock, make_eviction
 
 EVICTED = Outcome(make_eviction("a"), OutcomeKind.EVICTED, OutcomeCode.DONE, "")
@@ -86,3 +89,38 @@ def test_line_is_taken_away_at_the_end() -> None:
     seen.progress.end()
 
     assert seen.lines[-1] == ""
+
+
+def test_the_line_of_a_search_has_its_time_and_what_ctrl_c_does() -> None:
+    seconds = iter([10.0, 10.0, 32.0])
+    shown: list[str] = []
+    line = SearchProgressLine(
+        shown.append, lambda has_plan: "Ctrl-C: use this plan" if has_plan else "", clock=lambda: next(seconds)
+    )
+
+    line.note(SearchState("searching, no plan yet"))
+    line.note(SearchState("Best plan so far: 9 nodes in use → 7", has_plan=True, most_seconds=60.0))
+    line.note(None)
+
+    assert shown == [
+        "searching, no plan yet; 0 s",
+        "Best plan so far: 9 nodes in use → 7; 22 of 60 s. Ctrl-C: use this plan",
+        "",
+    ]
+
+
+def test_the_line_of_a_search_is_shown_again_while_nothing_is_found() -> None:
+    is_shown_again = threading.Event()
+    shown: list[str] = []
+
+    def show(text: str) -> None:
+        shown.append(text)
+        if len(shown) > 2:
+            is_shown_again.set()
+
+    line = SearchProgressLine(show, lambda has_plan: "", clock=lambda: 5.0, tick_seconds=0.001)
+    line.note(SearchState("searching"))
+
+    assert is_shown_again.wait(60)
+    line.note(None)
+    assert set(shown) == {"searching; 0 s", ""}

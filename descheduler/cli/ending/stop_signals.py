@@ -19,7 +19,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
-    """The flag `stop` of `watch`, which the first signal sets; a Ctrl-C that ends a search is none.
+    """The flag `stop` of `watch`, which the first signal sets; one that ends a search is none.
 
     A second one ends the program as without this; once evictions were asked for, the log first names those of which
     it is unknown whether they took effect, unless the outcome is written.
@@ -59,23 +59,23 @@ def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
 
 @contextmanager
 def end_search_on_interrupt(watch: Watch) -> Iterator[None]:
-    """Has Ctrl-C end a search that `watch` lets end; every other signal does what it does without this.
+    """Has Ctrl-C and SIGTERM end a search that `watch` lets end; else they do what they do without this.
 
-    For work that needs no end in order.
+    For work that needs no end in order. Signals that whoever started the program has ignored stay so.
     """
-    previous = signal.getsignal(signal.SIGINT)
-    if previous is signal.SIG_IGN:  # as in the background of a shell
-        yield
-        return
+    previous = {number: signal.getsignal(number) for number in _SIGNALS}
+    handled = [number for number in _SIGNALS if previous[number] is not signal.SIG_IGN]
 
     def handle(number: int, frame: FrameType | None) -> None:
         del frame
         if not watch.ends_search(number):
-            signal.signal(signal.SIGINT, previous)
+            signal.signal(number, previous[signal.Signals(number)])
             signal.raise_signal(number)
 
-    signal.signal(signal.SIGINT, handle)
+    for number in handled:
+        signal.signal(number, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number in handled:
+            signal.signal(number, previous[number])

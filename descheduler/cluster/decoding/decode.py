@@ -262,6 +262,9 @@ class NodeDecoder:
             declared_features=decode_features(bytes(status.declared_features)),
             reservation=reservation,
             is_trimmed=trimming is not None,
+            true_conditions=frozenset(
+                c.type for c in status.conditions or () if c.type and c.type != "Ready" and c.status == "True"
+            ),
         )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objective import Objective
@@ -18,16 +19,20 @@ from descheduler.optimizer.objectives.balance_utilization import BalanceUtilizat
 from descheduler.optimizer.objectives.balance_utilization.cover import smallest_cover
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
-from descheduler.planner.args import BalanceUtilizationArgs
 from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.objective_args import BalanceUtilizationArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.unmovable_pods import refused_by_filters, why_most_are_refused
 from descheduler.planner.utilization.measured_usage import measured_usage
 from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.utilization.targets import UsageTargets
 from descheduler.planner.utilization.usage import RequestsAsUsage, UsageMeasure
 
 __all__ = ["BalanceUtilizationObjective"]
+
+_MOST_EXAMINED, _MOST_NAMED = 20, 3
+"""Nodes that are examined for pods that keep them over their target, and those that are named."""
 
 
 class BalanceUtilizationObjective(ClusterObjective):
@@ -38,6 +43,7 @@ class BalanceUtilizationObjective(ClusterObjective):
 
     def __init__(self, args: BalanceUtilizationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._usage = _utilization(args, handle, nodes)
+        self._view, self._evictor = handle.view, handle.evictor
         self._selected = frozenset(node.name for node in nodes)
         self._names = frozenset(node.name for node in nodes if self._usage.of(node.name) is not None)
         self._targets = self._resolved(args, nodes)
@@ -115,6 +121,23 @@ class BalanceUtilizationObjective(ClusterObjective):
     def shortfall(self) -> str:
         """That no more are brought under it."""
         return "no plan that was found within the limits brings more nodes under it"
+
+    def remarks(self) -> Sequence[str]:
+        """Nodes over their target that all pods that can be evicted do not bring under it, each with the cause."""
+        texts = (self._why_stuck(name) for name in sorted(self._over())[:_MOST_EXAMINED])
+        return tuple(islice(filter(None, texts), _MOST_NAMED))
+
+    def _why_stuck(self, name: str) -> str:
+        """Empty for a node that others than its protected pods keep over its target."""
+        usage, pods = self._known(name), self._view.active_pods_on(name)
+        excess = usage.taken - self._targets.ceilings(usage.resources, usage.allocatable)
+        refused = refused_by_filters(pods, self._evictor)
+        kept = {id(pod) for pod, _ in refused}
+        movable = sum((self._usage.need(pod) for pod in pods if id(pod) not in kept), np.zeros_like(excess))
+        if not refused or (movable >= excess).all():
+            return ""
+        numbers = f"{len(refused):,} of {counted(len(pods), 'pod')}"
+        return f"node {name} stays over its target: {numbers} cannot be evicted ({why_most_are_refused(refused)})"
 
     def why_not(self, pod: Pod) -> str:
         """What became of its node."""

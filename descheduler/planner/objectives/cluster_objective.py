@@ -54,6 +54,9 @@ class ClusterObjective(ABC):
     scheduled_share = 0.0
     """Of the limits of a plan, what `scheduled` takes."""
 
+    nodes_at_once: int | None = None
+    """How many nodes pods may leave in one wave of the plan; None for any number."""
+
     leaves_out_returning = False
     """Whether `promising` has left pods out because their replacements would be scheduled onto their nodes again."""
 
@@ -90,6 +93,10 @@ class ClusterObjective(ABC):
     @abstractmethod
     def nothing_to_do(self) -> str:
         """The sentence that says why nothing is planned; empty where something is."""
+
+    def hopeless(self) -> str:
+        """Why no plan reaches anything, where that is known without a search; empty otherwise."""
+        return ""
 
     @abstractmethod
     def figure(self) -> int:
@@ -228,9 +235,13 @@ class ClusterObjective(ABC):
         """Such as `2 nodes over target`."""
         return f"{counted(number, self.noun)} {self.state}"
 
+    def amount_of(self, number: int) -> str:
+        """The same without saying of what, such as `2`."""
+        return f"{number:,}"
+
     def change(self, before: int, after: int) -> str:
         """Such as `2 nodes over target → 0`."""
-        return f"{self.text_of(before)} → {after:,}"
+        return f"{self.text_of(before)} → {self.amount_of(after)}"
 
     def remarks(self) -> Sequence[str]:
         """What is said beside of what is not in the figure, each a clause at the end of the goal; none by default."""

@@ -23,9 +23,9 @@ from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.solving import Solution
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.plan.moves import PodIdentity
-from descheduler.planner.args import ConsolidateNodesArgs
-from descheduler.planner.drain_plan import with_drains
+from descheduler.planner.objective_args import ConsolidateNodesArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.planner.objectives.drain_plan import with_drains
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_units
 from descheduler.planner.utilization.targets import UsageTargets
@@ -46,6 +46,8 @@ class ConsolidateNodesObjective(ClusterObjective):
     name = "ConsolidateNodes"
     noun, state = "node", "in use"
     is_in_bundles = True
+    verb = "emptied"
+    """What becomes of nodes, as `why_not` has it."""
 
     def __init__(self, args: ConsolidateNodesArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._most = UsageTargets(args.max_utilization)
@@ -171,7 +173,11 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def text_of(self, number: int) -> str:
         """Nodes, or what they cost."""
-        return f"cost of nodes in use {cost_text(number)}" if self._has_costs else super().text_of(number)
+        return f"cost of nodes in use {self.amount_of(number)}" if self._has_costs else super().text_of(number)
+
+    def amount_of(self, number: int) -> str:
+        """Nodes, or what they cost."""
+        return cost_text(number) if self._has_costs else super().amount_of(number)
 
     def change(self, before: int, after: int) -> str:
         """Nodes, and what they cost where that is known."""
@@ -209,7 +215,9 @@ class ConsolidateNodesObjective(ClusterObjective):
             return said
         names = sorted(self._used() - self._protected, key=lambda name: (self._fullness(name), name))[:_MOST_EXAMINED]
         blocked = ((name, self._blocked(name, self._asked_for)) for name in names)
-        return "; ".join(islice((f"node {name} is not emptied: {text}" for name, text in blocked if text), _MOST_NAMED))
+        return "; ".join(
+            islice((f"node {name} is not {self.verb}: {text}" for name, text in blocked if text), _MOST_NAMED)
+        )
 
     def why_not(self, pod: Pod) -> str:
         """What keeps its node in use."""
@@ -221,11 +229,11 @@ class ConsolidateNodesObjective(ClusterObjective):
         if name in self._protected:
             return f"node {name} is protected (protectedNodes)"
         if blocked := self._blocked(name, self._evictor.filter):
-            return f"node {name} is not emptied: {blocked}"
+            return f"node {name} is not {self.verb}: {blocked}"
         if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
-            return f"node {name} is not emptied: the plan has pods of other nodes scheduled onto it"
+            return f"node {name} is not {self.verb}: the plan has pods of other nodes scheduled onto it"
         blocked = self._blocked(name, self._asked_for) or "no plan that was found empties it within the limits"
-        return f"node {name} is not emptied: {blocked}"
+        return f"node {name} is not {self.verb}: {blocked}"
 
     def _blocked(self, node: str, verdict_of: Callable[[Pod], Verdict]) -> str:
         """The first pod of a node that cannot be evicted, and why; empty where all can that are there."""

@@ -30,9 +30,13 @@ class Fragmentation(ClusterObjective):
         """Such as `2.67 units of nvidia.com/gpu stranded`."""
         return f"{counted_about(number / self.scale, self.noun)} {self.state}"
 
+    def amount_of(self, number: int) -> str:
+        """Such as `2.67`."""
+        return text_about(number / self.scale)
+
     def change(self, before: int, after: int) -> str:
         """Such as `2.67 units of nvidia.com/gpu stranded → 1`, with words for a change that no 2 decimals show."""
-        was, text = (text_about(number / self.scale) for number in (before, after))
+        was, text = self.amount_of(before), self.amount_of(after)
         if before != after and was == text:
             text = "slightly fewer" if after < before else "slightly more"
         return f"{self.text_of(before)} → {text}"

@@ -14,6 +14,7 @@ from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.arrays import PENDING, Ints
@@ -21,8 +22,8 @@ from descheduler.optimizer.objectives.make_room import MakeRoom
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.args import MakeRoomArgs
 from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.objective_args import MakeRoomArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.objectives.selected_pods import SelectedPods
 from descheduler.planner.problem.cluster_problem import ClusterProblem
@@ -74,6 +75,26 @@ class MakeRoomObjective(ClusterObjective):
         if self.pending():
             return ""
         return "; ".join(filter(None, (self._all_have_room(), self._selection.fault)))
+
+    def hopeless(self) -> str:
+        """That every pending pod requests more than any node has."""
+        if self.tells_gpus_apart:
+            return ""
+        texts = list(map(self._too_large, self.pending()))
+        return "; ".join(dict.fromkeys(texts)) if all(texts) else ""
+
+    def _too_large(self, pod: Pod) -> str:
+        """What no node has as much of as the pod requests; empty where some node is large enough."""
+        openings = self._evictor.prover().openings()
+        need = openings.need(pod)
+        capacity = openings.capacity[:, [openings.place_of(node) for node in sorted(self._nodes)]]
+        most = capacity.max(axis=1, initial=0)
+        for row, resource in enumerate(openings.resources):
+            if need[row] > most[row]:
+                largest = f"the largest node has {amount_text(resource, int(most[row]))}"
+                has = largest if most[row] else f"no node has {resource}"
+                return f"no room: pod {pod.key} requests {amount_of(resource, int(need[row]))}, {has}"
+        return ""
 
     def _all_have_room(self) -> str:
         """By what all selected pods can be scheduled, as far as that is known."""

@@ -13,7 +13,7 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.objectives.reduce_fragmentation import ReduceFragmentation, stranded_for
 from descheduler.placement.landings.openings import Openings
-from descheduler.planner.args import ReduceFragmentationArgs
+from descheduler.planner.objective_args import ReduceFragmentationArgs
 from descheduler.planner.objectives.fragmentation import Fragmentation
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.pod_sizes import sizes_of

@@ -11,10 +11,10 @@ from descheduler.model.text.counted import counted_about, text_about
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
 from descheduler.optimizer.order.waves import Reassignment
-from descheduler.planner.args import ReduceFragmentationArgs
 from descheduler.planner.gpus.gpu_classes import gpu_classes
 from descheduler.planner.gpus.gpu_problem import GpuProblem, units_of
 from descheduler.planner.gpus.stranded_gpus import StrandedGpus
+from descheduler.planner.objective_args import ReduceFragmentationArgs
 from descheduler.planner.objectives.fragmentation import Fragmentation
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -47,14 +47,18 @@ class ReduceGpuFragmentationObjective(Fragmentation):
 
     def text_of(self, number: int) -> str:
         """Such as `unusable free GPU capacity: 1.33 GPUs`."""
-        return f"unusable free GPU capacity: {counted_about(number / self.scale / _WHOLE_GPU, 'GPU')}"
+        return f"unusable free GPU capacity: {self.amount_of(number)}"
+
+    def amount_of(self, number: int) -> str:
+        """Such as `1.33 GPUs`."""
+        return counted_about(number / self.scale / _WHOLE_GPU, "GPU")
 
     def change(self, before: int, after: int) -> str:
         """Such as `unusable free GPU capacity: 1.33 → 0.67 GPUs`."""
         was, now = (number / self.scale / _WHOLE_GPU for number in (before, after))
         if before != after and text_about(was) == text_about(now):
             return f"{self.text_of(before)} → slightly {'less' if after < before else 'more'}"
-        return f"unusable free GPU capacity: {text_about(was)} → {counted_about(now, 'GPU')}"
+        return f"unusable free GPU capacity: {text_about(was)} → {self.amount_of(after)}"
 
     def nothing_to_do(self) -> str:
         """That no pod asks for GPUs, that no node has any, or that all that is free can be used."""

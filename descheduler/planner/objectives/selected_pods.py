@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.moves import identity_of
-from descheduler.planner.args import PENDING_PODS, MakeRoomArgs
+from descheduler.planner.objective_args import PENDING_PODS, MakeRoomArgs
 from descheduler.policy.shared_args import Namespaces, compile_selector
 
 __all__ = ["SelectedPods"]

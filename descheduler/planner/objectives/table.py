@@ -7,10 +7,12 @@ from typing import Any
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
-from descheduler.planner.args import SHARED_GPUS, PlannerObjective, ReduceFragmentationArgs
+from descheduler.planner.args import PlannerObjective
+from descheduler.planner.objective_args import SHARED_GPUS, ReduceFragmentationArgs
 from descheduler.planner.objectives.balance_utilization import BalanceUtilizationObjective
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
+from descheduler.planner.objectives.drain_nodes import DrainNodesObjective
 from descheduler.planner.objectives.make_room import MakeRoomObjective
 from descheduler.planner.objectives.reduce_fragmentation import ReduceFragmentationObjective
 from descheduler.planner.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentationObjective
@@ -31,6 +33,7 @@ OBJECTIVES: Mapping[str, Callable[[Any, StrategyHandle, Sequence[Node]], Cluster
     "makeRoom": MakeRoomObjective,
     "repairViolations": RepairViolationsObjective,
     "reduceFragmentation": _fragmentation,
+    "drainNodes": DrainNodesObjective,
 }
 """A new objective is a field of `PlannerObjective`, a module like the others, and a row here."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -79,6 +81,24 @@ class ClusterProblem:
         is_allowed = self.problem.allowed[self.problem.pod_class[number]]
         return [place for place in places if is_allowed[place]]
 
+    def without_moves(self, closed: Iterable[tuple[Sequence[int], Bools]]) -> ClusterProblem:
+        """The same where each of some pods, by number, may not be moved to the nodes bool[N] of its pair."""
+        masks: dict[int, Bools] = {}
+        for numbers, nodes in closed:
+            for number in numbers:
+                masks[number] = masks[number] | nodes if number in masks else nodes
+        problem, rows = self.problem, list(self.problem.allowed)
+        pod_class, known = problem.pod_class.copy(), dict[tuple[int, bytes], int]()
+        for number, mask in masks.items():
+            key = int(pod_class[number]), mask.tobytes()
+            if key not in known:
+                known[key] = len(rows)
+                rows.append(rows[key[0]] & ~mask)
+            pod_class[number] = known[key]
+        other = copy.copy(self)
+        other.problem = dataclasses.replace(problem, pod_class=pod_class, allowed=np.array(rows))
+        return other
+
     @cached_property
     def _places(self) -> Mapping[str, list[int]]:
         found: dict[str, list[int]] = {}
@@ -105,6 +125,7 @@ def cluster_problem(
     pending: Sequence[Pod] = (),
     kept: Iterable[PodIdentity] = (),
     most: int | None = None,
+    most_text: str = "",
     cost_of: Callable[[Sequence[Pod]], Ints] | None = None,
     looks_at_devices: bool = True,
 ) -> ClusterProblem:
@@ -114,7 +135,7 @@ def cluster_problem(
     pending: pods without a node, which are placed too.
     kept:    pods that stay, beside those that the filters of the profile refuse, and those whose replacement
              lands nowhere for certain.
-    most:    evictions at most.
+    most:    evictions at most; `most_text` is what reports call this limit.
     cost_of: int64[P], what the evictions of pods cost; None: 1 each.
     looks_at_devices: otherwise nodes are open to pods whatever is left of their devices.
 
@@ -146,7 +167,7 @@ def cluster_problem(
         rules=[
             *anti_affinity_rules(pods, nodes),
             *spread_rules(pods, nodes),
-            *move_limits(pods, len(placed), evictor.allowances(), most),
+            *move_limits(pods, len(placed), evictor.allowances(), most, most_text),
         ],
     )
     return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)

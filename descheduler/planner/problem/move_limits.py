@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
 from descheduler.eviction.request_check import Allowance
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import LimitReached
 from descheduler.optimizer.rules import MoveLimit
 
 __all__ = ["move_limits"]
 
 
 def move_limits(
-    pods: Sequence[Pod], num_placed: int, allowances: Sequence[Allowance], max_evictions: int | None
+    pods: Sequence[Pod],
+    num_placed: int,
+    allowances: Sequence[Allowance],
+    max_evictions: int | None,
+    max_evictions_text: str = "",
 ) -> list[MoveLimit]:
     """A rule for each of `allowances`, and one for all evictions together unless `max_evictions` is None.
+
+    `max_evictions_text` is what reports call that one.
 
     Only the first `num_placed` of `pods` count: the others are pending, and are placed without an eviction.
     """
     rules = [_limit(pods, num_placed, allowance.key_of, allowance.left) for allowance in allowances]
     if max_evictions is not None:
-        rules.append(_limit(pods, num_placed, lambda pod: "", lambda key: max_evictions))
+        limit = _limit(pods, num_placed, lambda pod: "", lambda key: max_evictions)
+        rules.append(dataclasses.replace(limit, name=max_evictions_text))
     return rules
 
 
@@ -33,4 +42,10 @@ def _limit(
     keys = (key_of(pod) if number < num_placed else None for number, pod in enumerate(pods))
     group = [-1 if key is None else groups.setdefault(key, len(groups)) for key in keys]
     limit = [min(max(left(key), 0), num_placed) for key in groups] or [0]
-    return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64))
+    return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64), _name(groups))
+
+
+def _name(keys: Iterable[Hashable]) -> str:
+    """Such as `maxNoOfPodsToEvictTotal (50)`; empty for what is not a limit of the policy, such as a budget."""
+    known = [key for key in keys if isinstance(key, LimitReached)]
+    return f"{known[0].limit.value} ({known[0].written})" if known else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descheduler.model.node import Node
-from descheduler.planner.args import MOST_NODE_COST, NodeCost
+from descheduler.planner.objective_args import MOST_NODE_COST, NodeCost
 
 __all__ = ["NodeCosts", "cost_text", "in_units"]
 

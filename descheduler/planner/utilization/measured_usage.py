@@ -17,7 +17,7 @@ from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.problem import Problem
-from descheduler.planner.args import NODE_METRIC, MeasuredUtilization
+from descheduler.planner.objective_args import NODE_METRIC, MeasuredUtilization
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.utilization.targets import NO_CEILING, UsageTargets

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Literal
+from typing import get_args
 
 import msgspec
 
 from descheduler.documents.fields import Fields
 from descheduler.plan import goals
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.goals import Level
+from descheduler.plan.goals import GoalStatus, Level, SearchEnd
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 
 __all__ = ["GoalLevel", "PendingPod", "PlannedGoal", "PlannedObjective", "goal_of"]
 
-_WORST = ("nothing", "optimal", "feasible")
+_WORST: Sequence[GoalStatus] = get_args(GoalStatus)
+_ENDS: Sequence[SearchEnd] = get_args(SearchEnd)
 _MILLION = 10**6
 
 
@@ -71,18 +72,20 @@ class PlannedGoal(Fields, frozen=True):
     A plan that reaches the figures of all `levels` needs at least `bound` evictions, by proof, and `gap` is the share
     of that by which `evictions` are more. Both are null where nothing is proven for these figures.
     `status` is `optimal` where no plan has better figures or fewer evictions, or costs less by more than tie-breaks,
-    `feasible` where one may, and `nothing` where there was nothing to do. `seconds` is how long was
-    searched, and `work` the same in units that are equal on every machine; all but `seconds` is the same for equal
-    input where a limit of work ended the search.
+    `feasible` where one may, `infeasible` where no plan can reach anything, and `nothing` where nothing was to be done.
+    `seconds` is how long was searched, and `work` the same in units that are equal on every machine. `search_ended_by`
+    is the limit that ended the search or a part of it, and empty where it was done. All but `seconds` is the same for
+    equal input unless that is `timeLimit`, or `interrupt`: a signal or the deadline.
     """
 
     objectives: tuple[PlannedObjective, ...]
     evictions: int
     bound: int | None
     gap: float | None
-    status: Literal["optimal", "feasible", "nothing"]
+    status: GoalStatus
     seconds: float
     work: float
+    search_ended_by: SearchEnd
 
 
 def goal_of(decisions: Decisions) -> PlannedGoal | None:
@@ -92,7 +95,7 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
         return None
     held = {identity_of(room.pod) for move in decisions.moves for room in move.rooms}
     evictions, bound = sum(goal.evictions for *_, goal in found), _sum([goal.bound for *_, goal in found])
-    status: Literal["optimal", "feasible", "nothing"] = max((goal.status for *_, goal in found), key=_WORST.index)
+    status = max((goal.status for *_, goal in found), key=_WORST.index)
     return PlannedGoal(
         objectives=tuple(
             PlannedObjective(
@@ -115,6 +118,7 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
         status=status,
         seconds=round(sum(goal.seconds for *_, goal in found), 3),
         work=round(sum(goal.work for *_, goal in found), 6),
+        search_ended_by=max((goal.search_ended_by for *_, goal in found), key=_ENDS.index),
     )
 
 

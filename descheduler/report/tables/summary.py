@@ -54,6 +54,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
         {
             "By plugin": _by_plugin(plan, [(move.profile, move.plugin) for move in plan.moves]),
             **_goal_and_why(plan),
+            "Search ended by": _search_end(plan),
             "Waves": _waves(plan),
             "Replacement pods": landing_summary(plan.landings),
             **_left_aside(plan),
@@ -74,6 +75,7 @@ def outcome_summary(outcome: OutcomeDocument, style: TableStyle) -> Iterator[str
                 outcome.plan, [(r.profile, r.plugin) for r in outcome.results if r.result == "evicted"]
             ),
             **_goal_and_why(outcome.plan),
+            "Search ended by": _search_end(outcome.plan),
             "Skipped": printable(outcome.plan.skipped),
             "Stopped by": printable(outcome.stopped_by),
             "Not attempted": left,
@@ -102,6 +104,12 @@ def _goal_and_why(plan: Plan) -> Mapping[str, str]:
     goal = "" if plan.goal is None else "; ".join(each.sentence for each in plan.goal.objectives)
     why = printable(why_nothing(plan))
     return {"Goal": "" if goal in why else goal, "Why": why}
+
+
+def _search_end(plan: Plan) -> str:
+    """What ended the search of planners where another run may find another plan; empty otherwise."""
+    end = "" if plan.goal is None else plan.goal.search_ended_by
+    return f"{end} (not reproducible)" if end in ("timeLimit", "interrupt") else ""
 
 
 def plan_headline(plan: Plan) -> str:

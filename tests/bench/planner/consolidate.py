@@ -42,7 +42,8 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
 def emptied_by_greedy(world: ArrayWorld, ceiling: Ints) -> list[int]:
     """Nodes emptied by each of the greedy orders, which choose targets within `ceiling` (int64[N, R])."""
     problem = world.problem
-    drains = Drains(problem, ceiling, np.zeros(problem.num_nodes, bool))
+    none = np.zeros(problem.num_nodes, bool)
+    drains = Drains(problem, ceiling, protected=none, receives=none)
     found = []
     for order in ORDERS:
         placement = Arrangement(problem)

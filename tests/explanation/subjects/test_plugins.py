@@ -109,7 +109,7 @@ def test_a_planner_tells_its_goal() -> None:
         "MigrationPlanner", [*nodes, *full], policy_of(policy_with("MigrationPlanner", args=args))
     )
 
-    goal = "1 node over target → 0, 2 evictions (at least 2 are needed)"
+    goal = "1 node over target → 0 with 2 evictions (at least 2 are needed)"
     assert [each.goals for each in explanation.decisions] == [(goal,)]
     assert any(goal in line for line in plugin_table(explanation, TableStyle(width=200)))
 

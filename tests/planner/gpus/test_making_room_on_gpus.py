@@ -79,4 +79,6 @@ def test_gpus_that_no_device_lists_are_counted_by_node() -> None:
         ROOM, nodes, [{**pod, "spec": {**pod["spec"], "schedulerName": "koord-scheduler"}} for pod in pods]
     )
 
-    assert goal_of(decisions).sentence == "1 pod pending → 0 (default/pair onto a), 1 eviction (at least 1 is needed)"
+    assert (
+        goal_of(decisions).sentence == "1 pod pending → 0 (default/pair onto a) with 1 eviction (at least 1 is needed)"
+    )

@@ -6,7 +6,7 @@ from typing import Any
 
 from descheduler.model.pod import Pod
 from descheduler.optimizer.rules import AtMost
-from descheduler.planner.problem.spread_rules import spread_rules
+from descheduler.planner.problem.spread_rules import spread_rules, uneven_moves
 from tests.builders import Object, make_node, make_pod
 from tests.strategies.runs import evicted, run_plugin
 
@@ -85,3 +85,24 @@ def test_a_pending_pod_is_in_no_domain_yet() -> None:
     pods = [web("p", "a"), web("q", "c"), web("pending", "")]
 
     assert only(list(spread_rules(pods, NODES))).limit.tolist() == [2]
+
+
+def test_a_pod_of_the_emptiest_domain_is_not_moved_where_it_leaves_the_others_uneven() -> None:
+    """Counts are 2 and 2: whichever pod changes its zone, there are 3 beside 1 (maxSkew: 1)."""
+    pods = [web("p", "a"), web("q", "b"), web("r", "c"), web("s", "c")]
+
+    found = [(list(numbers), closed.tolist()) for numbers, closed in uneven_moves(pods, NODES)]
+
+    assert found == [([0, 1], [False, False, True]), ([2, 3], [True, True, False])]
+
+
+def test_a_pod_of_the_emptiest_domain_may_go_where_the_skew_allows_it() -> None:
+    pods = [web(name, node, maxSkew=2) for name, node in (("p", "a"), ("q", "b"), ("r", "c"), ("s", "c"))]
+
+    assert not any(closed.any() for _, closed in uneven_moves(pods, NODES))
+
+
+def test_no_move_is_uneven_while_an_empty_domain_is_missing() -> None:
+    pods = [web(name, node, minDomains=3) for name, node in (("p", "a"), ("r", "c"))]
+
+    assert list(uneven_moves(pods, NODES)) == []

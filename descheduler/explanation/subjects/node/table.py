@@ -40,6 +40,7 @@ def node_table(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]
     ]
     yield from style.table(["NAMESPACE", "POD IF EVICTED ALONE", "TARGET", "REASON"], rows)
     yield from _drain(explanation.drain_blockers, style)
+    yield from style.labelled({"Can be drained": _drain_answer(explanation)})
     yield from landing_lines(explanation.landing_counts, explanation.causes, style)
     if explanation.role != "without policy":
         yield style.palette.heading(_summary(explanation))
@@ -142,6 +143,17 @@ def _arrivals(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
     ]
     header = ["NAMESPACE", "REPLACEMENT OF POD", "FROM", "TARGET", "PLUGIN", "NODES OF EQUAL SCORE"]
     yield from style.table(header, rows)
+
+
+def _drain_answer(explanation: NodeExplanation) -> str:
+    """Yes, or no with the first pod in the way; pods of DaemonSets stay on any drained node."""
+    causes = {each.pod: each.message for each in explanation.landings if each.landing == "no"}
+    causes |= {each.pod: each.message for each in explanation.drain_blockers if each.blocker != "DaemonSet"}
+    if not causes:
+        return "yes"
+    pod, message = next(iter(causes.items()))
+    more = f" (and {counted(len(causes) - 1, 'more pod')})" if len(causes) > 1 else ""
+    return f"no, because of pod {pod.namespace}/{pod.name}: {message}{more}"
 
 
 def _drain(blockers: Sequence[DrainBlocker], style: TableStyle) -> Iterator[str]:

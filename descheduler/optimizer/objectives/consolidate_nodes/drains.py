@@ -17,7 +17,7 @@ class Drains:
 
     can_empty:      bool[N], nodes with pods, all of which can leave and fit on another node beside the pods that it
                     has, that are not protected. Pods of nodes that stay in use stay there.
-    is_used:        bool[N], nodes with pods.
+    is_used:        bool[N], nodes with pods, and those that may receive some.
     num_pods, home: int64[N], and the pods of each node, int64[p].
     usage, share:   float64[R, N], and float64[N], the fullest resource of each node.
     limit:          float64[R, N], what a node that stays may hold: its ceiling, or its usage where that is more.
@@ -26,15 +26,15 @@ class Drains:
     All of it is as it was before the plan.
     """
 
-    def __init__(self, problem: Problem, ceiling: Ints, protected: Bools) -> None:
+    def __init__(self, problem: Problem, ceiling: Ints, protected: Bools, receives: Bools) -> None:
         self.problem = problem
         placed = problem.assignment >= 0
         self.num_pods = np.bincount(problem.assignment[placed], minlength=problem.num_nodes)
-        self.is_used: Bools = self.num_pods > 0
+        self.is_used: Bools = (self.num_pods > 0) | receives
         usage = problem.usage(problem.assignment)
         fits = fits_elsewhere(problem, np.maximum(ceiling - usage, 0), self.is_used)
         pinned = np.bincount(problem.assignment[placed & ~(fits & can_leave(problem))], minlength=problem.num_nodes)
-        self.can_empty: Bools = self.is_used & (pinned == 0) & ~protected
+        self.can_empty: Bools = (self.num_pods > 0) & (pinned == 0) & ~protected
         self.usage: Floats = np.ascontiguousarray(usage.T, dtype=np.float64)
         self.limit: Floats = np.maximum(ceiling.T, usage.T).astype(np.float64)
         self.above_free: Floats = self.limit - problem.capacity.T
@@ -50,7 +50,7 @@ class Drains:
     def is_emptied(self, placement: Arrangement) -> Bools:
         """bool[N]: nodes that had pods before the plan and have none now."""
         left = np.bincount(placement.at[placement.at >= 0], minlength=self.problem.num_nodes)
-        emptied: Bools = self.is_used & (left == 0)
+        emptied: Bools = (self.num_pods > 0) & (left == 0)
         return emptied
 
     def room(self, placement: Arrangement, nodes: Ints) -> Floats:

@@ -31,16 +31,18 @@ class ConsolidateNodes:
     """Nodes emptied whole, the dearest first; a pod leaves its node only together with all others of it.
 
     ceiling:   int64[N, R], how full a node may get by pods that it receives; None: its capacity.
-    weight:    int64[N], what a node in use costs, 1 or more; None: 1.
+    weight:    int64[N], what a node in use costs; 0 only where it is protected; None: 1.
     protected: bool[N], nodes that are not emptied; None: none.
+    receives:  bool[N], nodes that may receive pods although they have none today; None: none.
 
-    Pods that are on every node (DaemonSets) are no pods here: take their requests from the capacity. Nodes without pods
-    today neither count nor receive any. A value is (weight of the nodes in use, cost of the moves).
+    Pods that are on every node (DaemonSets) are no pods here: take their requests from the capacity. Other nodes
+    without pods today neither count nor receive any. A value is (weight of the nodes in use, cost of the moves).
     """
 
     ceiling: Ints | None = None
     weight: Ints | None = None
     protected: Bools | None = None
+    receives: Bools | None = None
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -55,10 +57,12 @@ class ConsolidateNodes:
         protected = np.zeros(problem.num_nodes, bool) if self.protected is None else self.protected
         if ceiling.shape != problem.capacity.shape:
             raise ValueError(f"ceiling: shape {ceiling.shape}, expected {problem.capacity.shape}")
-        for name, values in (("weight", weight), ("protected", protected)):
+        receives = np.zeros(problem.num_nodes, bool) if self.receives is None else self.receives
+        for name, values in (("weight", weight), ("protected", protected), ("receives", receives)):
             if values.shape != (problem.num_nodes,):
                 raise ValueError(f"{name}: shape {values.shape}, expected {(problem.num_nodes,)}")
-        return ConsolidateNodesGoal(problem, Drains(problem, np.minimum(ceiling, problem.capacity), protected), weight)
+        drains = Drains(problem, np.minimum(ceiling, problem.capacity), protected, receives)
+        return ConsolidateNodesGoal(problem, drains, weight)
 
 
 class ConsolidateNodesGoal:
@@ -66,7 +70,7 @@ class ConsolidateNodesGoal:
 
     def __init__(self, problem: Problem, drains: Drains, weight: Ints) -> None:
         self._problem, self._drains, self._weight = problem, drains, weight
-        self._used_weight = int(weight[drains.is_used].sum())
+        self._used_weight = int(weight[drains.num_pods > 0].sum())
 
     def value(self, assignment: Ints) -> Value:
         """(weight of the nodes in use, cost of the moves)."""

@@ -1,0 +1,75 @@
+"""Which limits of the policy keep plans from an objective, and how far it is without them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from descheduler.model.text.counted import counted
+from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rules import MoveLimit
+
+__all__ = ["StoppingLimits", "stopping_limits"]
+
+_RunLimit = re.compile(r"\((\d+)\)$")
+
+
+class StoppingLimits(NamedTuple):
+    """`names` of limits without which a lower figure is possible, and what it needs then: `least_evictions`.
+
+    `most_of_run` is how many evictions one run may make; None where the limits are of several kinds, or of nodes.
+    """
+
+    names: Sequence[str]
+    least_evictions: int
+    most_of_run: int | None
+
+    @property
+    def text(self) -> str:
+        """Such as `maxNoOfPodsToEvictTotal (50)`."""
+        return " and ".join(self.names)
+
+    def rest(self, num_evictions: int) -> str:
+        """How far the rest is after so many evictions; empty where nothing is proven of it."""
+        missing = self.least_evictions - num_evictions
+        if missing <= 0:
+            return ""
+        runs = "" if not self.most_of_run else f" ({counted(-(-missing // self.most_of_run), 'more run')})"
+        return f"the rest needs at least {counted(missing, 'more eviction')}{runs}"
+
+
+def stopping_limits(
+    problem: Problem, figure: int, bound_of: Callable[[Problem], tuple[int, int]]
+) -> StoppingLimits | None:
+    """The named limits of `problem` that keep the least possible figure at `figure`; None where none does.
+
+    `bound_of` has (figure, evictions) of a problem, of which no plan has less.
+    """
+    movable = np.flatnonzero(problem.evictable)
+    binding = [rule for rule in problem.move_limits if rule.name and rule.binding(movable)]
+    if not figure or not binding:
+        return None
+    without_all, least = bound_of(_without(problem, binding))
+    if without_all >= figure:
+        return None
+    alone = [rule for rule in binding if len(binding) > 1 and bound_of(_without(problem, [rule]))[0] < figure]
+    stopping = alone or binding
+    if stopping != binding:
+        least = bound_of(_without(problem, stopping))[1]
+    return StoppingLimits([rule.name for rule in stopping], least, _most_of_run(stopping))
+
+
+def _without(problem: Problem, limits: Sequence[MoveLimit]) -> Problem:
+    return dataclasses.replace(problem, rules=tuple(rule for rule in problem.rules if rule not in limits))
+
+
+def _most_of_run(limits: Sequence[MoveLimit]) -> int | None:
+    """The number of evictions that the one limit has, if it is one of the whole run."""
+    if len(limits) != 1 or len(limits[0].limit) != 1:
+        return None
+    number = _RunLimit.search(limits[0].name)
+    return int(number[1]) if number else None

@@ -1,0 +1,125 @@
+"""MigrationPlanner with DrainNodes: which nodes are drained, in which waves, and what is said of the others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import Level
+from tests.builders import Object, make_budget, make_node, make_pod
+from tests.planner.runs import goal_of, run_objective
+from tests.strategies.runs import evicted
+
+OLD = {"pool": "old"}
+CORDONED = [make_node(name, cpu="10", labels=OLD, unschedulable=True) for name in ("old-1", "old-2", "old-3")]
+FREE = [make_node(name, cpu="10") for name in ("new-1", "new-2")]
+
+
+def pod(name: str, node: str, cpu: str = "2", **facts: Any) -> Pod:
+    return make_pod(name, cpu=cpu, node=node, **facts)
+
+
+def run(pods: Iterable[Pod], nodes: Sequence[Node] = (*CORDONED, *FREE), **others: Any) -> Decisions:
+    args: Object = {"nodeSelector": {"matchLabels": OLD}, **others.pop("args", {})}
+    return run_objective("drainNodes", nodes, pods, args=args, packs=False, **others)
+
+
+def waves(decisions: Decisions) -> dict[int, set[str]]:
+    """The nodes that pods leave in each wave."""
+    found = defaultdict[int, set[str]](set)
+    for move in decisions.moves:
+        found[move.wave].add(move.pod.node_name)
+    return dict(found)
+
+
+def test_every_pod_leaves_the_nodes_that_are_to_be_drained_and_no_other() -> None:
+    pods = [pod("p", "old-1"), pod("q", "old-1"), pod("r", "old-2"), pod("stays", "new-1")]
+
+    decisions = run(pods)
+
+    assert sorted(evicted(decisions)) == ["p", "q", "r"]
+    goal = goal_of(decisions)
+    assert goal.levels == (Level("nodes to be drained", 2, 0, 0),)
+    assert (goal.evictions, goal.bound, goal.status) == (3, 3, "optimal")
+    assert goal.sentence == "2 nodes to be drained → 0 with 3 evictions (at least 3 are needed)"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        pytest.param({"nodes": ["a"]}, id="by name"),
+        pytest.param({"nodeSelector": {"matchLabels": OLD}}, id="by label"),
+        pytest.param({"conditions": ["MaintenancePlanned"]}, id="by condition"),
+    ],
+)
+def test_nodes_are_chosen(args: Object) -> None:
+    nodes = [make_node("a", labels=OLD, unschedulable=True, conditions=["MaintenancePlanned"]), make_node("b")]
+
+    decisions = run_objective("drainNodes", nodes, [pod("p", "a"), pod("q", "b")], args=args, packs=False)
+
+    assert evicted(decisions) == ["p"]
+
+
+def test_no_more_nodes_are_drained_at_once_than_may_be_unavailable() -> None:
+    pods = [pod(f"p{number}", f"old-{number}", "1") for number in (1, 2, 3)]
+
+    assert sorted(map(len, waves(run(pods)).values())) == [1, 1, 1]
+    assert sorted(map(len, waves(run(pods, args={"maxUnavailable": 2})).values())) == [1, 2]
+
+
+def test_no_replacement_goes_onto_a_node_that_is_drained_later() -> None:
+    """Without the cordon the scheduler prefers old-3, which has no pod: room is on new-1 alone."""
+    nodes = [make_node(name, cpu="10", labels=OLD) for name in ("old-1", "old-2", "old-3")]
+
+    decisions = run([pod("p", "old-1"), pod("full", "new-1", "7")], [*nodes, FREE[0]])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).sentence == (
+        "1 node to be drained → 1 with 0 evictions; no plan that was found within the limits drains more;"
+        " cordon the nodes that are to be drained, so that no replacement pod is scheduled onto them;"
+        " node old-1 cannot be drained: no plan that was found drains it within the limits"
+    )
+
+
+def test_a_node_is_drained_whole_or_not_at_all_and_the_budget_in_the_way_is_named() -> None:
+    pods = [pod("guarded", "old-1", labels={"app": "db"}), pod("p", "old-1"), pod("q", "old-2")]
+    budget = make_budget("db", {"app": "db"}, disruptions_allowed=0)
+
+    decisions = run(pods, budgets=(budget,))
+
+    assert evicted(decisions) == ["q"]
+    goal = goal_of(decisions)
+    assert (goal.levels, goal.status) == ((Level("nodes to be drained", 2, 1, 1),), "optimal")
+    assert "node old-1 cannot be drained: pod default/guarded cannot be evicted: PodDisruptionBudget" in goal.sentence
+
+
+def test_a_node_whose_pods_find_no_room_is_named() -> None:
+    decisions = run([pod("large", "old-1", "9"), pod("x", "new-1"), pod("y", "new-2")])
+
+    assert evicted(decisions) == []
+    cause = "0/5 nodes are available for the replacement pod: 3 unschedulable, 2 insufficient cpu"
+    assert goal_of(decisions).sentence == (
+        "1 node to be drained → 1 with 0 evictions; no plan leaves fewer;"
+        f" node old-1 cannot be drained: pod default/large cannot be evicted: {cause}"
+    )
+
+
+def test_pods_of_daemonsets_stay() -> None:
+    decisions = run([pod("agent", "old-1", owners=["DaemonSet/agent"]), pod("p", "old-2")])
+
+    assert evicted(decisions) == ["p"]
+    assert goal_of(decisions).levels == (Level("nodes to be drained", 1, 0, 0),)
+
+
+def test_names_without_a_node_are_said() -> None:
+    decisions = run_objective("drainNodes", FREE, [pod("p", "new-1")], args={"nodes": ["gone"]})
+
+    assert goal_of(decisions).sentence == (
+        "no node is to be drained; drainNodes.nodes: gone not found among the nodes of the policy"
+    )
