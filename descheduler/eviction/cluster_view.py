@@ -18,7 +18,7 @@ __all__ = ["ClusterView", "NodeChange"]
 
 
 class NodeChange(NamedTuple):
-    """A pod that came to its node (`number` 1) or left it (-1). `is_arrival` when it is one that nobody has created."""
+    """A pod that came to its node (`number` 1) or left it (-1). `is_arrival` when the pod is not created yet."""
 
     pod: Pod
     number: int
@@ -29,8 +29,8 @@ class ClusterView:
     """A cluster that answers from `snapshot` and, with `moves_take_effect`, from the evictions booked on it.
 
     Without it the listing does not change within a cycle: an evicted pod still counts, as upstream's cache has it
-    until the deletion is observed. Where somebody knows the node of the pods that are to come for them, these arrivals
-    are listed with the pods of their node and take room there, but nobody can evict what is not created yet.
+    until the deletion is observed. Where the nodes of their replacements are known, these arrivals are listed with the
+    pods of their node and take room there. An arrival cannot be evicted, since it is not created yet.
     `changes` lists what happened and what was taken back again, oldest first, for readers that cache; it only grows.
     `prior_moves` were made since the snapshot was taken: their pods are listed like all others until they are booked
     again, and no longer count among the pods of their owners.
@@ -99,7 +99,7 @@ class ClusterView:
     def book_eviction(self, pod: Pod, arrival: Pod | None = None) -> Undo:
         """Takes `pod` off its node and puts `arrival` on the one it is bound to, where moves take effect in the cycle.
 
-        `arrival` is the pod that its owner creates instead; None where nobody can tell which node takes it.
+        `arrival` is the pod that its owner creates instead; None where its node is unknown.
         """
         if not self._moves_take_effect:
             return NOTHING_DONE

@@ -108,7 +108,7 @@ class _FreshNodes:
 class Judged(msgspec.Struct, frozen=True):
     """What is found of a wave: UID of each pod whose move no longer holds → why, in a sentence.
 
-    Those that are `waiting` have room once others of the wave leave, which nobody knows yet.
+    Those that are `waiting` may have room once others of the wave leave.
     """
 
     objections: Mapping[str, str] = {}
@@ -127,7 +127,7 @@ class Footprints:
         self._leaving_make_room = leaving_make_room
         self._fit: NodeFit | None = None
         self._arriving: dict[str, tuple[str, Pod]] = {}
-        """UID of a pod that was let go → the node that has room for its successor, and that successor."""
+        """UID of a pod that may leave → the node that has room for its successor, and that successor."""
         self._mates: set[str] = set()
         """UIDs of pods that leave before the one that is judged, unless their evictions are refused."""
 
@@ -142,7 +142,7 @@ class Footprints:
     def judge(self, wave: Sequence[DueMove], under_way: Collection[str], granted: Collection[str] = ()) -> Judged:
         """What is found of `wave`. Raises ExchangeError.
 
-        `under_way` are the UIDs of pods that were let go, and whose successors may not be listed yet. Those `granted`
+        `under_way` are the UIDs of pods that may leave, and whose successors may not be listed yet. Those `granted`
         leave for certain, and take no room.
         """
         self._arriving = {uid: found for uid, found in self._arriving.items() if uid in under_way}
@@ -193,7 +193,7 @@ class Footprints:
         return ""
 
     def _no_room(self, asked: DueMove, nodes: _FreshNodes) -> str | None:
-        """What stands against every node that comes into question; "" where one is left, or nobody knows of any.
+        """What closes every node that comes into question; "" where one is left, or none is known.
 
         None where mates have to leave first.
         """

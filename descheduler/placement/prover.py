@@ -149,7 +149,7 @@ class LandingProver:
     def still_pending(self) -> tuple[Pod, ...]:
         """The pending pods of the snapshot that no node takes once everything booked has settled. Leaves no trace.
 
-        Those of which nobody knows that are not among them; see `pending_doubt`.
+        The pods of which that is unknown are not among them; see `pending_doubt`.
         """
         with self.settled():
             waiting = self._pending.waiting()
@@ -167,7 +167,7 @@ class LandingProver:
         return ((pod, node) for pod, node in placed if id(pod) in known)
 
     def pending_doubt(self, pod: Pod) -> str:
-        """Why nobody knows whether a pending pod of the snapshot finds a node; empty where that is known."""
+        """Why it is unknown whether a pending pod of the snapshot finds a node; empty where that is known."""
         return self._pending.doubt(pod)
 
     def scheduled(self) -> Iterator[tuple[Pod, Pod]]:
@@ -313,9 +313,11 @@ class LandingProver:
         return judged.verdict(list(dict.fromkeys(victims)))
 
     def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False) -> tuple[Pod, ...]:
-        """Those of `asked`, who are among `victims`, of whom it is not proven that their replacements land in every
-        order when all victims are evicted at once, on top of everything booked; with `may_stay`, or some of them.
-        See JointProof. Leaves no trace."""
+        """The pods of `asked`, a part of `victims`, whose replacements are not proven to land in every order.
+
+        All victims are evicted at once, on top of everything booked; with `may_stay`, or some of them.
+        See JointProof. Leaves no trace.
+        """
         proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone, settled=self._placed())
         return proof.unproven(list(dict.fromkeys(victims)), asked, may_stay=may_stay)
 

@@ -131,10 +131,10 @@ class LandingBook:
     def unproven(
         self, pods: Sequence[Pod], asked: Sequence[Pod], after: int = 0, *, may_stay: bool = False
     ) -> frozenset[Pod]:
-        """Those of `asked`, who are among `pods`, of whom it is not proven that their replacements land in every order
-        when all of `pods` are evicted at once, once the first `after` of those who are booked have settled.
+        """The pods of `asked`, a part of `pods`, whose replacements are not proven to land in every order.
 
-        With `may_stay` it is to be proven of any part of `pods`: evictions can be refused when they are called.
+        All of `pods` are evicted at once, after the first `after` booked moves have settled. With `may_stay` the proof
+        holds for any part of `pods`, since evictions can be refused when they are called.
         """
         found = set[Pod]()
         granted = {each.pod: each.settings for each in self._leaving}
@@ -262,8 +262,8 @@ class LandingBook:
         mates: Sequence[Pod] = (),
         held: HeldRooms = NOTHING_HELD,
     ) -> Undo:
-        """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it
-        lands. Room is `held` for its replacement, and for other pods where it leaves.
+        """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when its landing
+        was not asked for. Room is `held` for its replacement, and for other pods where it leaves.
 
         Without settings its landing is known only where some other profile asks the scheduler that an unverified one is
         taken for. No pod is booked twice.
@@ -283,7 +283,7 @@ class LandingBook:
         return self._take_back
 
     def assess(self, most: int) -> None:
-        """Looks up where the first `most` evictions land that nobody verified, as kube-scheduler would place them.
+        """Looks up where the first `most` unverified evictions land, as kube-scheduler would place them.
 
         For the report: it comes after the last booking.
         """

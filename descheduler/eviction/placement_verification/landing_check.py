@@ -46,7 +46,7 @@ class _Rules(msgspec.Struct, frozen=True):
     balancing: frozenset[str]
 
     def refusal(self, landing: Landing, candidate: Candidate, plugin: str) -> Verdict | None:
-        """What stands against an eviction that ends in `landing`."""
+        """What blocks an eviction that ends in `landing`."""
         answer = landing.replacement.answer
         if answer.loss:
             return refuse(Reason.OWNER_FAILS, answer.loss, _owner_of(candidate.pod))

@@ -45,7 +45,7 @@ class Taken(msgspec.Struct, Generic[T], frozen=True):
 
 
 class Rechecks(Generic[T]):
-    """Those of one run. For the thread that dispatches; `around.calls` makes the calls."""
+    """The rechecks of one run. For the thread that dispatches; `around.calls` makes the calls."""
 
     good_for_seconds = _GOOD_FOR_SECONDS
 

@@ -209,7 +209,7 @@ class _JudgeAgain:
     def _asked(self, eviction: PlannedEviction) -> DueMove | None:
         """What is to be judged; nothing where the pod is gone, which its eviction will tell.
 
-        Room is looked for where the plan has: nobody promised any for other pods.
+        Room is looked for where the plan has: no room was promised for other pods.
         """
         pod = read_pod(self._objects, eviction.namespace, eviction.name)
         if pod is None or pod.uid != eviction.uid:

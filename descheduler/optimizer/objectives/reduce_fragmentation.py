@@ -138,7 +138,7 @@ def _sum_by(key: Ints, values: Floats) -> Floats:
 
 
 def stranded_for(need: Ints, resource: int, free: Sequence[Floats]) -> Floats:
-    """What of `free[resource]` is left when a node is filled with pods that take `need` (int64[R]).
+    """The part of `free[resource]` that is left when a node is filled with pods that take `need` (int64[R]).
 
     `free` has an array a resource, all of one shape, whose elements are nodes; so has what is returned.
     """

@@ -67,7 +67,7 @@ class JointProof:
             return self._verdict(self._candidates_of(victims))
 
     def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False) -> tuple[Pod, ...]:
-        """Those of `asked`, who are among `victims`, whose replacements may be left without a node in some order.
+        """The pods of `asked`, a part of `victims`, whose replacements may be left without a node in some order.
 
         Of most of them that is not proven, of few of them such an order is known. With `may_stay` any
         of the victims may stay after all. What is likely at best, or lands nowhere, is not among them. The cluster is
@@ -182,7 +182,7 @@ def _landing(candidate: LandingCandidate, finding: Finding, cold: dict[UnplacedR
 
 
 def _with_open_choices(landings: tuple[Landing, ...]) -> tuple[Landing, ...]:
-    """What several landings come to of which one has a choice that nobody knows: they are likely at best."""
+    """The landings, all likely at best where one of them has an open choice of nodes."""
     cause = next((landing.open_cause for landing in landings if landing.open_cause), "")
     num_placed = sum(landing.node is not None for landing in landings)
     if not cause or num_placed < _FEWEST:

@@ -115,7 +115,7 @@ class SettledBatch:
         return Finding({**landings, **refused}, proof, self._num_orders, self._is_proven and not refused and not proof)
 
     def unproven(self, asked: Container[Pod], *, may_stay: bool = False) -> tuple[UnplacedReplacement, ...]:
-        """Those of the victims `asked` of which it is not proven that they land in every order.
+        """The replacements of `asked`, all victims, that are not proven to land in every order.
 
         With `may_stay` also if any of the others stay after all, because their evictions are refused when called.
         Of a small batch those that find no node in the first such order that is found.
@@ -222,7 +222,7 @@ class SettledBatch:
         return ()
 
     def _stuck_among(self, coming: Sequence[UnplacedReplacement]) -> tuple[UnplacedReplacement, ...] | None:
-        """Those of `coming` that find no node in some order while the victims of all others stay."""
+        """The pods of `coming` that find no node in some order while the victims of all others stay."""
         index = self._cluster.table.index
         try:
             with self._cluster.what_if():

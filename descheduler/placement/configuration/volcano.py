@@ -199,7 +199,7 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
 
     @property
     def plugins(self) -> Iterator[PluginOption]:
-        """Those of all tiers, in order."""
+        """The plugins of all tiers, in order."""
         return (plugin for tier in self.tiers for plugin in tier)
 
     @property

@@ -39,7 +39,7 @@ class Doubts:
         self._modelled = {name for name in profile.running if name in plugins and plugins[name].is_modelled}
 
     def about(self, pod: Pod, what: DoubtOf = DoubtOf.LANDING) -> str:
-        """What of these checks concerns `pod`, or an empty string: the same words for every pod that it concerns."""
+        """The checks that concern `pod`, or an empty string: the same words for every pod with the same checks."""
         match what:
             case DoubtOf.LANDING:
                 return self._about_landing(pod)

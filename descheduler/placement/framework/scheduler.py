@@ -299,7 +299,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         return [constraint for plugin in self._spreaders for constraint in plugin.spread(pod)]
 
     def preference(self) -> Preference:
-        """That of all plugins, by their arguments in the profile."""
+        """The preference of all plugins, by their arguments in the profile."""
         given = (row.prefers(self.profile) for row in self._plugins.values() if row.prefers is not None)
         return reduce(or_, given, Preference())
 
@@ -316,7 +316,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         return plugin in (getattr(self.profile, point) if point else self.profile.running)
 
     def args_of(self, in_use: type[ArgsType]) -> ArgsType:
-        """Those of the profile."""
+        """The arguments of the profile."""
         return self.profile.args.of(in_use)
 
 

@@ -51,7 +51,7 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Compares(Enum):
-    """What of a node a plugin compares with what a pod asks for: nodes it closes may open when pods leave them."""
+    """The part of a node that a plugin compares with a pod's requests: nodes it closes may open when pods leave."""
 
     REQUESTS = "requests"
     PARTS = "parts of nodes"

@@ -91,7 +91,7 @@ class Decider:
         return replace(decision, landing=under_condition(landing, condition)) if condition else decision
 
     def _beside_others(self, candidate: LandingCandidate, decision: Decision) -> Decision:
-        """`decision`, which is likely at best where it depends on nodes that nobody knows of other pods."""
+        """`decision`, which is likely at best where it depends on unknown nodes of other pods."""
         landing, unplaced = decision.landing, candidate.unplaced
         if unplaced is None or landing.cause or unplaced.held_on:
             return decision
@@ -106,8 +106,7 @@ class Decider:
         return decision if choices is None else replace(decision, landing=self._open(landing, choices))
 
     def _open(self, landing: Landing, choices: OpenNodes) -> Landing:
-        """`landing` where nobody knows which of several nodes it is on, nor whether it is on one unless that is
-        certain."""
+        """`landing` on an unknown one of several nodes; likely at best unless it is certain to have one of them."""
         names = [self._cluster.table.names[node] for node in choices.nodes]
         landing = on_any(landing, names, choices.cause)
         return landing if choices.is_certain else as_likely(landing, choices.cause)

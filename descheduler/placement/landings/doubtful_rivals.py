@@ -1,4 +1,4 @@
-"""Pending pods that may take the last node of a replacement: nobody knows whether they are scheduled, or where."""
+"""Pending pods that may or may not be scheduled: they may take the last node of a replacement."""
 
 from __future__ import annotations
 

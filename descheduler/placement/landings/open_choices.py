@@ -1,4 +1,4 @@
-"""Replacements beside pods of which nobody knows which node they get, as their scheduler's choice is not modelled."""
+"""Replacements beside pods whose nodes are unknown, as their scheduler's choice is not modelled."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class OpenNodes(NamedTuple):
 def choices_beside(
     others: Sequence[FreePod], unplaced: UnplacedReplacement, node: str, cluster: ShadowCluster
 ) -> OpenNodes | None:
-    """The nodes that `unplaced` may get, as nobody knows those of `others`; None where all of these are known.
+    """The nodes that `unplaced` may get beside `others`, whose nodes are open; None where all of these are known.
 
     On `cluster` it is on `node`, and they are where they are predicted. Where pods bear on each other on their own node
     alone, each of them closes one node at most, and none closes a node that takes the pod beside all of them.

@@ -136,7 +136,7 @@ class LoadAwareSchedulingSection(Args, frozen=True):
 
 
 class LoadAwareSchedulingArgs(msgspec.Struct, frozen=True):
-    """What of the arguments decides; without any, Koordinator limits the usage of nodes."""
+    """The arguments that decide; without any, Koordinator limits the usage of nodes."""
 
     limits_usage: bool = True
 

@@ -36,7 +36,7 @@ def why_unmovable(victim: Pod) -> str:
 
 
 class Owners:
-    """Asks the controllers of one snapshot. `now` is None where nobody knows the time of it."""
+    """Asks the controllers of one snapshot. `now` is None where its time is unknown."""
 
     def __init__(self, snapshot: Snapshot, now: datetime | None = None) -> None:
         self._snapshot = snapshot

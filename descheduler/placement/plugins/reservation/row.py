@@ -74,7 +74,7 @@ class ReservationSection(Args, frozen=True):
 
 
 class ReservationArgs(msgspec.Struct, frozen=True):
-    """What of the arguments decides."""
+    """The arguments that decide."""
 
     enable_preemption: bool = False
 

@@ -69,7 +69,7 @@ def _why_none_on(node: Node, situation: Situation) -> str:
 
 
 def _tolerations(spec: PodSpec, victim: Pod) -> Iterator[Toleration]:
-    """Those of the template, and those that the controller adds."""
+    """The tolerations of the template, and those that the controller adds."""
     yield from spec.tolerations
     yield from DAEMON_TOLERATIONS
     yield from (each for each in victim.spec.tolerations if each.key == _HOST_NETWORK_TAINT)

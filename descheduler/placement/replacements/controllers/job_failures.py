@@ -75,7 +75,7 @@ def index_failures(pod: Pod) -> int:
 
 
 def fails_index(pod: Pod, facts: JobFacts) -> bool:
-    """Whether one more failure is more than its index may have. Of a pod whose index nobody can read no index fails."""
+    """Whether one more failure is more than its index may have. A pod with an unreadable index fails none."""
     limit = facts.backoff_limit_per_index
     return limit is not None and index_of(pod) is not None and index_failures(pod) + 1 > limit
 
@@ -96,6 +96,6 @@ def failures_in_a_row(members: Members) -> tuple[int, bool]:
 
 
 def _ended_at(pod: Pod) -> datetime | None:
-    """When a finished pod ended: since then it is not ready. Where nobody has read that, when it was created."""
+    """When a finished pod ended: since then it is not ready. Where that was not read, when it was created."""
     since = (each.transitioned_at for each in pod.conditions or () if each.type == "Ready")
     return next(since, None) or pod.created_at

@@ -30,11 +30,11 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 ORDINARY_ENDING = Ending()
-"""That of a process which has no handler for SIGTERM."""
+"""The ending of a process which has no handler for SIGTERM."""
 
 
 class Members:
-    """All pods of `workload` in a snapshot, taken `now`; None where nobody knows the time.
+    """All pods of `workload` in a snapshot, taken `now`; None where the time is unknown.
 
     A controller is asked about each of them in turn: what it asks of all of them is found `once`.
     """

@@ -41,4 +41,4 @@ VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
         VolcanoPlugin("sla", sla.start),
     )
 }
-"""Those of Volcano's default configuration first."""
+"""The plugins of Volcano's default configuration come first."""
