@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
@@ -26,9 +25,9 @@ from descheduler.migration.pods import decode_pod
 from descheduler.migration.room.labels import placeholder_name_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.planned import DueMove
 
-__all__ = ["MOST_LOOKED_AT", "DueMove", "Footprints", "Judged"]
+__all__ = ["MOST_LOOKED_AT", "Footprints", "Judged"]
 
 MOST_LOOKED_AT = 5
 """Nodes that had room in the plan and are looked at for a move without a known target."""
@@ -104,20 +103,6 @@ class _FreshNodes:
             return False
         self._newcomers[owner] -= 1
         return True
-
-
-@dataclass(frozen=True, slots=True)
-class DueMove:
-    """A move whose turn has come: its pod as it was just read, and the node where room is held, "" where none is.
-
-    `job_uid` is that of the job for which room is held. Where the successor `has_landed` it needs no room any more.
-    """
-
-    eviction: PlannedEviction
-    pod: Pod
-    room_node: str = ""
-    job_uid: str = ""
-    has_landed: bool = False
 
 
 class Judged(msgspec.Struct, frozen=True):

@@ -1,18 +1,19 @@
-"""What the dispatcher is asked to do: one eviction of a plan."""
+"""What the dispatcher is asked to do: one eviction of a plan, and its move once its turn has come."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.model.pod import Owner
+from descheduler.model.pod import Owner, Pod
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
 
-__all__ = ["PlannedEviction", "PlannedRoom"]
+__all__ = ["DueMove", "PlannedEviction", "PlannedRoom"]
 
 
 class PlannedRoom(msgspec.Struct, frozen=True):
@@ -77,3 +78,17 @@ class PlannedEviction(msgspec.Struct, frozen=True):
         No plugin of that gives a reason of its own, so nothing follows the colon.
         """
         return f"triggered by {self.profile}/{self.plugin}: "
+
+
+@dataclass(frozen=True, slots=True)
+class DueMove:
+    """A move whose turn has come: its pod as it was just read, and the node where room is held, "" where none is.
+
+    `job_uid` is that of the job for which room is held. Where the successor `has_landed` it needs no room any more.
+    """
+
+    eviction: PlannedEviction
+    pod: Pod
+    room_node: str = ""
+    job_uid: str = ""
+    has_landed: bool = False

@@ -13,12 +13,12 @@ from descheduler.migration.job.machine import evicting
 from descheduler.migration.job.steps import End, WaitForChange
 from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.recheck import DueMove, Judged
+from descheduler.migration.recheck import Judged
 from descheduler.migration.roads.job_task import Turn
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
-from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.planned import DueMove, PlannedEviction
 
 __all__ = ["JobCalls", "Judge", "judged"]
 

@@ -19,7 +19,7 @@ from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.job.conditions import with_condition
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.pods import read_pod
-from descheduler.migration.recheck import DueMove, Footprints, Judged
+from descheduler.migration.recheck import Footprints, Judged
 from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.departures import Arrival, Departures
 from descheduler.migration.roads.keeper import JobKeeper
@@ -30,7 +30,7 @@ from descheduler.migration.store.journal import NewJob
 from descheduler.migration.store.memory_jobs import MemoryJobs
 from descheduler.model.koordinator.migration_job import JobConditionType, JobMode, JobReason, MigrationJob
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
-from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.planned import DueMove, PlannedEviction
 
 __all__ = ["Care", "plain_care"]
 

@@ -10,12 +10,11 @@ from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.job.seen import Miss
 from descheduler.migration.job.steps import Evict
 from descheduler.migration.job.surge import SCALE_BACK
-from descheduler.migration.recheck import DueMove
 from descheduler.migration.roads.keeper import Progress
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode
-from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.planned import DueMove, PlannedEviction
 
 __all__ = ["JobTask", "Turn", "Turns"]
 
