@@ -6,7 +6,6 @@ import os.path
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -16,7 +15,8 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import with_beyond
-from descheduler.cycle.decide import decide
+from descheduler.cycle.decide import decide, decide_again
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import EvictionAnswer
@@ -97,7 +97,7 @@ def evaluate(
     `policy` is a path, YAML or JSON text, or a decoded document; a string of one line that ends like a file name, or
     names a file, is a path. `objects` are Kubernetes objects of any kinds as `kubectl get -o json` gives them (unknown
     kinds are ignored), one such list, or the path of a dump. `eviction_answers` maps `namespace/name` to a refusal of
-    the eviction API, `node_samples` a Prometheus query to node name → sample.
+    the eviction API, `node_samples` a Prometheus query to node name (or `namespace/name` of a pod) → sample.
 
     Raises PolicyError on a bad policy, SnapshotError on objects that cannot be read, ValueError on a naive `now`.
     """
@@ -106,8 +106,10 @@ def evaluate(
         raise ValueError(f"now is {instant.isoformat()!r} without a zone; give an aware datetime")
     loaded = load_policy(Path(policy) if isinstance(policy, str) and _names_file(policy) else policy, REGISTRY)
     snapshot = _snapshot(objects, snapshot_request(loaded, Landings.ASSESSED), node_samples or {})
-    decide_now = partial(decide, snapshot=snapshot, now=instant, answers=eviction_answers, feature_gates=feature_gates)
-    return evaluation_of(with_beyond(decide_now(loaded), decide_now))
+    setting, this_round = RunSetting(feature_gates or {}), Round(eviction_answers or {})
+    decisions = decide(loaded, snapshot, now=instant, setting=setting, this_round=this_round)
+    again = decide_again(snapshot, now=instant, setting=setting, this_round=this_round)
+    return evaluation_of(with_beyond(decisions, again))
 
 
 def evaluation_of(decisions: Decisions) -> Evaluation:

@@ -18,7 +18,6 @@ from descheduler.model.verdict import Reason as RefusalReason
 from descheduler.placement.framework.extension_points import (
     PASS,
     SKIP,
-    NodeRewrite,
     PreFilterResult,
     ReasonBits,
     Scores,
@@ -28,8 +27,7 @@ from descheduler.placement.framework.koordinator.matched_reservations import (
     matched_reservations,
     nominated_reservation,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.obstacle import Reason as ObstacleReason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.follower import Follower
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -59,7 +57,6 @@ __all__ = [
     "MatchedReservations",
     "Needs",
     "Node",
-    "NodeRewrite",
     "Obstacle",
     "ObstacleReason",
     "Placed",

@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "commands"]
 
-COMMANDS = ("run", "plan", "apply", "explain", "simulate", "validate", "status", "snapshot", "schema", "version")
+COMMANDS = (
+    "run",
+    "plan",
+    "apply",
+    "explain",
+    "simulate",
+    "validate",
+    "convert",
+    "status",
+    "snapshot",
+    "schema",
+    "version",
+)
 """Each is the function of its name in the module of its name, which is loaded when it is asked for."""
 
 _OWN_FLAGS = ("-h", "--help")

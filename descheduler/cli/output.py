@@ -19,8 +19,8 @@ from descheduler.cli.ending.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from descheduler.report.formats.render import FlatFormat, Format, TabledDocument
-    from descheduler.report.outcome.document import Outcome
-    from descheduler.report.outcome.status_document import Status
+    from descheduler.report.outcome.document import OutcomeDocument
+    from descheduler.report.outcome.status_document import StatusDocument
     from descheduler.report.plan.document import Plan
     from descheduler.report.simulation_document import Simulation
 
@@ -117,7 +117,9 @@ def _documents() -> TextIO | None:
     return _kept[0] if _kept else sys.stdout
 
 
-def write_document(document: Plan | Outcome | Status | Simulation | TabledDocument, output: Output) -> bool:
+def write_document(
+    document: Plan | OutcomeDocument | StatusDocument | Simulation | TabledDocument, output: Output
+) -> bool:
     """Writes a document; in colours and to the width of the terminal, if it is one.
 
     Returns and raises as `write_text`.

@@ -91,7 +91,8 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
     from descheduler.cluster.dumps.read import read_dump
     from descheduler.cluster.wanted_pods import with_wanted_pods
     from descheduler.cycle.beyond_limits import with_beyond_in_time
-    from descheduler.cycle.decide import decide
+    from descheduler.cycle.decide import decide, decide_again
+    from descheduler.cycle.deciding import Round, RunSetting
     from descheduler.cycle.jobs_left_out import OF_DRY_RUN, jobs_left_out
     from descheduler.cycle.request import Landings, snapshot_request
 
@@ -107,13 +108,15 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         now = flags.now or snapshot.taken_at or datetime.now(UTC)
-        decide_by = partial(decide, snapshot=snapshot, now=now, feature_gates=flags.feature_gates, scope=flags.scope)
         search = watched_search(watch, is_dry=True, is_quiet=flags.output.is_quiet)
-        decide_now = partial(decide_by, policy, observer=observer, most_assessed=_most_assessed(flags), search=search)
+        setting = RunSetting(flags.feature_gates, scope=flags.scope, search=search)
+        this_round = Round(observer=observer, most_assessed=_most_assessed(flags))
+        decide_now = partial(decide, policy, snapshot, now=now, setting=setting, this_round=this_round)
         decisions = watch.call("deciding", decide_now)
     notes = (*decisions.notes, *jobs_left_out(policy, snapshot, OF_DRY_RUN))
     decisions = msgspec.structs.replace(decisions, notes=notes)
-    return _show_plan(with_beyond_in_time(decisions, decide_by, watch), flags, record, watch, ("", ""))
+    whole = with_beyond_in_time(decisions, decide_again(snapshot, now=now, setting=setting), watch)
+    return _show_plan(whole, flags, record, watch, ("", ""))
 
 
 def _run_on_cluster(

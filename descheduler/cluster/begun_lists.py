@@ -39,7 +39,7 @@ class MessageSource(Protocol):
     def list_messages(self, path: str, *, limit: int = 0) -> Generator[Batch, None, None]:
         """The list at `path` in protobuf, `limit` objects a page, 0 for all.
 
-        Raises ListExpired, AnswerBroken, NotProtobuf, KindAbsent, KindForbidden or another KubeError.
+        Raises ListExpired, AnswerBroken, NotProtobuf, KindAbsent, KindForbidden or another ExchangeError.
         """
 
 

@@ -15,18 +15,11 @@ from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.messages.objects import MessageAdder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.kube.errors import (
-    AnswerBroken,
-    KindAbsent,
-    KindForbidden,
-    KubeError,
-    ListExpired,
-    NotProtobuf,
-    TransportError,
-)
+from descheduler.kube.errors import KindAbsent, KindForbidden, ListExpired, NotProtobuf
 from descheduler.kube.lists.begun import BegunLists
 from descheduler.model.kube_version import encodes_as_stream
 from descheduler.model.text.printable import printable
+from descheduler.transport.errors import AnswerBroken, ExchangeError, TransportError
 
 __all__ = ["Page", "PageSource", "dump_live", "read_live"]
 
@@ -55,7 +48,7 @@ class PageSource(MessageSource, Protocol):
     def list_pages(self, path: str, *, limit: int = 500) -> Iterator[Page]:
         """The pages of the list at `path`, of `limit` objects; 0 asks for all, which come in pieces.
 
-        Raises ListExpired, AnswerBroken, KindAbsent, KindForbidden or another KubeError.
+        Raises ListExpired, AnswerBroken, KindAbsent, KindForbidden or another ExchangeError.
         """
 
 
@@ -132,7 +125,7 @@ def _read_wanted(kind: AnyKind, read: Callable[[AnyKind], None], builder: Snapsh
         read(kind)
     except (KindForbidden, KindAbsent):
         return
-    except (KubeError, SnapshotError) as error:
+    except (ExchangeError, SnapshotError) as error:
         builder.rollback(mark)
         builder.kinds.discard(kind.key)
         builder.warnings.append(f"{kind.name} objects cannot be read, so replacements are predicted without: {error}")
@@ -179,7 +172,7 @@ def _read_all(
                     f"{error}; every Kubernetes cluster has this kind; check the address of the server"
                 ) from error
             note_absent(kind, "")
-        except KubeError as error:
+        except ExchangeError as error:
             if kind.is_measured:
                 note_absent(kind, str(error))
             elif not forbidden:
@@ -199,7 +192,7 @@ def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable
             restart()
             if not num_left:
                 raise TransportError(f"{error} (tried {_MAX_RESTARTS + 1} times)") from error
-        except KubeError:
+        except ExchangeError:
             restart()
             raise
     raise SnapshotError(
@@ -217,7 +210,7 @@ class _MessageReader:
         self.are_spoken = True
 
     def read(self, kind: AnyKind) -> str:
-        """The version of the list, whose objects are all added. Raises NotProtobuf, else KubeError."""
+        """The version of the list, whose objects are all added. Raises NotProtobuf, else ExchangeError."""
         version = ""
         try:
             for batch in self._lists.parts(kind.key):
@@ -244,7 +237,7 @@ def _read_once(client: PageSource, kind: AnyKind, add_page: Callable[[bytes], ob
 
 def _require_kind(kind: AnyKind, found: str) -> None:
     if found not in ("", f"{kind.name}List"):
-        raise KubeError(
+        raise ExchangeError(
             f"the answer is a {printable(found)}, not a {kind.name}List; check the server and the proxies in "
             "front of it"
         )

@@ -7,16 +7,19 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import KubeError
 from descheduler.kube.prometheus import PrometheusClient, read_service_account_token
 from descheduler.kube.secrets import read_prometheus_token
 from descheduler.model.text.urls import is_https
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["NodeSamples", "read_node_samples"]
 
 
 class NodeSamples(msgspec.Struct, frozen=True):
-    """Query → node name → sample. A query that failed has a sentence in `faults` instead."""
+    """Query → node name, or `namespace/name` of a pod → sample.
+
+    A query that failed has a sentence in `faults` instead.
+    """
 
     by_query: Mapping[str, Mapping[str, float]]
     faults: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -37,12 +40,12 @@ def read_node_samples(
     warnings: list[str] = []
     try:
         token = _token(client, url, token_secret)
-    except KubeError as error:
+    except ExchangeError as error:
         return NodeSamples({}, dict.fromkeys(queries, str(error)))
     for query in dict.fromkeys(queries):
         try:
             answer = PrometheusClient(url, token).query(query)
-        except KubeError as error:
+        except ExchangeError as error:
             faults[query] = f"prometheus query {query!r}: {error}"
             continue
         by_query[query] = answer.by_node

@@ -85,8 +85,8 @@ class Snapshot:
 
     What few rules read has no field here: `of` gives the objects of any kind. `skipped` names the broken objects that
     were left out on request. `kinds` holds the keys of the kinds that were read, so that "none exist" can be told from
-    "not asked for". `node_samples` maps a Prometheus query to node name → sample, `sample_faults` one that failed to a
-    sentence. `kube_version` is None where the source does not tell.
+    "not asked for". `node_samples` maps a Prometheus query to node name, or `namespace/name` of a pod → sample,
+    `sample_faults` one that failed to a sentence. `kube_version` is None where the source does not tell.
     """
 
     nodes: tuple[Node, ...] = ()

@@ -17,7 +17,7 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.deciding_again import (
+from descheduler.cycle.deciding import (
     LIFTED_STAGES,
     DecideAgain,
     is_stopped,
@@ -85,7 +85,7 @@ def _passes(
     for lifted in LIFTED_STAGES:
         if is_stopped(latest, lifted):
             policy = without_limits(decisions.policy, lifted, registry)
-            yield (latest := decide_again(policy, checks=checks, most_assessed=0, most_proved=0, earlier=earlier))
+            yield (latest := decide_again(policy, checks, earlier))
 
 
 def _may_search_on(decisions: Decisions, registry: Registry) -> bool:

@@ -27,7 +27,7 @@ _OWNER_ALONE = 0o600
 def dump_cluster(connection: ConnectionOptions, path: Path | None, watch: Watch, *, taken_at: datetime) -> None:
     """Writes a dump of the cluster to `path`, None for standard output, where it appears only when the dump is whole.
 
-    Raises RunStopped when the time of `watch` is over first, KubeError when the cluster cannot be reached,
+    Raises RunStopped when the time of `watch` is over first, ExchangeError when the cluster cannot be reached,
     SnapshotError when it cannot be read whole, OSError when the file cannot be written or is a terminal.
     """
     options = (connection.kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)

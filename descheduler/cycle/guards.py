@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.kube.leases.held_lease import HeldLease
     from descheduler.kube.leases.settings import LeaseSettings
-    from descheduler.migration.dispatch.open_calls import OpenCalls
+    from descheduler.migration.dispatch.surroundings import OpenCalls
     from descheduler.migration.rounds import Decide
 
 __all__ = ["NOTHING_EVICTED", "StopCause", "decide_in_time", "find_guard", "guard_open_calls", "take_lease"]

@@ -18,6 +18,7 @@ from descheduler.strategies import (
     custom_priority,
     fragmentation_aware,
     high_node_utilization,
+    load_aware,
     low_node_utilization,
     pod_life_time,
     remove_duplicates,
@@ -26,6 +27,7 @@ from descheduler.strategies import (
     remove_pods_violating_inter_pod_anti_affinity,
     remove_pods_violating_node_affinity,
     remove_pods_violating_node_taints,
+    rescheduling,
     scale_down_bin_pack,
 )
 from descheduler.strategies.low_node_load import args as low_node_load_args
@@ -181,6 +183,27 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         needs=low_node_load.needs,
         remembers=True,
         native=True,
+    ),
+    PluginSpec(
+        name="LoadAware",
+        args_type=load_aware.LoadAwareArgs,
+        extension_points=_BALANCE,
+        factory=load_aware.LoadAware,
+        validate=load_aware.validate_args,
+        needs=load_aware.needs,
+        samples=load_aware.samples,
+        samples_address=load_aware.samples_address,
+    ),
+    PluginSpec(
+        name="Rescheduling",
+        args_type=rescheduling.ReschedulingArgs,
+        extension_points=_BALANCE,
+        factory=rescheduling.Rescheduling,
+        validate=rescheduling.validate_args,
+        warnings=rescheduling.warnings,
+        needs=rescheduling.needs,
+        samples=rescheduling.samples,
+        samples_address=rescheduling.samples_address,
     ),
     PluginSpec(
         name="MigrationPlanner",

@@ -19,7 +19,7 @@ from descheduler.eviction.migration_controller.profiles import dry_profiles
 from descheduler.eviction.placement_verification.gains import SelectsAgain
 from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import HeldRoom, HeldRooms
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
@@ -172,8 +172,9 @@ class _ChosenPods:
 
     def _candidate(self, move: Move, pod: Pod) -> Candidate:
         awaited = self._awaited
-        rooms = [HeldRoom(awaited[room.pod.uid], room.node) for room in move.rooms if room.pod.uid in awaited]
-        return Candidate(pod, move.reason, wave=move.wave, cost=move.cost).held(move.held_on, rooms)
+        rooms = (HeldRoom(awaited[room.pod.uid], room.node) for room in move.rooms if room.pod.uid in awaited)
+        held = HeldRooms(move.held_on, tuple(rooms))
+        return Candidate(pod, move.reason, wave=move.wave, cost=move.cost).holding(held)
 
 
 def _running_order(

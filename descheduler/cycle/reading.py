@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -50,12 +50,10 @@ def read_cluster(
     snapshot = replace(snapshot, kube_version=_version(git_version))
     if policy is None:
         return snapshot
-    provider = next((p for p in policy.metrics_providers if p.source == PROMETHEUS and p.prometheus_url), None)
-    queries = _queries(policy, registry)
-    if provider is None or not queries:
-        return snapshot
-    tell("asking Prometheus for node usage")
-    return _with_node_samples(snapshot, client, provider, queries)
+    for provider, queries in _queries(policy, registry).items():
+        tell("asking Prometheus for node usage")
+        snapshot = _with_samples(snapshot, client, provider, queries)
+    return snapshot
 
 
 def _version(git_version: str) -> KubeVersion | None:
@@ -65,7 +63,7 @@ def _version(git_version: str) -> KubeVersion | None:
         return None
 
 
-def _with_node_samples(
+def _with_samples(
     snapshot: Snapshot, client: KubeClient, provider: MetricsProvider, queries: Sequence[str]
 ) -> Snapshot:
     from descheduler.cluster.live_samples import read_node_samples
@@ -73,14 +71,24 @@ def _with_node_samples(
     secret = provider.auth_token
     token_secret = None if secret is None else (secret.namespace, secret.name)
     samples = read_node_samples(client, provider.prometheus_url, queries, token_secret=token_secret)
-    warnings = (*snapshot.warnings, *samples.warnings)
-    return replace(snapshot, node_samples=samples.by_query, sample_faults=samples.faults, warnings=warnings)
+    return replace(
+        snapshot,
+        node_samples={**snapshot.node_samples, **samples.by_query},
+        sample_faults={**snapshot.sample_faults, **samples.faults},
+        warnings=(*snapshot.warnings, *samples.warnings),
+    )
 
 
-def _queries(policy: Policy, registry: Registry) -> list[str]:
-    return [
-        query
-        for profile in policy.profiles
-        for name in (*profile.deschedule, *profile.balance)
-        for query in registry[name].samples(profile.args[name])
-    ]
+def _queries(policy: Policy, registry: Registry) -> Mapping[MetricsProvider, Sequence[str]]:
+    """The queries for each Prometheus: the one of the policy, and those that plugins name."""
+    of_policy = next((p for p in policy.metrics_providers if p.source == PROMETHEUS and p.prometheus_url), None)
+    found: dict[MetricsProvider, list[str]] = {}
+    for profile in policy.profiles:
+        for name in (*profile.deschedule, *profile.balance):
+            spec, args = registry[name], profile.args[name]
+            address = spec.samples_address(args)
+            provider = MetricsProvider(PROMETHEUS, address) if address else of_policy
+            queries = list(spec.samples(args)) if provider is not None else []
+            if provider is not None and queries:
+                found.setdefault(provider, []).extend(queries)
+    return found

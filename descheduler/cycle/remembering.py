@@ -13,11 +13,11 @@ import msgspec
 
 from descheduler.cycle.recent_moves import longest_window
 from descheduler.kube.config_map import ConfigMapStore
-from descheduler.kube.errors import KubeError
 from descheduler.plan.run_memory import RunMemory, RunMemoryError
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 from descheduler.supervision import RunStopped, Watch
+from descheduler.transport.errors import ExchangeError
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -58,7 +58,7 @@ class KeptMemory(msgspec.Struct, frozen=True):
         try:
             write = partial(self.store.update, MEMORY_KEY, lambda text: self._renewed(text, memory).encoded())
             watch.finish("writing the memory of the run", write, most_seconds=_MOST_SECONDS)
-        except (KubeError, RunMemoryError, RunStopped, TimeoutError) as error:
+        except (ExchangeError, RunMemoryError, RunStopped, TimeoutError) as error:
             return (f"the memory of this run is not kept: {error}",)
         return ()
 
@@ -80,7 +80,7 @@ def recall(client: KubeClient, lease: LeaseSettings | None, watch: Watch) -> Kep
     store = ConfigMapStore(client, lease.namespace, memory_name(lease.name))
     try:
         found = watch.call("reading the memory of earlier runs", partial(client.retry.call, store.read))
-    except KubeError as error:
+    except ExchangeError as error:
         # To write what was not read would wipe out what other runs have left.
         note = f"the memory of earlier runs cannot be read, so this run starts without and keeps none: {error}"
         return KeptMemory(RunMemory(missing=_UNREADABLE), None, (note,))

@@ -16,7 +16,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cluster.wanted_pods import with_wanted_pods
 from descheduler.cycle.beyond_limits import with_beyond_in_time
-from descheduler.cycle.deciding_again import DecideAgain
+from descheduler.cycle.deciding import DecideAgain, Round, RunSetting
 from descheduler.cycle.guards import StopCause, decide_in_time, find_guard, take_lease
 from descheduler.cycle.jobs_left_out import OF_APPLY, OF_DRY_RUN, jobs_left_out
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
@@ -62,8 +62,8 @@ def run_live(
     server, which holds no credentials, before anything is sent.
     `watch` is the time that the run has: when it is over the run ends cleanly, calls in flight are awaited, no further
     one starts. Its flag `stop` is set from within when the Lease is lost. Raises RunStopped when it is over before the
-    first eviction, LeaseHeld before anything is read when another run is under way, KubeError when the cluster cannot
-    be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
+    first eviction, LeaseHeld before anything is read when another run is under way, ExchangeError when the cluster
+    cannot be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
     """
     # Dry runs on a dump must not pay for the edge to the API server, which is imported by the runs that talk to one.
     from descheduler.kube.client import connect
@@ -153,9 +153,9 @@ def _why_no_users_jobs(run: _Run) -> str:
 def _cut_short(run: _Run, live: LiveRun, snapshot: Snapshot, error: Exception) -> _End:
     """The end of a run that has evicted for users and then failed or was stopped, which has to be reported."""
     from descheduler.cycle.remembering import KeptMemory
-    from descheduler.kube.errors import KubeError
+    from descheduler.transport.errors import ExchangeError
 
-    is_known = isinstance(error, RunStopped | KubeError | SnapshotError | PolicyError)
+    is_known = isinstance(error, RunStopped | ExchangeError | SnapshotError | PolicyError)
     cause = str(error) if is_known else f"an internal error ({type(error).__name__})"
     guard = StopCause(run.watch.cause, run.watch.signal_number) if run.watch.is_over else StopCause(cause)
     rounds = _Rounds(run, snapshot, NO_MEMORY, ())
@@ -311,23 +311,15 @@ class _Rounds:
 
     def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory, evicted_before: Sequence[Move]) -> None:
         # See `_load_deciding`.
-        from descheduler.cycle.decide import decide
+        from descheduler.cycle.decide import decide, decide_again
 
         self._run = run
         self._snapshot = snapshot
-        options = run.options
-        self._decide = partial(
-            decide,
-            snapshot=snapshot,
-            now=run.now,
-            feature_gates=options.feature_gates,
-            registry=run.registry,
-            scope=options.scope,
-            memory=memory,
-            evicted_before=evicted_before,
-            search=options.search,
-        )
-        self.decide_again: DecideAgain = self._decide
+        gates, scope, search = run.options.feature_gates, run.options.scope, run.options.search
+        setting = RunSetting(gates, run.registry, scope, memory, evicted_before, search)
+        self._decide = partial(decide, run.policy, snapshot, now=run.now, setting=setting)
+        self._make_again = partial(decide_again, snapshot, now=run.now, setting=setting)
+        self.decide_again: DecideAgain = self._make_again()
         """Decides as the last round did."""
         self._chosen: tuple[Move, ...] | None = None
         self.unselected: tuple[Refusal, ...] = ()
@@ -344,9 +336,9 @@ class _Rounds:
         from descheduler.cycle.applying import Reselection, still_valid
 
         def decide_on(chosen: Sequence[Move]) -> Decisions:
-            return self._decide(run.policy, chosen=chosen, most_assessed=run.most_assessed)
+            return self._decide(this_round=Round(chosen=chosen, most_assessed=run.most_assessed))
 
-        selection = Reselection(run.policy, run.registry, self._decide) if plan.reselects else None
+        selection = Reselection(run.policy, run.registry, self.decide_again) if plan.reselects else None
         judge = partial(still_valid, plan, self._snapshot, decide_on, selection)
         self._chosen, left_out = run.watch.call("judging the plan again", judge)
         self.unselected = () if selection is None else selection.refusals
@@ -354,14 +346,14 @@ class _Rounds:
 
     def decide_nothing(self) -> Decisions:
         """A plan without any move, for which no plugin was asked."""
-        return self._decide(self._run.policy, chosen=(), most_assessed=0)
+        return self._decide(this_round=Round(chosen=(), most_assessed=0))
 
     def decide(self, answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         """One round's decisions."""
         run = self._run
-        decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves, chosen=self._chosen)
-        decisions = decide_by(run.policy, observer=run.observer, most_assessed=run.most_assessed)
-        self.decide_again = decide_by
+        this_round = Round(answers, prior_moves, self._chosen, observer=run.observer, most_assessed=run.most_assessed)
+        decisions = self._decide(this_round=this_round)
+        self.decide_again = self._make_again(this_round=this_round)
         return decisions
 
 

@@ -17,7 +17,7 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from descheduler.documents.document import Document, Mark, Member, TreeNode, kind_of, laid_over
-from descheduler.documents.problems import PolicyError, Problem, did_you_mean, dotted, shown, spelled
+from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean, dotted, shown, spelled
 from descheduler.model.text.duration import parse_duration
 
 __all__ = ["Decoder", "Path", "Strictness"]
@@ -58,8 +58,8 @@ class Decoder(msgspec.Struct):
     """Decodes parts of one document, and keeps the problems and warnings found on the way."""
 
     document: Document
-    problems: list[Problem] = msgspec.field(default_factory=list)
-    warnings: list[Problem] = msgspec.field(default_factory=list)
+    problems: list[DocumentProblem] = msgspec.field(default_factory=list)
+    warnings: list[DocumentProblem] = msgspec.field(default_factory=list)
 
     def problem(self, path: Path, mark: Mark | None, message: str) -> None:
         """Record a fault. Raises PolicyError when there are so many that the rest would only bury them."""
@@ -73,11 +73,11 @@ class Decoder(msgspec.Struct):
         if len(self.warnings) < _MOST_PROBLEMS:
             self.warnings.append(self.place(path, mark, message))
 
-    def place(self, path: Path, mark: Mark | None, message: str) -> Problem:
+    def place(self, path: Path, mark: Mark | None, message: str) -> DocumentProblem:
         """A problem of this document."""
         line, column = (mark.line, mark.column) if mark else (None, None)
         steps = tuple(spelled(step) if isinstance(step, str) else step for step in path)
-        return Problem(self.document.path, line, column, dotted(steps), message)
+        return DocumentProblem(self.document.path, line, column, dotted(steps), message)
 
     def struct(self, node: TreeNode, struct: type[_StructT], path: Path, strictness: Strictness) -> _StructT | None:
         """`node` as a `struct`; null gives its defaults. None, with the problems recorded, when it does not decode."""

@@ -11,12 +11,12 @@ import msgspec
 from descheduler.model.text.printable import clipped
 from descheduler.model.text.urls import shown_url
 
-__all__ = ["PolicyError", "Problem", "did_you_mean", "dotted", "shown", "spelled"]
+__all__ = ["DocumentProblem", "PolicyError", "did_you_mean", "dotted", "shown", "spelled"]
 
 _LONGEST_SHOWN = 80
 
 
-class Problem(msgspec.Struct, frozen=True):
+class DocumentProblem(msgspec.Struct, frozen=True):
     """One fault at one place. `str()` gives `policy.yaml:12:9: profiles[0].name: message`."""
 
     path: str
@@ -42,12 +42,12 @@ class PolicyError(ValueError):
 
     def __init__(
         self,
-        problems: Sequence[Problem],
+        problems: Sequence[DocumentProblem],
         stage: Literal["policy", "profile"] = "policy",
-        warnings: Sequence[Problem] = (),
+        warnings: Sequence[DocumentProblem] = (),
     ) -> None:
-        self.problems: tuple[Problem, ...] = tuple(problems)
-        self.warnings: tuple[Problem, ...] = tuple(warnings)
+        self.problems: tuple[DocumentProblem, ...] = tuple(problems)
+        self.warnings: tuple[DocumentProblem, ...] = tuple(warnings)
         self.stage: Literal["policy", "profile"] = stage
         super().__init__("\n".join(str(problem) for problem in self.problems))
 

@@ -27,7 +27,7 @@ from descheduler.documents.document import (
     to_plain,
 )
 from descheduler.documents.json_document import parse_json
-from descheduler.documents.problems import PolicyError, Problem, spelled
+from descheduler.documents.problems import DocumentProblem, PolicyError, spelled
 from descheduler.documents.yaml_document import parse_yaml, parse_yaml_documents
 from descheduler.model.text.printable import printable
 
@@ -76,7 +76,7 @@ def read_plain_documents(path: Path, noun: str) -> list[object]:
 
 def _error_of(error: DocumentError, path: str) -> PolicyError:
     line, column = (error.mark.line, error.mark.column) if error.mark else (None, None)
-    return PolicyError([Problem(path, line, column, "", str(error))])
+    return PolicyError([DocumentProblem(path, line, column, "", str(error))])
 
 
 def _unwrapped(document: Document, text: str, noun: str) -> Document:

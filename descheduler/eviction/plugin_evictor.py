@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.request_check import Allowance
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
@@ -154,12 +154,12 @@ class PluginEvictor:
         landings = self._evictor.landings
         return [(pod, landings.arrival_of(pod)) for pod, _ in landings.leaving]
 
-    def predicted(self, pod: Pod, held_on: str = "", rooms: Sequence[HeldRoom] = ()) -> Landing:
+    def predicted(self, pod: Pod, held: HeldRooms = NOTHING_HELD) -> Landing:
         """Where the replacement of `pod` would land on top of everything booked. Leaves no trace.
 
-        With `held_on` that node, if room can be held there, and if `rooms` are there for pending pods then.
+        That is the node on which room is `held` for it, if room can be held there and for the others.
         """
-        return self._evictor.landings.predicted(pod, self._profile_index, held_on, rooms)
+        return self._evictor.landings.predicted(pod, self._profile_index, held)
 
     def what_if(self) -> AbstractContextManager[None]:
         """A context at whose end all that was granted, refused and noted in it is taken back."""

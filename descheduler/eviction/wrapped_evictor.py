@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.request_check import Allowance
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.bundles import Candidate
@@ -76,9 +76,9 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.arrivals()
 
-    def predicted(self, pod: Pod, held_on: str = "", rooms: Sequence[HeldRoom] = ()) -> Landing:
+    def predicted(self, pod: Pod, held: HeldRooms = NOTHING_HELD) -> Landing:
         """As `inner`."""
-        return self._inner.predicted(pod, held_on, rooms)
+        return self._inner.predicted(pod, held)
 
     def what_if(self) -> AbstractContextManager[None]:
         """As `inner`."""

@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.deciding import RunSetting
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.scheduling.waiting import Scheduling
-from descheduler.explanation.watching.watched_run import DecisionOptions, WatchedRun, watched_run
+from descheduler.explanation.watching.watched_run import WatchedRun, watched_run
 from descheduler.model.pod import Pod
 from descheduler.policy.types import Policy
 from descheduler.report.subjects import Subject
@@ -37,7 +38,7 @@ class Inquiry(NamedTuple):
     policy: Policy | None
     settings: SchedulingSettings
     now: datetime
-    options: DecisionOptions | None = None
+    setting: RunSetting | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -53,7 +54,7 @@ class Inquiry(NamedTuple):
         """One run that watches `pods`; None without a policy or a cluster."""
         if self.policy is None or self.cluster is None:
             return None
-        return watched_run(self.policy, self.cluster, pods, self.now, self.options)
+        return watched_run(self.policy, self.cluster, pods, self.now, self.setting)
 
 
 class Answer(NamedTuple, Generic[Part]):

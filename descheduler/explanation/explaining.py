@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.deciding import RunSetting
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.asked import Inquiry, explained_by
-from descheduler.explanation.watching.watched_run import DecisionOptions
 from descheduler.model.text.printable import printable
 from descheduler.policy.types import Policy
 from descheduler.report.document import API_VERSION, ApiVersion, PolicyIdentity, SnapshotIdentity
@@ -94,16 +94,16 @@ def explain(
     policy: Policy | None,
     settings: SchedulingSettings,
     now: datetime,
-    options: DecisionOptions | None = None,
+    setting: RunSetting | None = None,
     subjects: tuple[Subject, ...] = SUBJECTS,
 ) -> Explanation:
-    """What a run of `policy` with `options` decides in `cluster` about the `type_name` called `name`, and why.
+    """What a run of `policy` with `setting` decides in `cluster` about the `type_name` called `name`, and why.
 
     What is in a namespace is called `namespace/name`; a name alone will do where no other namespace has it. Raises
     UnknownSubjectError when there is none of that name, PolicyError as `decide` does.
     """
     _, subject = types_of(subjects)[type_name]
-    part, warnings = explained_by(subject).answer(Inquiry(type_name, name, cluster, policy, settings, now, options))
+    part, warnings = explained_by(subject).answer(Inquiry(type_name, name, cluster, policy, settings, now, setting))
     fields: dict[str, Any] = {each.field: part if each is subject else None for each in subjects}
     return explanation_type(subjects)(
         api_version=API_VERSION,

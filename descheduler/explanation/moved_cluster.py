@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.landings.early_rooms import EarlyRooms
@@ -62,15 +62,13 @@ class MovedCluster:
 
     def landing_of(self, victim: Pod) -> Landing:
         """Where the replacement of `victim` would land."""
-        held_on, rooms = self._held_for(victim)
-        return self._prover.consider(victim, held_on=held_on, rooms=rooms)
+        return self._prover.consider(victim, held=self._held_for(victim))
 
     def book_all(self, moves: Iterable[Pod]) -> list[Landing]:
         """Makes further moves; returns the landings of their replacements."""
         landings = []
         for pod in moves:
-            held_on, rooms = self._held_for(pod)
-            landings.append(self._prover.book(pod, held_on=held_on, rooms=rooms))
+            landings.append(self._prover.book(pod, held=self._held_for(pod)))
             self._moved.add(id(pod))
         return landings
 
@@ -78,10 +76,10 @@ class MovedCluster:
         """The pending pods that would be scheduled onto `node` once the moves are made."""
         return [pod for pod, name in self._prover.pending_nodes() if name == node]
 
-    def _held_for(self, victim: Pod) -> tuple[str, Sequence[HeldRoom]]:
-        """The node on which room is held for its replacement, "" for none, and the rooms for others where it leaves."""
+    def _held_for(self, victim: Pod) -> HeldRooms:
+        """What is held when `victim` leaves."""
         move = self._held.get(identity_of(victim))
-        return ("", ()) if move is None else (move.held_on, move.rooms)
+        return NOTHING_HELD if move is None else move.held
 
     @contextmanager
     def settled(self) -> Iterator[ShadowCluster]:

@@ -51,7 +51,7 @@ def read_live(
 ) -> LiveCluster:
     """A cluster, which is only read. The memory of runs is that beside `lease`, as a dry run reads it.
 
-    Kinds that say where pods land are read as far as they may be. Raises KubeError and SnapshotError as a run does.
+    Kinds that say where pods land are read as far as they may be. Raises ExchangeError and SnapshotError as a run does.
     """
     from descheduler.kube.client import connect
     from descheduler.kube.discovery import discover
@@ -86,11 +86,11 @@ def context_namespace(connection: ConnectionOptions, policy: Policy | None) -> s
     So it is where the cluster cannot be reached as it is configured, which `read_live` tells.
     """
     from descheduler.kube.authentication.configuration import default_namespace
-    from descheduler.kube.errors import KubeConfigError
+    from descheduler.transport.errors import SettingsError
 
     try:
         return default_namespace(_kubeconfig(connection, policy), connection.context)
-    except KubeConfigError:
+    except SettingsError:
         return ""
 
 

@@ -11,18 +11,19 @@ from typing import TypeVar
 
 import msgspec
 
+from descheduler.kube.answers import OBJECT_BYTES, decode_status, describe_body
 from descheduler.kube.authentication.configuration import load_connection
-from descheduler.kube.errors import AnswerBroken, ApiError, KubeError, TransportError, Withheld, credentials_refused
-from descheduler.kube.http.bounded_body import OBJECT_BYTES, STATUS_BYTES
-from descheduler.kube.http.found import describe_body
-from descheduler.kube.http.header_values import user_header
-from descheduler.kube.http.status import RawResponse, decode_status
-from descheduler.kube.http.transport import StreamedResponse, Transport
+from descheduler.kube.errors import ApiError, credentials_refused
 from descheduler.kube.lists.body import comes_in_one_piece
 from descheduler.kube.lists.listing import ListPage, list_pages
 from descheduler.kube.lists.streamed import MessageBatch, list_messages, list_pieces
 from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.token_bucket import TokenBucket
+from descheduler.transport.answer import RawResponse
+from descheduler.transport.bounded_body import SHORT_BYTES
+from descheduler.transport.errors import AnswerBroken, ExchangeError, TransportError, Withheld
+from descheduler.transport.exchange import StreamedResponse, Transport
+from descheduler.transport.header_values import user_header
 from descheduler.version import VERSION
 
 __all__ = ["CallCount", "KubeClient", "connect"]
@@ -104,12 +105,12 @@ class KubeClient:
         *,
         query: Mapping[str, str] | None = None,
         body: bytes | None = None,
-        max_bytes: int = STATUS_BYTES,
+        max_bytes: int = SHORT_BYTES,
         accept: str = "application/json",
         content_type: str = "application/json",
         may_send: Callable[[], bool] = lambda: True,
     ) -> RawResponse:
-        """The answer to one request whatever its status, without any retry. Raises TransportError, KubeError.
+        """The answer to one request whatever its status, without any retry. Raises TransportError, ExchangeError.
 
         `max_bytes` is the most that the body of an honest answer takes: unless told otherwise, that of a small object.
         `accept`, `content_type` and `may_send` as in `Transport.send`.
@@ -146,8 +147,8 @@ class KubeClient:
         """What `decode` makes of the body of a successful GET; faults and overload are retried.
 
         A body that `decode` refuses (msgspec.DecodeError) was cut short on its way and counts as a fault.
-        Raises ApiError for a refusal, TransportError when no usable answer came within the retry policy, KubeError for
-        a success other than 200 (parts of an answer, or none), and AnswerTooLarge beyond `max_bytes`.
+        Raises ApiError for a refusal, TransportError when no usable answer came within the retry policy, ExchangeError
+        for a success other than 200 (parts of an answer, or none), and AnswerTooLarge beyond `max_bytes`.
         """
         return self.retry.call(lambda: self._fetch_once(path, decode, query, max_bytes, accept))
 
@@ -224,10 +225,10 @@ class KubeClient:
                 f"({describe_body(response.body)})"
             ) from error
 
-    def _fault(self, method: str, path: str, response: RawResponse) -> KubeError:
+    def _fault(self, method: str, path: str, response: RawResponse) -> ExchangeError:
         if not response.is_success:
             return self.refusal(method, path, response)
-        return KubeError(
+        return ExchangeError(
             f"{method} {path} on {self.host}: answered with HTTP status {response.status_code}, which is not the whole "
             "answer of an API server (200); check the proxies in front of it"
         )
@@ -259,7 +260,7 @@ def connect(
 
     `as_user` is impersonated; `request_timeout` is in seconds and bounds each answer, from the connection to its last
     byte, but for lists in protobuf, of any length, the time without progress; `qps` and `burst` pace every request,
-    None not at all. Raises KubeConfigError.
+    None not at all. Raises SettingsError.
     """
     connection = load_connection(kubeconfig, context, environ=environ)
     headers = {"User-Agent": user_agent or f"descheduler/{VERSION}"}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.kube.errors import TransportError
-from descheduler.kube.http.bounded_body import OBJECT_BYTES
+from descheduler.kube.answers import OBJECT_BYTES
 from descheduler.kube.stored_object import ObjectPlace, ObjectStore
+from descheduler.transport.errors import TransportError
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient

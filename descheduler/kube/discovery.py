@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.kube.errors import ApiError, KubeError
+from descheduler.kube.errors import ApiError
+from descheduler.transport.errors import ExchangeError
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -69,7 +70,7 @@ _decode_resources = msgspec.json.Decoder(_ResourceList).decode
 def discover(client: KubeClient) -> ServerFacts:
     """The facts of the server behind `client`; a version that it keeps to itself is "".
 
-    Raises KubeError when it offers no eviction (neither group `policy` nor `pods/eviction` may be missing): a
+    Raises ExchangeError when it offers no eviction (neither group `policy` nor `pods/eviction` may be missing): a
     descheduler that reports success there would hide that it can never do anything.
     """
     version = _version(client)
@@ -77,14 +78,14 @@ def discover(client: KubeClient) -> ServerFacts:
     core = client.fetch("/api/v1", _decode_resources).resources
     preferred = {group.name: group.preferred_version.group_version for group in groups}
     if "policy" not in preferred:
-        raise KubeError(f"{client.host} does not serve the API group policy, so pods cannot be evicted")
+        raise ExchangeError(f"{client.host} does not serve the API group policy, so pods cannot be evicted")
     if not any(resource.name == "pods/eviction" and resource.kind == "Eviction" for resource in core):
-        raise KubeError(f"{client.host} does not serve pods/eviction, so pods cannot be evicted")
+        raise ExchangeError(f"{client.host} does not serve pods/eviction, so pods cannot be evicted")
     return ServerFacts(version.git_version, version.major, version.minor, preferred)
 
 
 def discover_version(client: KubeClient) -> str:
-    """The `gitVersion` of the server behind `client`, "" when it keeps that to itself. Raises KubeError."""
+    """The `gitVersion` of the server behind `client`, "" when it keeps that to itself. Raises ExchangeError."""
     return _version(client).git_version
 
 

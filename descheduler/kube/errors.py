@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from descheduler.model.text.urls import is_https
+from descheduler.transport.errors import ExchangeError, NotConnected, TransportError
 
 __all__ = [
-    "AnswerBroken",
-    "AnswerTooLarge",
     "ApiError",
     "KindAbsent",
     "KindForbidden",
-    "KubeConfigError",
-    "KubeError",
     "ListExpired",
-    "NotConnected",
     "NotProtobuf",
-    "TransportError",
-    "Withheld",
     "credentials_refused",
     "may_have_acted",
 ]
@@ -25,43 +19,15 @@ _REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429})
 """With these the API server itself says that it has done nothing."""
 
 
-class KubeError(Exception):
-    """Base of every error of this package; its text is one sentence with a way out, without any credential."""
-
-
-class KubeConfigError(KubeError):
-    """No usable connection settings: kubeconfig missing, malformed or inconsistent."""
-
-
-class TransportError(KubeError):
-    """No usable answer: refused, reset, timed out, cut short or damaged. Whether a write took place is unknown."""
-
-
-class NotConnected(TransportError):  # noqa: N818 - a state callers act on, named after what it says
-    """No connection could be made, so nothing was sent: no write took place."""
-
-
-class AnswerTooLarge(TransportError):  # noqa: N818 - an answer callers act on, named after what it says
-    """An answer that was given up for its size. To ask for the same again would only cost the same again."""
-
-
-class Withheld(NotConnected):
-    """The caller changed its mind before anything was sent."""
-
-
-class AnswerBroken(TransportError):  # noqa: N818 - a state callers act on, named after what it says
-    """An answer that was read as it came ended in its middle; drop what was read and start again."""
-
-
-class NotProtobuf(KubeError):  # noqa: N818 - an answer callers act on, named after what it says
+class NotProtobuf(ExchangeError):  # noqa: N818 - an answer callers act on, named after what it says
     """The server answers in JSON although protobuf was asked for."""
 
 
-class ListExpired(KubeError):  # noqa: N818 - an answer callers act on, named after what it says
+class ListExpired(ExchangeError):  # noqa: N818 - an answer callers act on, named after what it says
     """A paged list can no longer be continued at its resource version; drop what was read and start again."""
 
 
-class ApiError(KubeError):
+class ApiError(ExchangeError):
     """An answer of the API server that is not a success.
 
     `status_code` is the HTTP status, `reason` the machine-readable word of the `Status` body ("" without one),
@@ -95,7 +61,7 @@ class KindForbidden(ApiError):  # noqa: N818 - an answer callers act on, named a
     """The caller may not read the kind (403); the text names the kind, the verb and, when told, the user."""
 
 
-def may_have_acted(error: KubeError) -> bool:
+def may_have_acted(error: ExchangeError) -> bool:
     """Whether the call that ended so may have had its effect, or may have it yet.
 
     Only a `Status` of the API server refuses for certain: another answer can come from a proxy, or from a server that

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from descheduler.kube.answers import decode_status
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.errors import KubeError
-from descheduler.kube.http.status import decode_status
+from descheduler.transport.errors import ExchangeError
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -154,7 +154,7 @@ class EventRecorder:
         path = f"/apis/events.k8s.io/v1/namespaces/{event.namespace or _OF_CLUSTER}/events"
         try:
             answer = self._client.send("POST", path, body=msgspec.json.encode(self._document(event, at)))
-        except KubeError as error:
+        except ExchangeError as error:
             return str(error)
         return None if answer.is_success else decode_status(answer).message
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.kube.errors import KubeError, NotConnected, TransportError, Withheld
-from descheduler.kube.http.status import RawResponse, StatusCause, decode_status
+from descheduler.kube.answers import StatusCause, decode_status
+from descheduler.transport.answer import RawResponse
+from descheduler.transport.errors import ExchangeError, NotConnected, TransportError, Withheld
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -134,8 +135,8 @@ class EvictionClient:
 
         Never repeats the call. `may_send` is asked once credentials are there; None when it says no, and nothing is
         sent. `annotations_reason` is written to the annotation `reason` as it is; `grace_period_seconds` None leaves
-        the pod its own. Raises KubeError where nothing was sent and repeating is of no use: the TLS handshake failed,
-        or there are no credentials.
+        the pod its own. Raises ExchangeError where nothing was sent and repeating is of no use: the TLS handshake
+        failed, or there are no credentials.
         """
         options = _DeleteOptions(grace_period_seconds, _Preconditions(uid))
         annotations = {"reason": annotations_reason, "requested-by": _REQUESTED_BY}
@@ -235,7 +236,7 @@ class EvictionClient:
         """What became of the pod with this uid, by one GET. An answer that is not about the pod gives UNKNOWN."""
         try:
             answer = self._client.send("GET", _pod_path(namespace, name), accept=_METADATA_ALONE)
-        except KubeError:
+        except ExchangeError:
             return PodState.UNKNOWN
         if answer.status_code == 404:
             # A proxy that cannot find the API server answers 404 as well; that says nothing about the pod.

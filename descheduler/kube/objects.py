@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from descheduler.documents.json_values import elements, members
+from descheduler.kube.answers import OBJECT_BYTES, decode_status, describe_body
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import ApiError, KindForbidden, KubeError, TransportError, may_have_acted
-from descheduler.kube.http.bounded_body import OBJECT_BYTES
-from descheduler.kube.http.found import describe_body
-from descheduler.kube.http.status import RawResponse, decode_status
+from descheduler.kube.errors import ApiError, KindForbidden, may_have_acted
+from descheduler.transport.answer import RawResponse
+from descheduler.transport.errors import ExchangeError, TransportError
 
 __all__ = ["ObjectCalls", "is_object_name", "rule_to_add"]
 
@@ -130,7 +130,7 @@ class ObjectCalls:
     ) -> T | None:
         """The new object, None when there is one of its name already.
 
-        Raises KubeError, with nothing sent, where `decode` could not read it: it could not be dealt with afterwards.
+        Raises ExchangeError, with nothing sent, where `decode` cannot read the object: no later call could use it.
         The server is told how long it may try: a call that this side has given up must not take effect much later. It
         keeps the `manager` as who has stated the fields of the object.
         """
@@ -165,7 +165,7 @@ class ObjectCalls:
         """
         try:
             return self._delete(path, uid, grace_period_seconds)
-        except KubeError as error:
+        except ExchangeError as error:
             if may_have_acted(error) and self._is_leaving(path, uid):
                 return True
             raise
@@ -174,7 +174,7 @@ class ObjectCalls:
         """Whether it is gone, or about to be; False where that is unknown."""
         try:
             found = self.read(path, _decode_head)
-        except KubeError:
+        except ExchangeError:
             return False
         return found is None or uid not in ("", found.metadata.uid) or found.metadata.deletion_timestamp is not None
 
@@ -242,7 +242,7 @@ def _readable(list_path: str, created: Mapping[str, Any], decode: Callable[[byte
         decode(body)
     except _UNDECODABLE as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise KubeError(f"POST {list_path}: not sent, the object would not be valid: {why}") from error
+        raise ExchangeError(f"POST {list_path}: not sent, the object would not be valid: {why}") from error
     return body
 
 

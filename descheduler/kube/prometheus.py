@@ -14,22 +14,27 @@ import urllib3
 
 from descheduler.kube.authentication.configuration import SERVICE_ACCOUNT_CA, SERVICE_ACCOUNT_TOKEN
 from descheduler.kube.authentication.credentials import read_token
-from descheduler.kube.errors import ApiError, KubeError
-from descheduler.kube.http.bounded_body import SAMPLES_BYTES
-from descheduler.kube.http.echoed_credentials import without_credentials
-from descheduler.kube.http.header_values import bearer
-from descheduler.kube.http.status import RawResponse
-from descheduler.kube.http.timed_connections import keep_to_time, whole_answer
-from descheduler.kube.http.transport import exchange
+from descheduler.kube.errors import ApiError
 from descheduler.model.text.urls import is_https, is_web_url, shown_url, split_userinfo
+from descheduler.transport.answer import RawResponse, without_credentials
+from descheduler.transport.errors import ExchangeError
+from descheduler.transport.exchange import exchange
+from descheduler.transport.header_values import bearer
+from descheduler.transport.timed_connections import keep_to_time, whole_answer
 
 __all__ = ["PrometheusClient", "UsageRatios", "read_service_account_token"]
 
 _OK = 200
+_MOST_BYTES = 64 << 20
+"""Most of an answer of Prometheus: 20,000 nodes with 3.3 KB of labels each."""
+_MOST_OF_POD = 2.0**63
 
 
 class UsageRatios(msgspec.Struct, frozen=True):
-    """`by_node` maps the label `instance` to a usage ratio in 0..1; `warnings` are Prometheus's own sentences."""
+    """`by_node` maps the label `instance` to a usage ratio in 0..1, or a pod's `namespace/name` to what it uses.
+
+    `warnings` are Prometheus's own sentences.
+    """
 
     by_node: Mapping[str, float]
     warnings: tuple[str, ...]
@@ -78,15 +83,17 @@ class PrometheusClient:
 
     def __post_init__(self) -> None:
         if not is_web_url(self.url):
-            raise KubeError(
+            raise ExchangeError(
                 f"prometheus address {shown_url(self.url)!r} is not an address such as https://prometheus:9090"
             )
 
     def query(self, promql: str) -> UsageRatios:
         """The latest ratio of every node that `promql` has a sample for; of several samples a node the last counts.
 
-        Raises KubeConfigError for a token that cannot be sent, TransportError, ApiError for an HTTP failure, and
-        KubeError naming the sample that is out of 0..1, not
+        A sample with the labels `namespace` and `pod` and without `instance` is one of a pod, of any size from 0 on.
+
+        Raises SettingsError for a token that cannot be sent, TransportError, ApiError for an HTTP failure, and
+        ExchangeError naming the sample that is out of 0..1, not
         a number or without the label `instance`, or naming the type of a result that is not a vector.
         """
         with self._pool() as pool:
@@ -102,7 +109,7 @@ class PrometheusClient:
         try:
             return keep_to_time(urllib3.PoolManager(ssl_context=ssl.create_default_context(cafile=roots)))
         except (ssl.SSLError, OSError) as error:
-            raise KubeError(
+            raise ExchangeError(
                 f"certificate authority {roots} cannot be used for prometheus; put PEM text there"
             ) from error
 
@@ -126,7 +133,7 @@ class PrometheusClient:
             ),
             what=f"prometheus query to {shown_url(self.url)}",
             timeout_seconds=self.timeout_seconds,
-            max_bytes=SAMPLES_BYTES,
+            max_bytes=_MOST_BYTES,
         )
         return without_credentials(answer, authorization)
 
@@ -146,37 +153,43 @@ class PrometheusClient:
 
 
 def read_service_account_token(file: Path = SERVICE_ACCOUNT_TOKEN) -> str:
-    """The token of the service account this runs as, read again each time; "" outside a pod. Raises KubeConfigError."""
+    """The token of the service account this runs as, read again each time; "" outside a pod. Raises SettingsError."""
     return read_token(file, "the service account token") if file.exists() else ""
 
 
 def _ratios(answer: _Answer) -> UsageRatios:
     if answer.data.result_type != "vector":
-        raise KubeError(
+        raise ExchangeError(
             f"prometheus answered with a {answer.data.result_type or 'result of no type'}, a vector with one sample "
             "for each node is required; change the query"
         )
     try:
         # One sample at a time: the labels of all of them take ten times the memory of their text.
         samples = _decode_samples(answer.data.result)
-        by_node = dict(_ratio(_decode_sample(sample)) for sample in samples)
+        by_node = dict(_figure(_decode_sample(sample)) for sample in samples)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise KubeError(f"prometheus answered with a vector that does not decode ({error})") from error
+        raise ExchangeError(f"prometheus answered with a vector that does not decode ({error})") from error
     return UsageRatios(by_node, tuple(answer.warnings or ()))
 
 
-def _ratio(sample: _Sample) -> tuple[str, float]:
-    node = sample.metric.get("instance")
-    if not node:
-        labels = ", ".join(f'{name}="{text}"' for name, text in sorted(sample.metric.items()))
-        raise KubeError(
-            f"prometheus sample {{{labels}}} has no label instance; the query must keep it with the name of the node"
-        )
-    text = sample.value[1]
+def _figure(sample: _Sample) -> tuple[str, float]:
+    labels = sample.metric
+    if node := labels.get("instance"):
+        return node, _number(sample.value[1], f"instance {node!r}", 1, "from 0 to 1")
+    if labels.get("namespace") and labels.get("pod"):
+        pod = f"{labels['namespace']}/{labels['pod']}"
+        return pod, _number(sample.value[1], f"pod {pod!r}", _MOST_OF_POD, "from 0 on")
+    shown = ", ".join(f'{name}="{text}"' for name, text in sorted(labels.items()))
+    raise ExchangeError(
+        f"prometheus sample {{{shown}}} has no label instance; the query must keep it with the name of the node"
+    )
+
+
+def _number(text: str, whose: str, most: float, bounds: str) -> float:
     try:
-        ratio = float(text)
+        number = float(text)
     except ValueError:
-        ratio = math.nan
-    if not 0 <= ratio <= 1:  # false for NaN too
-        raise KubeError(f"prometheus sample of instance {node!r} is {text}, the query must give values from 0 to 1")
-    return node, ratio
+        number = math.nan
+    if not 0 <= number <= most:  # false for NaN too
+        raise ExchangeError(f"prometheus sample of {whose} is {text}, the query must give values {bounds}")
+    return number

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from descheduler.kube.errors import AnswerTooLarge, ApiError, TransportError
+from descheduler.kube.errors import ApiError
+from descheduler.transport.errors import AnswerTooLarge, TransportError
 
 if TYPE_CHECKING:  # loaded when something is to be repeated, which is rare
     import tenacity

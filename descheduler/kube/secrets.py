@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.kube.errors import ApiError, KubeError
-from descheduler.kube.http.header_values import bearer
+from descheduler.kube.errors import ApiError
+from descheduler.transport.errors import ExchangeError
+from descheduler.transport.header_values import bearer
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -37,7 +38,7 @@ _decode_secret = msgspec.json.Decoder(_Secret).decode
 def read_prometheus_token(client: KubeClient, namespace: str, name: str) -> str:
     """The text under `prometheusAuthToken` of the named Secret, and of no other.
 
-    Raises KubeError, which never holds the value, when the Secret, the key or the right to read it is missing, and
+    Raises ExchangeError, which never holds the value, when the Secret, the key or the right to read it is missing, and
     when no header field can carry the value.
     """
     subject = f"secret {namespace}/{name}"
@@ -50,18 +51,18 @@ def read_prometheus_token(client: KubeClient, namespace: str, name: str) -> str:
     try:
         token = base64.b64decode(encoded, validate=True).decode().strip()
     except (binascii.Error, UnicodeDecodeError):
-        raise KubeError(f"{subject}: key {_KEY} does not hold base64 text") from None
+        raise ExchangeError(f"{subject}: key {_KEY} does not hold base64 text") from None
     if not token:
-        raise KubeError(f"{subject}: key {_KEY} is missing or empty; put the bearer token for prometheus there")
+        raise ExchangeError(f"{subject}: key {_KEY} is missing or empty; put the bearer token for prometheus there")
     bearer(token, f"{subject}: key {_KEY}")
     return token
 
 
-def _unreadable(subject: str, error: ApiError) -> KubeError:
+def _unreadable(subject: str, error: ApiError) -> ExchangeError:
     match error.status_code:
         case 404:
-            return KubeError(f"{subject} does not exist; create it or take authToken out of the policy")
+            return ExchangeError(f"{subject} does not exist; create it or take authToken out of the policy")
         case 403:
-            return KubeError(f"not allowed to read {subject} (RBAC); grant the verb get on it in a Role")
+            return ExchangeError(f"not allowed to read {subject} (RBAC); grant the verb get on it in a Role")
         case _:
             return error

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
-from descheduler.kube.errors import ApiError, KubeError, TransportError, credentials_refused
-from descheduler.kube.http.found import describe_body
-from descheduler.kube.http.status import RawResponse, decode_status
+from descheduler.kube.answers import decode_status, describe_body
+from descheduler.kube.errors import ApiError, credentials_refused
+from descheduler.transport.answer import RawResponse
+from descheduler.transport.errors import ExchangeError, TransportError
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -133,7 +134,7 @@ class ObjectStore(Generic[StoredT]):
             )
         return found
 
-    def _refusal(self, method: str, response: RawResponse) -> KubeError:
+    def _refusal(self, method: str, response: RawResponse) -> ExchangeError:
         status = decode_status(response)
         host = self._client.host
         text = f"{method} of {self.subject} on {host}: {status.message} ({status.code})"

@@ -21,7 +21,7 @@ def decode_pod(block: bytes) -> Pod:
 
 
 def read_pod(objects: ObjectCalls, namespace: str, name: str) -> Pod | None:
-    """The pod that has the name now, None when none has, or none can have it. Raises KubeError."""
+    """The pod that has the name now, None when none has, or none can have it. Raises ExchangeError."""
     if not (is_object_name(namespace) and is_object_name(name)):
         return None
     return objects.read(pod_path(namespace, name), decode_pod)

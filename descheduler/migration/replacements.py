@@ -65,7 +65,7 @@ def is_replaced(eviction: PlannedEviction) -> bool:
 
 
 class Replacements:
-    """Looks for replacements. Safe to use from several threads; raises KubeError.
+    """Looks for replacements. Safe to use from several threads; raises ExchangeError.
 
     A pod that has come for one job has not come for another, whose pod has left the same workload.
     """

@@ -84,6 +84,10 @@ class DispatchSettings(msgspec.Struct, frozen=True):
         closing = self.terms_of(profile).closing
         return closing.why if closing is not None and now >= closing.at else ""
 
+    def has_closed(self, now: float) -> bool:
+        """Whether any profile evicts nothing more at `now`."""
+        return any(self.why_closed(profile, now) for profile in self.terms)
+
     def __post_init__(self) -> None:
         Pace(self.qps, self.burst)  # raises what is to be said of both
         if self.max_in_flight < 1:

@@ -1,4 +1,4 @@
-"""Room that is held for one pod where others leave first."""
+"""Room that is held for pods where others leave first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from descheduler.model.pod import Pod
 
-__all__ = ["HeldRoom"]
+__all__ = ["NOTHING_HELD", "HeldRoom", "HeldRooms"]
 
 
 class HeldRoom(NamedTuple):
@@ -14,3 +14,13 @@ class HeldRoom(NamedTuple):
 
     pod: Pod
     node: str
+
+
+class HeldRooms(NamedTuple):
+    """What is held when a pod leaves: room `on` a node for its replacement, "" for none, and `rooms` for others."""
+
+    on: str = ""
+    rooms: tuple[HeldRoom, ...] = ()
+
+
+NOTHING_HELD = HeldRooms()

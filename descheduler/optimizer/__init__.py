@@ -33,6 +33,7 @@ from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.parts import UNLIMITED, Parts
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Together
+from descheduler.optimizer.search import Ties
 from descheduler.optimizer.solving import ReplayError, SearchProgress, Solution, find_assignment, solve
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "ReplayError",
     "SearchProgress",
     "Solution",
+    "Ties",
     "Together",
     "find_assignment",
     "make_problem",

@@ -7,7 +7,7 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["can_leave"]
+__all__ = ["can_leave", "fits_elsewhere"]
 
 _ROUNDS = 3
 """Pods that turn out to stay take room from others. Each round is right; more of them are seldom better."""
@@ -24,17 +24,26 @@ def can_leave(problem: Problem) -> Bools:
     leaves: Bools = problem.evictable & (problem.assignment != PENDING)
     for rule in problem.move_limits:
         leaves &= ~((rule.group >= 0) & (rule.limit[rule.group] <= 0))
-    kinds, kind = _kinds(problem)
     for _ in range(_ROUNDS):
         stays = problem.usage(np.where(leaves | (problem.assignment == PENDING), PENDING, problem.assignment))
-        is_open = _open_nodes(problem, kinds, problem.capacity - stays)
-        own = np.maximum(problem.assignment, 0)
-        others = is_open.sum(axis=1)[kind] - is_open[kind, own]
-        left: Bools = leaves & (others > 0)
+        left: Bools = leaves & fits_elsewhere(problem, problem.capacity - stays)
         if (left == leaves).all():
             break
         leaves = left
     return leaves
+
+
+def fits_elsewhere(problem: Problem, room: Ints, nodes: Bools | None = None) -> Bools:
+    """bool[P]: pods for which one of `nodes` (bool[N], None: all) other than their own is allowed and has `room`.
+
+    room: int64[N, R], what nodes have left.
+    """
+    kinds, kind = _kinds(problem)
+    is_open = _open_nodes(problem, kinds, room)
+    if nodes is not None:
+        is_open &= nodes
+    others = is_open.sum(axis=1)[kind] - is_open[kind, np.maximum(problem.assignment, 0)]
+    return np.asarray(others > 0)
 
 
 def _kinds(problem: Problem) -> tuple[Ints, Ints]:

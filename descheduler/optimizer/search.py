@@ -15,7 +15,7 @@ from descheduler.optimizer.objective import Annealer, Neighbourhood, Objective, 
 from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["Incumbent", "Search", "SearchTask"]
+__all__ = ["Incumbent", "Search", "SearchTask", "Ties"]
 
 _LEAST_WORK, _MOST_WORK = 0.1, 1.0
 """Limit of each call of the solver, as in `Limits`: what it is between these is told by `_SHARE_OF_CALL`."""
@@ -25,6 +25,20 @@ _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
 """Pods of a neighbourhood."""
 _MOST_AT_ONCE = 1000
 """Pairs of a pod and a node up to which the whole problem is one neighbourhood."""
+_SHARE_OF_TIES = 0.05
+"""Of the limits, for a cheaper one of the plans that differ by ties alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """When a plan differs from the best by ties alone.
+
+    Its figures but for the cost are at their bounds, it has no more than `moves`, which are proven to be needed, and
+    its cost is at most `cost` above the bound.
+    """
+
+    moves: int
+    cost: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +47,7 @@ class SearchTask:
 
     start: int64[P], an assignment that keeps the problem's rules, which is bettered; None: the problem's own.
     hint:  int64[P], the assignment of an earlier run, whose moves are tried first; None: there is none.
+    ties:  when what is left to gain is not worth the rest of the limits; None: never.
     """
 
     problem: Problem
@@ -41,6 +56,7 @@ class SearchTask:
     seed: int
     start: Ints | None = None
     hint: Ints | None = None
+    ties: Ties | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +83,7 @@ class Search:
         on_incumbent: Callable[[Incumbent], None] = lambda incumbent: None,
     ) -> None:
         self._objective = task.objective.prepare(task.problem)
-        self._hint = task.hint
+        self._hint, self._ties = task.hint, task.ties
         self._rng = np.random.default_rng(task.seed)
         self._on_incumbent = on_incumbent
         self.budget = Budget(task.limits, is_cancelled)
@@ -75,6 +91,7 @@ class Search:
         self._annealing: Annealer | None = None
         self._placement = Arrangement(task.problem, task.start)
         self._num_pods = _FIRST
+        self._tied_at: float | None = None
         self._bound = self._objective.bound()
         at = self._placement.at.copy()
         self.incumbent = Incumbent(at, self._objective.value(at), 0.0, 0.0)
@@ -110,13 +127,13 @@ class Search:
 
     def improve(self, budget: Budget) -> None:
         """Betters the incumbent until nothing is left to gain or `budget`, the search's or a part of it, is over."""
-        if self.incumbent.value <= self._bound:
+        if self.incumbent.value <= self._bound or self._is_settled:
             return
         whole = self._whole_problem()
         if whole is not None and not budget.is_over and self._solve(whole, budget).was_closed:
             return
         self._anneal(budget)
-        while not budget.is_over:
+        while not (budget.is_over or self._is_settled):
             neighbourhood = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
             if neighbourhood is None:
                 return
@@ -138,6 +155,19 @@ class Search:
     @property
     def _is_annealing(self) -> bool:
         return self._annealing is not None and self.budget.progress < self._annealing.share
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether ties alone are left, and have had their share of the limits."""
+        return self._tied_at is not None and self.budget.progress >= self._tied_at + _SHARE_OF_TIES
+
+    @property
+    def _is_tied(self) -> bool:
+        if self._ties is None:
+            return False
+        (*figures, cost), (*bounds, least) = self.incumbent.value, self._bound
+        num_moves = len(self._placement.problem.moved(self.incumbent.assignment))
+        return figures <= bounds and num_moves <= self._ties.moves and cost <= least + self._ties.cost
 
     def _whole_problem(self) -> Neighbourhood | None:
         """All of it as one neighbourhood; None where it is too large for that."""
@@ -179,6 +209,8 @@ class Search:
             return
         is_better = value < self.incumbent.value
         self.incumbent = Incumbent(self._placement.at.copy(), value, self.budget.seconds, self.budget.spent)
+        if self._tied_at is None and self._is_tied:
+            self._tied_at = self.budget.progress
         if is_better:
             self._on_incumbent(self.incumbent)
 

@@ -18,7 +18,7 @@ from descheduler.optimizer.order.replay import replay
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
-from descheduler.optimizer.search import Incumbent, Search, SearchTask
+from descheduler.optimizer.search import Incumbent, Search, SearchTask, Ties
 from descheduler.optimizer.workers import search_in_processes
 
 __all__ = ["ReplayError", "SearchProgress", "Solution", "find_assignment", "solve"]
@@ -90,7 +90,7 @@ def find_assignment(
     on_progress: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Ints:
     """The best assignment found, int64[P], of which no order may lead there. Arguments as in `solve`."""
-    return _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress).search(problem, limits, hint)
+    return _Run(problem, objectives, seed, num_workers, None, is_cancelled, on_progress).search(problem, limits, hint)
 
 
 def solve(
@@ -101,6 +101,7 @@ def solve(
     seed: int = 0,
     num_workers: int = 1,
     hint: Ints | None = None,
+    ties: Ties | None = None,
     max_per_wave: int | None = None,
     may_bounce: bool = True,
     is_cancelled: Callable[[], bool] = lambda: False,
@@ -110,12 +111,13 @@ def solve(
 
     objectives: one, or several, of which each is bettered as far as those before it stay as good. They share the time.
     hint: the assignment of an earlier run, whose moves are tried first.
+    ties: of a single objective, when what is left to gain is worth a small share of the limits only; None: never.
     max_per_wave: how many moves run together at most.
     may_bounce: whether a pod may be moved twice, to make way in between.
     With a limit of work and none of time, equal arguments give equal plans; more workers give others.
     Raises ValueError for an objective that does not fit the problem, and ReplayError for a defect of the optimizer.
     """
-    run = _Run(problem, objectives, seed, num_workers, is_cancelled, on_progress)
+    run = _Run(problem, objectives, seed, num_workers, ties, is_cancelled, on_progress)
     order = partial(order_moves, max_per_wave=max_per_wave, may_bounce=may_bounce)
     ordered = order(problem, run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint))
     if ordered.blocked:
@@ -180,12 +182,13 @@ class _Run:
         objectives: Objective | Sequence[Objective],
         seed: int,
         num_workers: int,
+        ties: Ties | None,
         is_cancelled: Callable[[], bool],
         on_progress: Callable[[SearchProgress], None],
     ) -> None:
         self._started = time.monotonic()
         self._objectives = tuple(objectives) if isinstance(objectives, Sequence) else (objectives,)
-        self._seed, self._num_workers = seed, num_workers
+        self._seed, self._num_workers, self._ties = seed, num_workers, ties
         self._is_cancelled, self._on_progress = is_cancelled, on_progress
         self._prepared = [objective.prepare(problem) for objective in self._objectives]
         self._before = self.value(problem.assignment)
@@ -205,7 +208,7 @@ class _Run:
         for number, objective in enumerate(self._objectives):
             if number and start is not None:
                 problem = self._objectives[number - 1].prepare(problem).hold(start)
-            found, work = self._search(SearchTask(problem, objective, each, self._seed, start, hint))
+            found, work = self._search(SearchTask(problem, objective, each, self._seed, start, hint, self._ties))
             self._work += work
             start, hint = found.assignment, None
         return problem.assignment if start is None else start

@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import NOTHING_HELD, HeldRoom, HeldRooms
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.batches.joint_proof import JointProof
@@ -26,7 +26,7 @@ from descheduler.placement.framework.scheduling_plugin import (
     shadow_cluster_of,
 )
 from descheduler.placement.landings.bookings import Booking, Considered, Decision
-from descheduler.placement.landings.candidates import Candidate, CandidateMaker, evicted_before
+from descheduler.placement.landings.candidates import CandidateMaker, LandingCandidate, evicted_before
 from descheduler.placement.landings.deciding import Decider
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 from descheduler.placement.landings.open_choices import FreePod
@@ -187,8 +187,7 @@ class LandingProver:
         *,
         only_proven: bool = False,
         mates: Sequence[Pod] = (),
-        held_on: str = "",
-        rooms: Sequence[HeldRoom] = (),
+        held: HeldRooms = NOTHING_HELD,
     ) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 
@@ -202,35 +201,33 @@ class LandingProver:
         millisecond less for those to whom both are the same. `mates` are the pods of a bundle, which leave with the
         victim or not at all: a scheduler that places some of their replacements together may count on them.
 
-        On the node `held_on` room is held for the replacement before the victim leaves, by a Reservation: it lands
-        there, before pending pods, if the node takes it while the victim is still on its own, else nowhere. Only then
-        `rooms` count: Reservations for other pods, which wait for the victim to leave, and get room before pods of the
+        Room is `held` on a node for the replacement before the victim leaves, by a Reservation: it lands there, before
+        pending pods, if the node takes it while the victim is still on its own, else nowhere. Only then the rooms for
+        others count: Reservations for other pods, which wait for the victim to leave, and get room before pods of the
         same priority. A pending pod is placed in its room, and the replacement lands nowhere if that cannot be. For the
         replacement of a pod that is to leave later, room is held until that is asked about; nothing is held if there is
         none.
         """
         trial = self.cluster.what_if()
-        candidate = self._candidate(victim, mates, held_on, rooms)
+        candidate = self._candidate(victim, mates, held)
         if only_proven and candidate.unplaced is not None and candidate.unplaced.doubt:
             return not_looked_for(candidate.unplaced)
         decision = self._decided(candidate)
-        self._last = Considered(victim, held_on, candidate, decision, trial)
+        self._last = Considered(victim, held, candidate, decision, trial)
         return decision.landing
 
-    def book(
-        self, victim: Pod, *, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[HeldRoom] = ()
-    ) -> Landing:
+    def book(self, victim: Pod, *, mates: Sequence[Pod] = (), held: HeldRooms = NOTHING_HELD) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
 
         A replacement that does not land waits among the pending pods from now on.
         """
         last = self._last
-        if last is not None and last.is_about(victim, held_on, rooms):
+        if last is not None and last.is_about(victim, held):
             self._last = None
             candidate, decision, changes = last.candidate, last.decision, last.changes
         else:
             changes = self.cluster.what_if()
-            candidate = self._candidate(victim, mates, held_on, rooms)
+            candidate = self._candidate(victim, mates, held)
             decision = self._decided(candidate)
         if candidate.is_moved:
             self._count(victim)
@@ -249,7 +246,7 @@ class LandingProver:
         if booking.candidate.is_moved:
             self._discount(booking.candidate.victim)
 
-    def _decided(self, candidate: Candidate) -> Decision:
+    def _decided(self, candidate: LandingCandidate) -> Decision:
         """The decision, with whom the scheduler would preempt for a replacement without a node; of the first of these
         only, as it takes time, and as few are shown."""
         decision = self._decider.decide(candidate)
@@ -352,16 +349,14 @@ class LandingProver:
         if victim.controller is not None:
             self._gone[victim.controller.uid].remove(victim)
 
-    def _candidate(
-        self, victim: Pod, mates: Sequence[Pod] = (), held_on: str = "", rooms: Sequence[HeldRoom] = ()
-    ) -> Candidate:
+    def _candidate(self, victim: Pod, mates: Sequence[Pod] = (), held: HeldRooms = NOTHING_HELD) -> LandingCandidate:
         if id(victim) in self._booked:
             return evicted_before(victim)
         candidate = self._candidates.candidate(victim, self._gone, mates)
         unplaced = candidate.unplaced
-        if unplaced is not None and held_on:
-            held = msgspec.structs.replace(unplaced, held_on=held_on)
-            return msgspec.structs.replace(candidate, unplaced=held, rooms=tuple(rooms))
+        if unplaced is not None and held.on:
+            held_there = msgspec.structs.replace(unplaced, held_on=held.on)
+            return msgspec.structs.replace(candidate, unplaced=held_there, rooms=held.rooms)
         if unplaced is None or not unplaced.unit or not mates:
             return candidate
         others = (self._candidates.candidate(mate, self._gone).unplaced for mate in mates)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import HeldRoom, HeldRooms
 from descheduler.model.pod import Pod
 
 __all__ = ["Bundle", "Candidate"]
@@ -36,11 +36,16 @@ class Candidate(msgspec.Struct, frozen=True):
         """The node on which room is held for the replacement, "" for none."""
         return self.target_node if self.holds_target else ""
 
-    def held(self, node: str, rooms: Sequence[HeldRoom] = ()) -> Candidate:
-        """The same with room held on `node`, and `rooms` for others where it leaves; as it is where `node` is ""."""
-        if not node:
+    @property
+    def held(self) -> HeldRooms:
+        """What is held when it leaves."""
+        return HeldRooms(self.held_on, self.rooms)
+
+    def holding(self, held: HeldRooms) -> Candidate:
+        """The same with what is `held`; as it is where no room is held for its replacement."""
+        if not held.on:
             return self
-        return msgspec.structs.replace(self, target_node=node, holds_target=True, rooms=tuple(rooms))
+        return msgspec.structs.replace(self, target_node=held.on, holds_target=True, rooms=held.rooms)
 
 
 class Bundle(msgspec.Struct, frozen=True):

@@ -34,26 +34,22 @@ class UnscheduledPod(NamedTuple):
 class Goal(msgspec.Struct, frozen=True):
     """What came of one objective. `levels` are its figures, the most important first; `evictions` those granted.
 
-    `after` counts what is proven to land, where a scheduler may decide other than the plan has it. `bound` is how many
-    evictions are needed at least to reach the bounds of all levels. `cost` is what the evictions cost, in thousandths
-    of ordinary ones, and `cost_bound` the least that any plan costs which reaches these. `status` is `optimal` where no
-    plan is better, also in cost, `feasible` where one may be, and `nothing` where nothing is to be done. `sentence`
-    says all of it. `pending_pods` are those that room was looked for, if the objective is about pending pods.
+    `after` counts what is proven to land, where a scheduler may decide other than the plan has it. `cost` is what the
+    evictions cost, in thousandths of ordinary ones. `bound` is how many evictions a plan needs at least that reaches
+    the same figures, and `cost_bound` what it costs at least; both are None where nothing is proven for these figures.
+    `status` is `optimal` where no plan has better figures or fewer evictions, or costs less by more than tie-breaks,
+    `feasible` where one may, and `nothing` where nothing is to be done. `sentence` says all of it. `pending_pods` are
+    those that room was looked for, if the objective is about pending pods.
     """
 
     objective: str
     levels: tuple[Level, ...]
     evictions: int
-    bound: int
+    bound: int | None
     cost: int
-    cost_bound: int
+    cost_bound: int | None
     status: Literal["optimal", "feasible", "nothing"]
     seconds: float
     work: float
     sentence: str
     pending_pods: tuple[UnscheduledPod, ...] = ()
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether every figure is at its bound."""
-        return all(level.after <= level.bound for level in self.levels)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import HeldRoom, HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 
@@ -50,6 +50,11 @@ class Move(msgspec.Struct, frozen=True):
     held_on: str = ""
     rooms: tuple[HeldRoom, ...] = ()
     serves: tuple[Pod, ...] = ()
+
+    @property
+    def held(self) -> HeldRooms:
+        """What is held when it leaves."""
+        return HeldRooms(self.held_on, self.rooms)
 
     @property
     def to_node(self) -> str | None:

@@ -72,7 +72,7 @@ class OutcomeCode(Enum):
     """A pod that was evicted before, in an earlier wave or of the same workload, has a replacement that no node was
     found for in 2 minutes; `message` names the pod. Nothing was evicted, and the next run decides again."""
     JOB_DELETED = "job-deleted"
-    """Another client deleted the PodMigrationJob; nothing was evicted."""
+    """Another client deleted the PodMigrationJob, or the ConfigMap of the job; nothing was evicted."""
     JOB_WAITS = "job-waits"
     """The job of the pod is paused, does not change, or has to wait for others (`check` and `message` say why); nothing
     was evicted yet, and a later run goes on with it."""

@@ -90,6 +90,10 @@ class DisruptionCost(Args, frozen=True):
     """Long-running pods of a Job, whose work begins again; after 1 h half of the extra cost."""
 
 
+TIE_BREAKS: float = sum(msgspec.structs.astuple(DisruptionCost()))
+"""The extra costs of an eviction that decide only between plans with equally many evictions, together at most."""
+
+
 class ObjectiveArgs(Args, frozen=True):
     """Arguments of one objective."""
 

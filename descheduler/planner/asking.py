@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import NOTHING_HELD, HeldRoom, HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.arrays import PENDING
@@ -24,14 +24,13 @@ __all__ = ["Asking", "Leaving", "MovesTogether"]
 
 
 class Leaving(NamedTuple):
-    """A pod that is to leave, and the node on which room is held for its replacement, "" where the scheduler chooses.
+    """A pod that is to leave, and the room that is held for its replacement, where the scheduler does not choose.
 
-    `rooms` are held where it leaves: for pending pods, and for the replacements of pods that leave later.
+    Where it leaves, room is held for pending pods, and for the replacements of pods that leave later.
     """
 
     pod: Pod
-    held_on: str = ""
-    rooms: tuple[HeldRoom, ...] = ()
+    held: HeldRooms = NOTHING_HELD
 
 
 class MovesTogether:
@@ -51,7 +50,7 @@ class MovesTogether:
         evictions = [move for move in moves if move.source != PENDING]
         self.pods = [cluster.pods[move.pod] for move in evictions]
         self.leaving = [
-            Leaving(pod) if rooms is None else Leaving(pod, cluster.nodes[move.target], rooms.get(move, ()))
+            Leaving(pod) if rooms is None else Leaving(pod, HeldRooms(cluster.nodes[move.target], rooms.get(move, ())))
             for pod, move in zip(self.pods, evictions, strict=True)
         ]
 
@@ -148,7 +147,7 @@ class Asking:
         pod = leaving.pod
         wave, reason = 1 if waves is None else waves.of(pod, node), self._objective.reason(pod)
         cost, serves = self._cluster.cost_of(pod), tuple(self._objective.served_by(pod))
-        return Candidate(pod, reason, wave=wave, cost=cost, serves=serves).held(leaving.held_on, leaving.rooms)
+        return Candidate(pod, reason, wave=wave, cost=cost, serves=serves).holding(leaving.held)
 
     def _harm(self, pod: Pod, landing: Landing) -> Verdict:
         """What stands against where `pod` lands, or that nobody can tell where that is."""

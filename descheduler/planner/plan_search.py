@@ -15,6 +15,7 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.objective import Objective
 from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.search import Ties
 from descheduler.optimizer.solving import SearchProgress, Solution, solve
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import MigrationPlannerArgs
@@ -22,7 +23,7 @@ from descheduler.planner.gpus.gpu_problem import with_gpus
 from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
-from descheduler.planner.problem.disruption_cost import disruption_costs
+from descheduler.planner.problem.disruption_cost import disruption_costs, most_of_ties
 from descheduler.planner.trials import PlanOver, Trial, Trials
 
 __all__ = ["PlanSearch"]
@@ -45,7 +46,8 @@ class PlanSearch:
     """The plans that were found and what came of trying them out.
 
     `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
-    the figure and the cost of the best plan so far, and the seconds since the start.
+    the figure and the cost of the best plan so far, and the seconds since the start. No plan has less than `bound`
+    (figure, cost), and none that reaches its figure has fewer than `least_evictions`; 0 where nothing is proven.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class PlanSearch:
         self.plans: list[Solution] = []
         self.trials: list[Trial] = []
         self.cluster = self._stated()
+        self.bound, self.least_evictions = self._bounds()
 
     def run(self, last: PlannedTargets) -> None:
         """Goes on until nothing is left to gain, or the limits are reached; begins with the `last` plan's targets.
@@ -80,7 +83,7 @@ class PlanSearch:
         if not self._args.choose_nodes:  # by one process: it is done before others have started
             self._search(self._objective.relaxed_over, None, _LATER_SHARE, 1)
         if self.trials:
-            if self._budget.is_over or (self.best.figure, self.best.cost) <= self.bound:
+            if self._budget.is_over or self._is_best_proven:
                 return
             self._kept.clear()
             self.cluster = self._stated()
@@ -104,10 +107,11 @@ class PlanSearch:
         """Of all trials, the first of equals."""
         return min(self.trials, key=lambda trial: (trial.figure, trial.cost))
 
-    @property
-    def bound(self) -> tuple[int, int]:
-        """(figure, cost) of which no plan has less; the first plan may move every pod that the filters let go."""
-        return self._objective.bound_of(self.plans[0].bound)
+    def is_proven(self, figure: int, cost: int, num_evictions: int) -> bool:
+        """Whether no plan has a better figure or fewer evictions, or costs less by more than tie-breaks."""
+        best_figure, least_cost = self.bound
+        spare = most_of_ties(num_evictions) if num_evictions <= self.least_evictions else 0
+        return figure <= best_figure and cost <= least_cost + spare
 
     def trials_over(self, cluster: ClusterProblem) -> Trials:
         """What tries plans over `cluster` out."""
@@ -120,11 +124,20 @@ class PlanSearch:
             plan_further=self._plan_further,
         )
 
-    def least_evictions(self) -> int:
-        """How many evictions are needed at least, whatever each of them costs; 0 where nothing is proven."""
+    def _bounds(self) -> tuple[tuple[int, int], int]:
+        """(figure, cost) of which no plan has less, and how many evictions are needed at least to reach that figure.
+
+        At first every pod may be moved that the filters let go. 0 evictions where nothing is proven.
+        """
         problem, objective = self._whole(self.cluster)
         equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
-        return self._objective.bound_of(objective.prepare(equal).bound())[1]
+        least = self._objective.bound_of(objective.prepare(equal).bound())[1]
+        return self._objective.bound_of(objective.prepare(problem).bound()), least
+
+    @property
+    def _is_best_proven(self) -> bool:
+        best = self.best
+        return self.is_proven(best.figure, best.cost, sum(len(group.pods) for group in best.groups))
 
     def _whole(self, cluster: ClusterProblem) -> tuple[Problem, Objective]:
         return self._objective.problem_over(cluster), self._objective.stated_over(cluster)
@@ -261,6 +274,8 @@ class PlanSearch:
         seed, is_cancelled = self._args.seed + max(len(self.plans), len(self.trials)), self._handle.search.is_cancelled
         promising = problem if self._args.choose_nodes else self._objective.promising(cluster, problem)
         share_of_schedule = share * self._objective.scheduled_share
+        # What is left of a plan that is partly granted needs fewer evictions, and how many is not known.
+        is_whole = cluster is self.cluster
         plan = solve(
             promising,
             objective,
@@ -268,6 +283,7 @@ class PlanSearch:
             seed=seed,
             num_workers=num_workers,
             hint=hint,
+            ties=Ties(self.least_evictions, most_of_ties(self.least_evictions)) if is_whole else None,
             may_bounce=False,
             is_cancelled=is_cancelled,
             on_progress=self._note,

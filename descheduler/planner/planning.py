@@ -69,7 +69,7 @@ class Planning:
         search = PlanSearch(
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
-        self._least_evictions = search.least_evictions()
+        self._least_evictions = search.least_evictions
         self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
         search.run(self._last)
         self._against = self._refused_in(search)
@@ -155,25 +155,26 @@ class Planning:
     def _reached(self, search: PlanSearch, granted: Sequence[Pod], num_evictions: int) -> Goal:
         """What came of it, beside the bounds; `num_evictions` are those of `granted` and of pods that come along."""
         after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
-        figure_bound, cost_bound = bound = search.bound
-        evictions_bound = self._least_evictions
+        figure_bound, cost_bound = search.bound
+        is_reached, least = after <= figure_bound, search.least_evictions
+        is_proven = search.is_proven(after, cost, len(granted))
         sentence = f"{self._objective.change(self._before, after)}, {counted(num_evictions, 'eviction')}"
         if after:
-            self._why_left = self._left_text(is_proven=after <= figure_bound)
+            self._why_left = self._left_text(is_proven=is_reached)
             if not (num_evictions or self._none_can_leave or self._best_left_gain):
                 self._why_left = self._with_obstacles(self._why_left)
             sentence += f"; {self._why_left}"
-        elif granted and evictions_bound:
-            sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
+        elif granted and least:
+            sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
         sentence = "; ".join((sentence, *self._objective.remarks()))
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),
             num_evictions,
-            evictions_bound,
+            least if is_reached and (least or not granted) else None,
             cost,
-            cost_bound,
-            "optimal" if (after, cost) <= bound else "feasible",
+            cost_bound if is_reached and (cost_bound or not granted) else None,
+            "optimal" if is_proven else "feasible",
             search.seconds,
             search.work,
             sentence,

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.documents.decode import Decoder, Path
 from descheduler.documents.document import Document, TreeNode, find
-from descheduler.documents.problems import Problem, did_you_mean, shown
+from descheduler.documents.problems import DocumentProblem, did_you_mean, shown
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile, scheduler_file_reader
 from descheduler.policy.shared_args import int_or_percent_fault
 from descheduler.policy.types import COMPATIBILITIES, Compatibility
@@ -53,18 +53,18 @@ class Checks(msgspec.Struct, frozen=True):
         """Record a warning at `path`."""
         self.load.warn(path, self.node(path).mark, message)
 
-    def warnings(self) -> tuple[Problem, ...]:
+    def warnings(self) -> tuple[DocumentProblem, ...]:
         """All warnings, in document order."""
         return in_order([*self.load.warnings, *self.build.warnings])
 
 
-def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def in_order(problems: Iterable[DocumentProblem]) -> tuple[DocumentProblem, ...]:
     """`problems` by place; those of the whole document come first.
 
     What is said about a field, or a part of it, at a place where the field already has a problem is left out: it is
     usually the consequence, as a name that is no string is an unknown name, too.
     """
-    kept: dict[tuple[int, int], list[Problem]] = {}
+    kept: dict[tuple[int, int], list[DocumentProblem]] = {}
     for problem in problems:
         here = kept.setdefault((problem.line or 0, problem.column or 0), [])
         if not any(_covers(earlier.field, problem.field) for earlier in here):

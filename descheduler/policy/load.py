@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.documents.document import TreeNode, kind_of
-from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
+from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.koordinator.descheduler_configuration import read_descheduler_configuration
@@ -32,7 +32,7 @@ class LoadedPolicy(msgspec.Struct, frozen=True):
     """A policy that loads, and what keeps its plugins from being built."""
 
     policy: Policy
-    profile_problems: tuple[Problem, ...]
+    profile_problems: tuple[DocumentProblem, ...]
 
 
 def load_policy(source: Path | str | Mapping[str, object], registry: Registry, *, name: str | None = None) -> Policy:

@@ -78,6 +78,10 @@ def _no_queries(_args: msgspec.Struct) -> Iterable[str]:
     return ()
 
 
+def _no_address(_args: msgspec.Struct) -> str:
+    return ""
+
+
 def _no_reservations(_args: msgspec.Struct) -> bool:
     return False
 
@@ -118,7 +122,9 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     needs: Callable[[ArgsT], Needs] = _nothing
     """What the plugin reads with these arguments."""
     samples: Callable[[ArgsT], Iterable[str]] = _no_queries
-    """Queries of Prometheus whose answers for nodes the plugin reads."""
+    """Queries of Prometheus whose answers for nodes, or for pods by `namespace/name`, the plugin reads."""
+    samples_address: Callable[[ArgsT], str] = _no_address
+    """The Prometheus that the plugin asks in place of that of the policy; empty for the latter."""
     without_limits: Callable[[ArgsT], ArgsT] = _unchanged
     """The arguments without limits of their own on evictions."""
     remembers: bool = False

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.documents.problems import PolicyError, Problem, did_you_mean, dotted, shown
+from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean, dotted, shown
 from descheduler.model.pod import CRITICAL_PRIORITY
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import PluginConfig, Policy, Profile
@@ -44,7 +44,7 @@ def resolve_priority_thresholds(policy: Policy, priority_class_values: Mapping[s
     (`compatibility: upstream`), MigrationController. Raises PolicyError, stage `policy`, for a class that does not
     exist, and for a DefaultEvictor threshold above 2000000000.
     """
-    problems: list[Problem] = []
+    problems: list[DocumentProblem] = []
 
     def resolved(args_in_use: Mapping[str, msgspec.Struct], config: PluginConfig) -> PluginConfig:
         threshold = threshold_of(config.args)
@@ -56,7 +56,9 @@ def resolve_priority_thresholds(policy: Policy, priority_class_values: Mapping[s
         if message is not None:
             line, column = config.threshold_place or (None, None)
             problems.append(
-                Problem(policy.path, line, column, dotted((*config.args_path, "priorityThreshold", "name")), message)
+                DocumentProblem(
+                    policy.path, line, column, dotted((*config.args_path, "priorityThreshold", "name")), message
+                )
             )
         return dataclasses.replace(config, args=with_threshold_value(config.args, value))
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar, get_args
 import msgspec
 
 from descheduler.documents.decode import Path
-from descheduler.documents.problems import Problem
+from descheduler.documents.problems import DocumentProblem
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.policy.scheduler_files import SchedulerFile
 from descheduler.policy.shared_args import LabelSelectorArg
@@ -140,7 +140,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     enable_profiling: bool = False
     enable_contention_profiling: bool = False
     compatibility: Compatibility
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[DocumentProblem, ...] = ()
     """What the reference would silently ignore, in document order."""
     digest: str
     """SHA-256 of the document, independent of layout, comments and the order of keys."""

@@ -10,10 +10,10 @@ from descheduler.plan import facts as plan_facts
 from descheduler.plan.decisions import BACKGROUND, SUCCESS, Decisions
 from descheduler.plan.facts import NearestValue, NodeClasses
 
-__all__ = ["PluginFacts", "facts_of"]
+__all__ = ["ReportedFacts", "facts_of"]
 
 
-class PluginFacts(Fields, frozen=True):
+class ReportedFacts(Fields, frozen=True):
     """What the plugin examined.
 
     `why_nothing` is the sentence that says why it evicts nothing, empty when it evicts something. `stopped` is the line
@@ -33,7 +33,7 @@ class PluginFacts(Fields, frozen=True):
     counts: Mapping[str, int]
 
 
-def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[str, int]) -> PluginFacts | None:
+def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[str, int]) -> ReportedFacts | None:
     """What a plugin saw that has `refused` pods by reason code; None where it told nothing."""
     facts = decisions.facts.get((profile, plugin))
     if facts is None:
@@ -61,8 +61,8 @@ def _evicts(decisions: Decisions, profile: str, plugin: str) -> bool:
     return any(move.profile == profile and move.plugin == plugin for move in moves)
 
 
-def _document(facts: plan_facts.PluginFacts, why_nothing: str) -> PluginFacts:
-    return PluginFacts(
+def _document(facts: plan_facts.PluginFacts, why_nothing: str) -> ReportedFacts:
+    return ReportedFacts(
         why_nothing=why_nothing,
         stopped=facts.stopped,
         pods_examined=facts.pods_examined,

@@ -90,7 +90,7 @@ def _counted_on(decisions: Decisions) -> list[HeldRoom]:
         return []
     prover = _prover(decisions.snapshot, decisions)
     for move in decisions.leaving:
-        prover.book(move.pod, held_on=move.held_on, rooms=move.rooms)
+        prover.book(move.pod, held=move.held)
     return [HeldRoom(pod, there.node_name) for pod, there in prover.scheduled()]
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.placement_verification.placement_verification import requires_gain
 from descheduler.model.text.counted import counted
@@ -71,15 +72,9 @@ def simulate(starts: Sequence[Start], *, now: datetime, options: SimulationOptio
 
 def _simulated(start: Start, now: datetime, options: SimulationOptions) -> SimulatedPolicy:
     def decide_on(snapshot: Snapshot, at: datetime, memory: RunMemory) -> Decisions:
-        return decide(
-            start.policy,
-            snapshot,
-            now=at,
-            scope=options.scope,
-            memory=memory,
-            most_assessed=len(snapshot.pods),
-            most_proved=0,
-        )
+        setting = RunSetting(scope=options.scope, memory=memory)
+        this_round = Round(most_assessed=len(snapshot.pods), most_proved=0)
+        return decide(start.policy, snapshot, now=at, setting=setting, this_round=this_round)
 
     course = run_cycles(
         start.snapshot, decide_on, now=now, memory=start.memory, every=options.every, most=options.most_cycles

@@ -64,8 +64,8 @@ class CustomPriority:
         self._node_fit = handle.node_fit
         self._evictor = handle.evictor
         self._selection = Selection()
-        self._levels: Sequence[Level] = ()
-        self._level_by_node: dict[str, Level] = {}
+        self._levels: Sequence[EvictionOrderLevel] = ()
+        self._level_by_node: dict[str, EvictionOrderLevel] = {}
         self._looked_at = frozenset[str]()
 
     def balance(self, nodes: Sequence[Node]) -> None:
@@ -144,7 +144,7 @@ class CustomPriority:
             return f"at least 2 levels of evictionOrder must have nodes, {found}"
         return ""
 
-    def _relieve(self, level: Level, later: Sequence[Level]) -> None:
+    def _relieve(self, level: EvictionOrderLevel, later: Sequence[EvictionOrderLevel]) -> None:
         takers = self._node_fit.node_set([node for each in later for node in each.nodes])
         mode = DRAIN_NODE if self._args.mode == DRAIN_NODE else BEST_EFFORT
         names = ", ".join(each.name for each in later)
@@ -154,7 +154,7 @@ class CustomPriority:
         else:
             self._evict_what_fits(level, takers, reason)
 
-    def _evict_what_fits(self, level: Level, takers: NodeSet, reason: str) -> None:
+    def _evict_what_fits(self, level: EvictionOrderLevel, takers: NodeSet, reason: str) -> None:
         for node in level.nodes:
             for pod in list(self._fitting(self._candidates(node, reason), takers, reason)):
                 self._evict(pod, reason)
@@ -172,7 +172,7 @@ class CustomPriority:
                 num_misses = 0
                 yield pod
 
-    def _drain(self, level: Level, takers: NodeSet, reason: str) -> None:
+    def _drain(self, level: EvictionOrderLevel, takers: NodeSet, reason: str) -> None:
         from descheduler.eviction.node_fit import TrialRoom
 
         room = TrialRoom(self._node_fit, takers, checks_fit=self._args.node_fit)
@@ -216,14 +216,14 @@ def _size(pod: Pod) -> tuple[int, int, str, str]:
     return cpu_milli, memory_bytes, pod.namespace, pod.name
 
 
-class Level(msgspec.Struct, frozen=True):
+class EvictionOrderLevel(msgspec.Struct, frozen=True):
     """The nodes of one entry of `evictionOrder`; at least one."""
 
     name: str
     nodes: tuple[Node, ...]
 
 
-def levels_of(order: Iterable[ResourcePriority], nodes: Sequence[Node]) -> list[Level]:
+def levels_of(order: Iterable[ResourcePriority], nodes: Sequence[Node]) -> list[EvictionOrderLevel]:
     """The levels of `order` that have some of `nodes`; each node is in the first whose selector it matches.
 
     Nothing matches a selector that is not valid.
@@ -234,7 +234,7 @@ def levels_of(order: Iterable[ResourcePriority], nodes: Sequence[Node]) -> list[
         matching = (name for name, each in selectors.items() if each is not None and each.matches(node.labels))
         if (first := next(matching, None)) is not None:
             nodes_by_level[first].append(node)
-    return [Level(name, tuple(members)) for name, members in nodes_by_level.items() if members]
+    return [EvictionOrderLevel(name, tuple(members)) for name, members in nodes_by_level.items() if members]
 
 
 def _compiled(selector: LabelSelectorArg | None) -> LabelSelector | None:

@@ -6,12 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.pod_counts import pods_for
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
-from descheduler.model.pod import Pod
-from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -21,21 +17,15 @@ from descheduler.policy.shared_args import (
     UIntOrPercent,
     check_exclude_only,
     check_int_or_percent,
-    check_percentages,
 )
 from descheduler.strategies.framework import StrategyError
-from descheduler.strategies.node_utilization.census import NodeCensus, Stop, no_census, nodes_text
-from descheduler.strategies.node_utilization.classify import (
-    NodeLoad,
-    SettledLoads,
-    free_resources,
-    is_overused,
-    is_underused,
-    measure,
-    sort_by_usage,
+from descheduler.strategies.node_utilization.classify import measure
+from descheduler.strategies.node_utilization.overutilized import (
+    OverutilizedNodes,
+    ReliefRules,
+    check_threshold_maps,
+    thresholds_around,
 )
-from descheduler.strategies.node_utilization.eviction import Destinations, NodeRelief, Relief
-from descheduler.strategies.node_utilization.levels import Thresholds
 from descheduler.strategies.node_utilization.usage import (
     METRIC_RESOURCE,
     MetricsServerUsage,
@@ -44,7 +34,6 @@ from descheduler.strategies.node_utilization.usage import (
     UsageSource,
     resources_in_play,
 )
-from descheduler.strategies.shared.pod_state import FINISHED
 
 __all__ = [
     "KUBERNETES_METRICS",
@@ -124,29 +113,11 @@ def needs(args: LowNodeUtilizationArgs) -> Needs:
 
 def validate_args(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:
     """Problems of the namespaces, both threshold maps and how they go together, the limit, and the usage source."""
-    percentages = [
-        *check_percentages("thresholds", args.thresholds),
-        *check_percentages("targetThresholds", args.target_thresholds),
-    ]
     return [
         *check_exclude_only("evictableNamespaces", args.evictable_namespaces),
-        *(percentages or _check_threshold_pairs(args)),
+        *check_threshold_maps(args.thresholds, args.target_thresholds, are_distances=args.use_deviation_thresholds),
         *check_int_or_percent(("evictionLimits", "node"), args.eviction_limits.node if args.eviction_limits else None),
         *(_check_metrics(args.metrics_utilization) if args.metrics_utilization else ()),
-    ]
-
-
-def _check_threshold_pairs(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:
-    one_sided = sorted(args.thresholds.keys() ^ args.target_thresholds.keys())
-    if one_sided:
-        names = ", ".join(repr(name) for name in one_sided)
-        return [ArgsProblem(("targetThresholds",), f"must name the same resources as thresholds; different: {names}")]
-    if args.use_deviation_thresholds:
-        return []
-    return [
-        ArgsProblem(("thresholds", name), f"{low:g} is above {args.target_thresholds[name]:g}, its target threshold")
-        for name, low in sorted(args.thresholds.items())
-        if low > args.target_thresholds[name]
     ]
 
 
@@ -188,94 +159,26 @@ def without_limits(args: LowNodeUtilizationArgs) -> LowNodeUtilizationArgs:
     return msgspec.structs.replace(args, eviction_limits=None)
 
 
-class LowNodeUtilization:
+class LowNodeUtilization(OverutilizedNodes):
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/nodeutilization/lownodeutilization.go`."""
 
     def __init__(self, args: LowNodeUtilizationArgs, handle: StrategyHandle) -> None:
+        super().__init__(handle)
         self._args = args
-        self._handle = handle
-        self._census = no_census()
-        self._stop: Stop | None = None
-        self._relief: NodeRelief | None = None
-        self._settled: SettledLoads | None = None
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evicts from overutilized nodes what fits into the free room of all underutilized nodes.
 
         Raises StrategyError when usage cannot be had.
         """
-        source = self._usage_source()
-        self._settled = SettledLoads(source)
-        loads = measure(nodes, self._handle.view, source)
-        low, high = self._thresholds(loads)
-        underused = [load for load in loads if not load.node.unschedulable and is_underused(load.percent, low.percent)]
-        takers = {load.node.name for load in underused}
-        overused = [load for load in loads if load.node.name not in takers and is_overused(load.percent, high.percent)]
-        census = self._census = NodeCensus(loads, underused, overused, low, high, source.noun)
-        self._relief = None
-        self._stop = census.check_under(self._args.number_of_nodes) or census.check_over()
-        if self._stop is not None:
-            return
-        limits = self._args.eviction_limits
-        node_limit = limits.node if limits else None
-        namespaces = self._args.evictable_namespaces
-        relief = self._relief = NodeRelief(
-            self._handle.evictor,
-            source,
-            Destinations(
-                underused,
-                free_resources(underused, high.percent),
-                counts_tolerations=self._handle.policy.compatibility == "upstream",
-            ),
-            node_limit=node_limit,
-            num_pods=pods_for((node_limit,), self._handle.view.snapshot).by_node,
-            spared_namespaces=frozenset(namespaces.exclude if namespaces else ()),
-        )
-        relief.charge_departed(load for load in loads if load.node.name not in takers)
-        relief.run(
-            [
-                Relief(load, census.over_sentence(load), load.ceilings(high.percent))
-                for load in sort_by_usage(overused, ascending=False)
-            ]
-        )
-
-    def facts(self) -> PluginFacts:
-        """How many nodes are in which class, and how near the nodes are to the thresholds."""
-        census, relief = self._census, self._relief
-        if relief is None:
-            return census.facts(self._stop)
-        why = f"{nodes_text(len(census.over))} overutilized, {relief.why_nothing('underutilized')}"
-        return census.facts(None, why=why, num_selected=relief.num_selected)
-
-    def why_not(self, pod: Pod) -> str:
-        """Why the node of `pod` is not relieved, or not of this pod."""
-        if pod.is_terminal:
-            return FINISHED
-        if why := self._census.why_not_over(pod.node_name):
-            return why
-        if self._stop is not None or self._relief is None:
-            return "" if self._stop is None else self._stop.why
-        return f"node {pod.node_name} is overutilized, {self._relief.why_no_more('underutilized')}"
-
-    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-        """What makes the node overutilized with the pod, beside the thresholds of this run."""
-        if self._settled is None:
-            return ""
-        load = self._settled.with_arrival(arrival, pod, after)
-        return self._census.over_sentence(load) if is_overused(load.percent, self._census.high.percent) else ""
-
-    def _thresholds(self, loads: list[NodeLoad]) -> tuple[Thresholds, Thresholds]:
-        """Up to which a node is underutilized, and above which it is overutilized."""
         args = self._args
-        if not args.use_deviation_thresholds:
-            return (
-                Thresholds.fixed("thresholds", args.thresholds),
-                Thresholds.fixed("targetThresholds", args.target_thresholds),
-            )
-        return (
-            Thresholds.around_average("thresholds", args.thresholds, loads, sign=-1),
-            Thresholds.around_average("targetThresholds", args.target_thresholds, loads, sign=1),
-        )
+        source = self._usage_source()
+        loads = measure(nodes, self._handle.view, source)
+        stated = args.thresholds, args.target_thresholds
+        low, high = thresholds_around(stated, loads if args.use_deviation_thresholds else None)
+        limits = args.eviction_limits
+        rules = ReliefRules(args.number_of_nodes, limits.node if limits else None, args.evictable_namespaces)
+        self._run(loads, source, low, high, rules)
 
     def _usage_source(self) -> UsageSource:
         metrics = self._args.metrics_utilization

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from descheduler.plan.facts import NodeClasses
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.report.nothing import why_nothing
-from descheduler.report.outcome.document import Outcome
+from descheduler.report.outcome.document import OutcomeDocument
 from descheduler.report.plan.document import Plan
 from descheduler.telemetry.logging import fields, log_event
 
@@ -39,7 +39,7 @@ def log_plan(plan: Plan) -> None:
     _log_sums(plan, num_evicted=len(plan.moves))
 
 
-def log_outcome(outcome: Outcome) -> None:
+def log_outcome(outcome: OutcomeDocument) -> None:
     """The sums of a run that evicted, of what was done; each eviction was logged when it ended."""
     _log_skipped(outcome.plan)
     for plugin in outcome.plugins:

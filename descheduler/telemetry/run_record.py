@@ -9,7 +9,7 @@ import msgspec
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
-    from descheduler.report.outcome.document import Outcome
+    from descheduler.report.outcome.document import OutcomeDocument
     from descheduler.report.plan.document import Plan
 
 __all__ = ["RunRecord"]
@@ -26,7 +26,7 @@ class RunRecord(msgspec.Struct):
 
     observer: RunObserver = msgspec.field(default_factory=RunObserver)
     plan: Plan | None = None
-    outcome: Outcome | None = None
+    outcome: OutcomeDocument | None = None
     exit_code: int = 1
     ended_at: float = 0.0
     is_dry: bool = False

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from tests.bench.measure import in_own_process
@@ -35,6 +36,6 @@ def _run(number: int) -> Sequence[float]:
     for node_fit, verifies in _MODES:
         policy = load_policy(hostile_policy(world.strategies, node_fit=node_fit, verifies=verifies), REGISTRY)
         started = time.perf_counter()
-        decide(policy, snapshot, now=NOW, most_assessed=0)
+        decide(policy, snapshot, now=NOW, this_round=Round(most_assessed=0))
         figures.append(time.perf_counter() - started)
     return figures

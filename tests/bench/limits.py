@@ -17,7 +17,7 @@ from pathlib import Path
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import with_beyond
-from descheduler.cycle.decide import decide
+from descheduler.cycle.decide import decide, decide_again
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
@@ -55,10 +55,11 @@ def _report(dump: Path, limit: int, sample: int) -> None:
     limited = load_policy({**document, "maxNoOfPodsToEvictTotal": limit}, REGISTRY)
     snapshot = read_dump([dump], snapshot_request(policy, Landings.ASSESSED))
     decide_by = partial(decide, snapshot=snapshot, now=GENERATED_AT)
+    again = decide_again(snapshot, now=GENERATED_AT)
     began = time.perf_counter()
     decisions = decide_by(limited)
     decided = time.perf_counter()
-    plan = make_plan(with_beyond(decisions, decide_by))
+    plan = make_plan(with_beyond(decisions, again))
     ended = time.perf_counter()
     print(f"deciding {decided - began:.1f} s, looking beyond the limit and reporting {ended - decided:.1f} s more")
     leaving = {move.pod.key for move in decisions.leaving}

@@ -9,6 +9,7 @@ from pathlib import Path
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from tests.bench.measure import in_own_process
@@ -24,7 +25,7 @@ def _run_each(dump: str, node_fit: bool) -> Sequence[float]:
     for name in STRATEGIES:
         policy = load_policy(policy_of([name], node_fit=node_fit), REGISTRY)
         started = time.perf_counter()
-        decisions = decide(policy, snapshot, now=GENERATED_AT, most_assessed=0)
+        decisions = decide(policy, snapshot, now=GENERATED_AT, this_round=Round(most_assessed=0))
         figures += [time.perf_counter() - started, len(decisions.moves)]
     return figures
 

@@ -17,8 +17,9 @@ from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live, read_live
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, NotProtobuf, TransportError
+from descheduler.kube.errors import KindAbsent, KindForbidden, ListExpired, NotProtobuf
 from descheduler.kube.lists.streamed import MessageBatch
+from descheduler.transport.errors import ExchangeError, TransportError
 from tests.builders import Object, node_object, pod_object
 from tests.cluster.messages.writer import proto_object
 
@@ -32,7 +33,7 @@ class FakePage:
     kind: str
 
 
-Step = FakePage | KubeError
+Step = FakePage | ExchangeError
 
 
 @dataclass
@@ -49,7 +50,7 @@ class FakeServer:
         self.listed.append(path)
         self.limits[path] = limit
         for step in script:
-            if isinstance(step, KubeError):
+            if isinstance(step, ExchangeError):
                 raise step
             yield step
 
@@ -218,7 +219,7 @@ class SpeakingServer:
         is_read = False
         try:
             for step in script:
-                if isinstance(step, KubeError):
+                if isinstance(step, ExchangeError):
                     raise step
                 if isinstance(step, FakePage):
                     items = [
@@ -254,7 +255,7 @@ def test_pods_are_asked_for_while_nodes_are_read() -> None:
 
 
 def test_pods_are_not_asked_for_before_the_version_of_the_nodes_is_settled() -> None:
-    server = SpeakingServer({NODES: [[KubeError("no nodes")]], PODS: [[page("Pod", pod_object("x"))]]})
+    server = SpeakingServer({NODES: [[ExchangeError("no nodes")]], PODS: [[page("Pod", pod_object("x"))]]})
 
     with pytest.raises(SnapshotError, match="no nodes"):
         read_live(server, SnapshotRequest({"Pod", "Node"}))
@@ -302,7 +303,7 @@ def test_pods_that_nobody_will_read_are_given_up() -> None:
     asked = threading.Event()
     server = SpeakingServer(
         {
-            NODES: [[page("Node", node_object("a")), lambda: asked.wait(10), KubeError("the end")]],
+            NODES: [[page("Node", node_object("a")), lambda: asked.wait(10), ExchangeError("the end")]],
             PODS: [[asked.set, page("Pod", pod_object("x"))]],
         }
     )

@@ -14,6 +14,7 @@ import msgspec
 from descheduler import EvictionAnswer, evaluate
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.evaluation import EvaluatedRefusal, Evaluation, evaluation_of
 from descheduler.policy.load import load_policy
@@ -44,10 +45,12 @@ def check_plugin(vector: Vector) -> str | None:
         policy,
         snapshot,
         now=_now(vector),
-        answers=_answers(vector),
-        feature_gates=vector.get("feature_gates"),
-        registry=registry,
-        processed_nodes=[by_name[node["metadata"]["name"]] for node in vector["nodes"]],
+        setting=RunSetting(
+            feature_gates=vector.get("feature_gates") or {},
+            registry=registry,
+            processed_nodes=[by_name[node["metadata"]["name"]] for node in vector["nodes"]],
+        ),
+        this_round=Round(answers=_answers(vector)),
     )
     return _difference(vector, evaluation_of(decisions))
 

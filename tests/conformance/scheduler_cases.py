@@ -9,7 +9,7 @@ import numpy as np
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import ScoreError
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
@@ -58,7 +58,7 @@ def our_answers(scheduler: Scheduler, case: Case) -> Iterator[Answer]:
             scheduler.place(evaluation, scheduler.cluster.table.index[expect["bound_to"]])
 
 
-def _answer(evaluation: Evaluation) -> Answer:
+def _answer(evaluation: PodEvaluation) -> Answer:
     feasible = _names(evaluation, evaluation.feasible)
     if evaluation.refusals:
         refusals = evaluation.refusals
@@ -81,7 +81,7 @@ def _answer(evaluation: Evaluation) -> Answer:
     )
 
 
-def _scored(evaluation: Evaluation, feasible: tuple[str, ...]) -> dict[str, Any]:
+def _scored(evaluation: PodEvaluation, feasible: tuple[str, ...]) -> dict[str, Any]:
     """The fields of an Answer about scores, for a pod that fits somewhere."""
     choice = evaluation.choose()
     names = [node.name for node in evaluation.cycle.cluster.table.nodes]
@@ -101,6 +101,6 @@ def _entry(obstacle: Obstacle) -> tuple[str, ...]:
     return obstacle.plugin, obstacle.code.value, *obstacle.reasons
 
 
-def _names(evaluation: Evaluation, mask: BoolMask) -> tuple[str, ...]:
+def _names(evaluation: PodEvaluation, mask: BoolMask) -> tuple[str, ...]:
     nodes = evaluation.cycle.cluster.table.nodes
     return tuple(nodes[node].name for node in np.flatnonzero(mask).tolist())

@@ -15,7 +15,8 @@ from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import with_beyond, with_beyond_in_time
-from descheduler.cycle.decide import decide
+from descheduler.cycle.decide import decide, decide_again
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import EvictionLimit
@@ -43,8 +44,8 @@ def load(document: Mapping[str, object]) -> Policy:
 def planned(
     document: Mapping[str, object], snapshot: Snapshot, *, now: Any = NOW, most_judged: int | None = None
 ) -> Decisions:
-    decide_by = partial(decide, snapshot=snapshot, now=now)
-    return with_beyond(decide_by(load(document)), decide_by, most_judged=most_judged)
+    decisions = decide(load(document), snapshot, now=now)
+    return with_beyond(decisions, decide_again(snapshot, now=now), most_judged=most_judged)
 
 
 def old_pods_policy(top: Mapping[str, int]) -> Mapping[str, object]:
@@ -151,8 +152,8 @@ def test_a_pod_that_stays_without_the_limit_as_well_says_what_else_blocks_it() -
 
 
 def test_a_run_that_no_limit_stopped_is_not_decided_again() -> None:
-    def never(policy: Policy, **_: object) -> Decisions:
-        raise AssertionError(policy)
+    def never(*_: object) -> Decisions:
+        raise AssertionError("decided again")
 
     snapshot = cluster(*old("one", "two"))
     unstopped: Sequence[Mapping[str, int]] = ({}, {TOTAL: 2}, {NAMESPACE: 1})
@@ -163,12 +164,12 @@ def test_a_run_that_no_limit_stopped_is_not_decided_again() -> None:
 
 
 def test_when_time_is_over_the_report_has_what_the_run_itself_met() -> None:
-    decide_by = partial(decide, snapshot=cluster(*old("one", "two", "three")), now=NOW)
-    decisions = decide_by(load(old_pods_policy({TOTAL: 1})))
+    snapshot = cluster(*old("one", "two", "three"))
+    decisions = decide(load(old_pods_policy({TOTAL: 1})), snapshot, now=NOW)
     stop = threading.Event()
     stop.set()
 
-    ended = with_beyond_in_time(decisions, decide_by, Watch(stop))
+    ended = with_beyond_in_time(decisions, decide_again(snapshot, now=NOW), Watch(stop))
 
     assert replace(ended, beyond=decisions.beyond) == decisions
     assert not ended.beyond.is_whole
@@ -341,9 +342,10 @@ def test_plugin_that_fails_beyond_the_limits_leaves_open_what_matches() -> None:
         return make(args, handle)
 
     registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=made_once)}
-    decide_by = partial(decide, snapshot=cluster(*old("p1", "p2")), now=NOW, registry=registry)
+    snapshot, setting = cluster(*old("p1", "p2")), RunSetting(registry=registry)
 
-    decisions = with_beyond(decide_by(load(old_pods_policy({TOTAL: 1}))), decide_by)
+    decisions = decide(load(old_pods_policy({TOTAL: 1})), snapshot, now=NOW, setting=setting)
+    decisions = with_beyond(decisions, decide_again(snapshot, now=NOW, setting=setting))
 
     assert len(built) == 2
     assert not decisions.beyond.is_whole
@@ -351,10 +353,10 @@ def test_plugin_that_fails_beyond_the_limits_leaves_open_what_matches() -> None:
 
 def test_planner_asks_for_its_earlier_moves_in_place_of_a_search(searches: list[PlanSearch]) -> None:
     aged = [make_pod(name, node="b", labels={"app": "old"}) for name in ("o1", "o2")]
-    decide_by = partial(decide, snapshot=tainted(*aged, make_pod("p1")), now=NOW)
-    run = decide_by(load(planner_policy(**{NODE: 1})))
+    snapshot = tainted(*aged, make_pod("p1"))
+    run = decide(load(planner_policy(**{NODE: 1})), snapshot, now=NOW)
 
-    again = decide_by(run.policy, earlier=EarlierPlan(run.leaving))
+    again = decide(run.policy, snapshot, now=NOW, this_round=Round(earlier=EarlierPlan(run.leaving)))
 
     assert [(move.pod.name, move.plugin) for move in again.leaving] == [
         (move.pod.name, move.plugin) for move in run.leaving

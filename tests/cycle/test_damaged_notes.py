@@ -13,17 +13,17 @@ import pytest
 from descheduler.plan.recent_moves import RecentMove, RecentMoves, RecentMovesError, WorkloadId
 from descheduler.plan.run_memory import PluginMemory, RunMemory, RunMemoryError
 from descheduler.report.outcome.predictions import Predictions
-from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP, RunSummary, Status, StatusError
+from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP, RunSummary, StatusDocument, StatusError
 from descheduler.strategies.low_node_load.args import LoadAnomalyCondition
 from descheduler.strategies.low_node_load.detector import Detectors
 from descheduler.strategies.remove_pods_violating_node_reservation.observations import Observations, Required
 from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ReservingNode
-from descheduler.strategies.remove_pods_violating_node_reservation.shortage import Shortage
+from descheduler.strategies.remove_pods_violating_node_reservation.shortage import ReservedShortage
 from tests.builders import NOW, make_node
 from tests.worlds.mutations import mutations
 
 _NUMBER = 500
-RESERVING = ReservingNode("a", Shortage(make_node("a"), ()), closed=None)
+RESERVING = ReservingNode("a", ReservedShortage(make_node("a"), ()), closed=None)
 _MINUTE = timedelta(minutes=1)
 
 
@@ -63,7 +63,7 @@ def read_moves(text: bytes) -> None:
 def read_status(text: bytes) -> None:
     """As `descheduler status` and the next run read it."""
     try:
-        Status.decoded(text.decode(errors="replace")).encoded()
+        StatusDocument.decoded(text.decode(errors="replace")).encoded()
     except StatusError:
         return
 
@@ -124,7 +124,7 @@ def told() -> str:
         seconds=1.5,
         num_api_calls=9,
     )
-    return Status.decoded("").with_run(run).encoded()
+    return StatusDocument.decoded("").with_run(run).encoded()
 
 
 def remembered() -> str:

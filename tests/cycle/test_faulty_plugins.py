@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
@@ -91,7 +92,7 @@ def decided(foreign: type, pods: Sequence[Pod] | None = None, judge: type | None
         "profiles": [{"name": "p", "pluginConfig": config, "plugins": plugins}],
     }
     snapshot = make_snapshot([make_node("a"), make_node("b")], [make_pod("web")] if pods is None else pods)
-    return decide(load_policy(document, registry), snapshot, now=NOW, registry=registry)
+    return decide(load_policy(document, registry), snapshot, now=NOW, setting=RunSetting(registry=registry))
 
 
 def request_all_pods(handle: StrategyHandle) -> None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
 from descheduler.plan.decisions import Decisions
@@ -62,10 +63,10 @@ def test_workload_that_moved_does_not_move_again_with_a_move_history(sample: str
     policy = load_policy(_PACKING, REGISTRY)
     snapshot = replace(decided("profiles/pack-nodes.yaml", sample).snapshot, migration_jobs=())
     now = NOW[sample]
-    first = decide(policy, snapshot, now=now, memory=RunMemory())
+    first = decide(policy, snapshot, now=now, setting=RunSetting(memory=RunMemory()))
     after = carried_out(first, _AT_ONCE)
 
-    second = decide(policy, after.snapshot, now=now, memory=after.memory)
+    second = decide(policy, after.snapshot, now=now, setting=RunSetting(memory=after.memory))
 
     ids = WorkloadIds(snapshot)
     moved = [{ids.of(move.pod) for move in run.leaving} for run in (first, second)]

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
@@ -40,7 +41,7 @@ def test_strategy_without_facts_runs_and_has_none_in_the_plan() -> None:
     document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
     snapshot = make_snapshot([make_node("a"), make_node("b")], [make_pod("p")])
 
-    plan = make_plan(decide(load_policy(document, registry), snapshot, now=NOW, registry=registry))
+    plan = make_plan(decide(load_policy(document, registry), snapshot, now=NOW, setting=RunSetting(registry=registry)))
 
     (figures,) = plan.plugins
     assert (figures.evicted, figures.facts) == (1, None)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from msgspec.structs import replace
 
 from descheduler.cycle.applying.selection import Reselection
-from descheduler.cycle.decide import decide
+from descheduler.cycle.decide import decide, decide_again
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
@@ -45,8 +44,8 @@ def against(selection: Reselection) -> list[tuple[str, str]]:
 
 
 def selection_of(document: Object, registry: Registry = REGISTRY) -> Reselection:
-    decide_again = partial(decide, snapshot=SNAPSHOT, now=NOW, registry=registry)
-    return Reselection(load_policy(document, REGISTRY), registry, decide_again)
+    again = decide_again(SNAPSHOT, now=NOW, setting=RunSetting(registry=registry))
+    return Reselection(load_policy(document, REGISTRY), registry, again)
 
 
 def test_pods_that_a_limit_keeps_a_plugin_from_asking_for_are_selected() -> None:

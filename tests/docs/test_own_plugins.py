@@ -127,15 +127,6 @@ def test_a_scheduling_plugin_of_a_package_says_where_the_replacement_lands(tmp_p
     assert move["to"] == "licensed"
 
 
-def test_a_trial_node_takes_licensed_pods_by_what_they_are_rewritten_to(tmp_path: Path) -> None:
-    install(tmp_path)
-    trial = node_object("trial", labels={"acme.example/trial": "yes"})
-
-    (move,) = plan(tmp_path, scheduler=True, instead_of_licensed=trial)["moves"]
-
-    assert move["to"] == "trial"
-
-
 def test_explain_tells_of_the_plugin_what_its_package_says(tmp_path: Path) -> None:
     install(tmp_path)
     file = policy_file(tmp_path, scheduler=False)

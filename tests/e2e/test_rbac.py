@@ -13,8 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.kube.errors import KubeError
 from descheduler.migration.lease_settings import LeaseOptions
+from descheduler.transport.errors import ExchangeError
 from tests.cronjob.manifests import BASE, named, only
 from tests.cronjob.rbac import JOBS, Grant, grants_of, requested, status_grants
 from tests.cronjob.rendering import Kustomize
@@ -209,7 +209,7 @@ def evicting_run(account: Account, document: str, *, replace_first: bool = False
     witness = Witness(account.kubeconfig, before=before)
     try:
         watched_run(witness, document, WITH_LEASE)
-    except (KubeError, SnapshotError):
+    except (ExchangeError, SnapshotError):
         assert denied_by(witness), "the run failed, and not for want of rights"
     return witness
 

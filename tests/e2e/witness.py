@@ -19,10 +19,10 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.authentication.configuration import load_connection
 from descheduler.kube.client import KubeClient
-from descheduler.kube.http.status import RawResponse
-from descheduler.kube.http.transport import StreamedResponse, Transport
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
+from descheduler.transport.answer import RawResponse
+from descheduler.transport.exchange import StreamedResponse, Transport
 
 __all__ = ["FAST", "Exchange", "Witness", "watched_run"]
 

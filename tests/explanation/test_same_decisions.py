@@ -10,13 +10,14 @@ import pytest
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.checks.scope import Scope
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
 from descheduler.explanation.subjects.pod import PodExplanation
-from descheduler.explanation.watching.watched_run import DecisionOptions, watched_run
+from descheduler.explanation.watching.watched_run import watched_run
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
@@ -28,8 +29,8 @@ from tests.series import Part, parts
 CONFIG = Path(__file__).parents[2] / "config"
 WHEN = datetime(2026, 1, 15, 12, tzinfo=UTC)
 OPTIONS = [
-    pytest.param(DecisionOptions(), id="whole cluster"),
-    pytest.param(DecisionOptions(scope=Scope(frozenset({"batch"}))), id="one namespace"),
+    pytest.param(RunSetting(), id="whole cluster"),
+    pytest.param(RunSetting(scope=Scope(frozenset({"batch"}))), id="one namespace"),
 ]
 
 
@@ -43,13 +44,13 @@ def snapshot(policy: Policy) -> Snapshot:
     return read_dump([CONFIG / "samples" / "openb.jsonl.gz"], snapshot_request(policy, Landings.EXPLAINED))
 
 
-def decided(policy: Policy, snapshot: Snapshot, options: DecisionOptions) -> Decisions:
-    return decide(policy, snapshot, now=WHEN, feature_gates=options.feature_gates, scope=options.scope)
+def decided(policy: Policy, snapshot: Snapshot, options: RunSetting) -> Decisions:
+    return decide(policy, snapshot, now=WHEN, setting=options)
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_every_pod_of_a_sample_has_the_decision_of_the_run(
-    policy: Policy, snapshot: Snapshot, options: DecisionOptions
+    policy: Policy, snapshot: Snapshot, options: RunSetting
 ) -> None:
     decisions = decided(policy, snapshot, options)
     evicted = {move.pod.uid for move in decisions.leaving}
@@ -64,7 +65,7 @@ def test_every_pod_of_a_sample_has_the_decision_of_the_run(
 
 @pytest.mark.parametrize("part", parts(4))
 def test_an_evicted_pod_has_the_landing_of_the_plan(policy: Policy, snapshot: Snapshot, part: Part) -> None:
-    decisions = decided(policy, snapshot, DecisionOptions())
+    decisions = decided(policy, snapshot, RunSetting())
     moves = part.of(decisions.leaving[::60])
     assert moves
 
@@ -87,7 +88,7 @@ def test_pods_that_stay_because_of_the_order_have_the_decision_of_the_run() -> N
     snapshot, policy = make_snapshot(nodes=nodes, pods=pods), load_policy(policy_of(), REGISTRY)
     evicted = {move.pod.uid for move in decide(policy, snapshot, now=NOW).leaving}
 
-    run = watched_run(policy, snapshot, snapshot.pods, NOW, DecisionOptions())
+    run = watched_run(policy, snapshot, snapshot.pods, NOW, RunSetting())
 
     told = {pod.uid for pod in snapshot.pods if run.decision_about(pod).outcome == "evicted"}
     assert told == evicted

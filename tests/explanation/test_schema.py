@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.explanation.docs.schema import DOCUMENTS, schema_text
 from descheduler.report.formats.json_text import json_text
-from descheduler.report.outcome.document import Outcome
+from descheduler.report.outcome.document import OutcomeDocument
 from descheduler.report.plan.document import Plan
 from descheduler.report.published_schema import published_schema
 from tests.builders import make_pod
@@ -25,7 +25,7 @@ def test_published_schema_is_that_of_the_types(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "document"), [("plan", PLAN), ("outcome", OUTCOME)])
-def test_documents_obey_their_schema(name: str, document: Plan | Outcome) -> None:
+def test_documents_obey_their_schema(name: str, document: Plan | OutcomeDocument) -> None:
     schema = json.loads(published_schema(name))
 
     jsonschema.validate(
@@ -52,5 +52,5 @@ def test_schema_requires_every_field() -> None:
 
 
 @pytest.mark.parametrize("document", [PLAN, OUTCOME])
-def test_json_reads_back_as_the_same_document(document: Plan | Outcome) -> None:
+def test_json_reads_back_as_the_same_document(document: Plan | OutcomeDocument) -> None:
     assert msgspec.json.decode(json_text(document), type=type(document)) == document

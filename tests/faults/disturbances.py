@@ -22,6 +22,8 @@ class Event(StrEnum):
     TOKEN_ROTATED = "token rotated"
     PODS_DELETED = "pods deleted by others"
     JOBS_DELETED = "jobs deleted by others"
+    ROOMS_DELETED = "rooms deleted by others"
+    RECORDS_DELETED = "jobs and rooms deleted by others"
     JOBS_CHANGED = "jobs changed by others"
 
 

@@ -20,7 +20,7 @@ from tests.faults.history import History, Request, Run
 from tests.faults.leases import Leases
 from tests.faults.processes import Process, Zygote
 from tests.faults.rooms.leaving import left_over, open_jobs
-from tests.faults.rooms.meddling import change_jobs, delete_jobs
+from tests.faults.rooms.meddling import DELETED, change_jobs, delete_records
 from tests.faults.rooms.scheduling import RoomScheduler
 from tests.faults.rules import FaultPlan
 from tests.faults.schedule import Output, Schedule
@@ -241,11 +241,10 @@ class _Play:
                 return self._rotate_token
             case Event.PODS_DELETED:
                 return self._delete_pods
-            case Event.JOBS_DELETED:
-                return lambda: delete_jobs(self._state.store, self._answers.objects.made)
             case Event.JOBS_CHANGED:
                 return lambda: change_jobs(self._state.store)
-        raise AssertionError(disturbance.event)
+        assert disturbance.event in DELETED, disturbance.event
+        return lambda: delete_records(self._state.store, self._answers.objects.made, disturbance.event)
 
     def _signal(self, event: Event) -> None:
         process, run = self._process, self._run

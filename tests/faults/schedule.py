@@ -12,7 +12,7 @@ from tests.faults.faults import Delivery, Fault, Requests
 from tests.faults.history import Terms
 from tests.faults.menus import menu_for
 from tests.faults.objects import PATHS
-from tests.faults.rooms.trouble import draw_room_disturbances, draw_room_rules
+from tests.faults.rooms.trouble import draw_deletions, draw_room_disturbances, draw_room_rules
 from tests.faults.rooms.worlds import draw_room_world
 from tests.faults.rules import Rule
 from tests.faults.worlds import World, draw_world
@@ -90,6 +90,8 @@ def draw_schedule(seed: int) -> Schedule:
     rules = draw_room_rules(draw, terms) if has_rooms else _draw_rules(draw, world, terms)
     disturbances = draw_room_disturbances(draw) if has_rooms else ()
     disturbances = disturbances or _draw_disturbances(draw, terms, credentials, is_paused=is_paused)
+    if has_rooms:
+        disturbances += draw_deletions(random.Random(f"deletions {seed}"), terms)
     return Schedule(
         seed=seed,
         world=world,

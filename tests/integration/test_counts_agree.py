@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pytest
@@ -17,13 +16,13 @@ from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import with_beyond
-from descheduler.cycle.decide import decide
+from descheduler.cycle.decide import decide, decide_again
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.kube.client import KubeClient
 from descheduler.policy.load import load_policy
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
-from descheduler.report.outcome.making import Outcome, make_outcome
+from descheduler.report.outcome.making import OutcomeDocument, make_outcome
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.log_lines import log_outcome, log_plan
@@ -194,9 +193,9 @@ def check_sums(records: Iterable[logging.LogRecord], plan: Object, *, num_evicte
 @pytest.mark.parametrize(("policy", "sample"), on_samples(*NOW))
 def test_a_sample(policy: str, sample: str, caplog: pytest.LogCaptureFixture) -> None:
     decisions = decided(policy, sample)
-    decide_by = partial(decide, snapshot=decisions.snapshot, now=decisions.now)
+    again = decide_again(decisions.snapshot, now=decisions.now)
 
-    check_plan(make_plan(with_beyond(decisions, decide_by)), caplog)
+    check_plan(make_plan(with_beyond(decisions, again)), caplog)
 
 
 @pytest.fixture(scope="module")
@@ -224,9 +223,9 @@ def test_two_profiles_of_all_plugins(world: Snapshot, top: Object, caplog: pytes
     two = policy_of(["RemoveDuplicates", "PodLifeTime"], node_fit=False)["profiles"][0]
     policy = load_policy({**one, **top, "profiles": [*one["profiles"], {**two, "name": "two"}]}, REGISTRY)
 
-    decide_by = partial(decide, snapshot=world, now=GENERATED_AT)
+    decisions = decide(policy, world, now=GENERATED_AT)
 
-    plan = make_plan(with_beyond(decide_by(policy), decide_by))
+    plan = make_plan(with_beyond(decisions, decide_again(world, now=GENERATED_AT)))
 
     check_plan(plan, caplog)
     assert plan.repeated_requests or top
@@ -247,7 +246,7 @@ def test_a_live_run(fake_api: FakeApi, client: KubeClient, limit: int, caplog: p
     assert outcome.counts["evicted"] + outcome.counts["refused"] == len(eviction_requests(fake_api))
 
 
-def check_outcome(outcome: Outcome, caplog: pytest.LogCaptureFixture) -> None:
+def check_outcome(outcome: OutcomeDocument, caplog: pytest.LogCaptureFixture) -> None:
     """Everything that one run shows of what it did."""
     document = json.loads(json_text(outcome))
     check_document(document["plan"])

@@ -12,7 +12,8 @@ import pytest
 from descheduler import evaluate
 from descheduler.cli.main import main
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.kube.http.status import RawResponse, decode_status
+from descheduler.kube.answers import decode_status
+from descheduler.transport.answer import RawResponse
 from tests import process_logging
 from tests.builders import Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi

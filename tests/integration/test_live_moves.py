@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
 from descheduler.explanation.sources import read_live
 from descheduler.explanation.subjects.pod import PodExplanation
-from descheduler.explanation.watching.watched_run import DecisionOptions as WatchedOptions
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
-from descheduler.report.outcome.status_document import Status
+from descheduler.report.outcome.status_document import StatusDocument
 from descheduler.report.tables.status_table import status_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, pod_object
@@ -89,7 +89,7 @@ def test_status_says_why_nothing_was_evicted(fake_api: FakeApi, client: KubeClie
     serve(fake_api, pod_object("web-2", node="tainted", owners=["StatefulSet/web"]))
     run_at(client, 5)
 
-    kept = Status.decoded(fake_api.config_maps.objects["kube-system", "d-status"]["data"]["status.json"])
+    kept = StatusDocument.decoded(fake_api.config_maps.objects["kube-system", "d-status"]["data"]["status.json"])
 
     assert [dict(each.not_evicted) for each in kept.runs] == [{"Cooldown": 1}, {}]
     assert "Not evicted:   1 pod (Cooldown 1)" in [line.rstrip() for line in status_table(kept, TableStyle())]
@@ -118,7 +118,7 @@ def test_explanation_counts_what_runs_with_the_lease_have_moved(
         policy=policy,
         settings=settings_for(policy),
         now=NOW + MINUTE,
-        options=WatchedOptions(memory=cluster.memory),
+        setting=RunSetting(memory=cluster.memory),
     ).answer
 
     assert isinstance(explanation, PodExplanation)

@@ -13,10 +13,10 @@ from descheduler.cycle.options import ConnectionOptions, RunOptions
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_live
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import KubeError
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
+from descheduler.transport.errors import ExchangeError
 from tests.builders import NOW, Object, node_object, pod_object, required_node_affinity
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import failure
@@ -328,7 +328,7 @@ def test_server_that_offers_no_evictions_is_an_error(fake_api: FakeApi, client: 
     serve(fake_api, *crowded_cluster("cart"))
     fake_api.core_resources = [{"name": "pods", "kind": "Pod"}]
 
-    with pytest.raises(KubeError, match="does not serve pods/eviction"):
+    with pytest.raises(ExchangeError, match="does not serve pods/eviction"):
         run(client, taint_policy())
 
 
@@ -348,7 +348,7 @@ def test_server_that_cannot_be_reached_is_an_error_that_names_it(
         kubeconfig = gone.write_kubeconfig(tmp_path / "kubeconfig")
         url = gone.url
 
-    with pytest.raises(KubeError, match=rf"{url}: no connection .* \(tried 5 times\)"):
+    with pytest.raises(ExchangeError, match=rf"{url}: no connection .* \(tried 5 times\)"):
         run_live(
             load_policy(taint_policy(), REGISTRY),
             ConnectionOptions(kubeconfig=str(kubeconfig)),

@@ -130,6 +130,22 @@ def test_samples_of_prometheus_decide_what_is_evicted(fake_api: FakeApi, client:
     assert len(eviction_requests(fake_api)) >= 1
 
 
+def test_prometheus_that_a_plugin_names_is_asked_for_nodes_and_pods(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, *unasked_pods())
+    answer = samples(busy="0.9", idle="0.1")
+    pods = [{"metric": {"namespace": "default", "pod": f"p{number}"}, "value": [1.0, "0.9"]} for number in range(4)]
+    answer["data"]["result"] += pods
+    fake_api.prometheus = answer
+    metrics = f"metrics: {{type: prometheus, address: '{fake_api.url}'}}"
+    policy = balancing(f"{{thresholds: {{cpu: 20}}, targetThresholds: {{cpu: 50}}, {metrics}}}")
+
+    result = run(client, policy.replace("LowNodeUtilization", "LoadAware"))
+
+    assert result.decisions.failures == ()
+    assert len(fake_api.sent("POST", "/api/v1/query")) == 4
+    assert len(eviction_requests(fake_api)) == 2
+
+
 def test_only_the_secret_that_the_policy_names_is_read(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, *unasked_pods())
     serve_token(fake_api)

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from descheduler.kube.client import KubeClient, connect
-from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.errors import ApiError
 from descheduler.kube.retry import RetryPolicy
+from descheduler.transport.errors import ExchangeError, TransportError
 from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, BrokenGzip, Drop, Fault, Truncate, failure
@@ -117,7 +118,7 @@ def test_tls_failure_is_not_asked_again(fake_api: FakeApi, tmp_path: Path, naps:
     file = fake_api.write_kubeconfig(tmp_path / "config")
     file.write_text(file.read_text().replace("http://", "https://"))
 
-    with pytest.raises(KubeError, match="does not speak TLS on this port"):
+    with pytest.raises(ExchangeError, match="does not speak TLS on this port"):
         connect(str(file), retry=RetryPolicy(sleep=naps)).fetch("/version", bytes)
 
     assert naps == []

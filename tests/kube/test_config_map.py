@@ -6,7 +6,8 @@ import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.config_map import ConfigMapStore
-from descheduler.kube.errors import ApiError, TransportError
+from descheduler.kube.errors import ApiError
+from descheduler.transport.errors import TransportError
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_objects import CONFIG_MAPS
 from tests.integration.faults import failure

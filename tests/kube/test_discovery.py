@@ -4,7 +4,7 @@ import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.discovery import discover
-from descheduler.kube.errors import KubeError
+from descheduler.transport.errors import ExchangeError
 from tests.integration.fake_api import FakeApi
 
 
@@ -22,12 +22,12 @@ def test_facts_name_version_policy_and_optional_groups(fake_api: FakeApi, client
 def test_server_without_the_eviction_resource_is_an_error(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.core_resources = [{"name": "pods", "kind": "Pod"}]
 
-    with pytest.raises(KubeError, match="does not serve pods/eviction"):
+    with pytest.raises(ExchangeError, match="does not serve pods/eviction"):
         discover(client)
 
 
 def test_server_without_the_policy_group_is_an_error(fake_api: FakeApi, client: KubeClient) -> None:
     del fake_api.groups["policy"]
 
-    with pytest.raises(KubeError, match="does not serve the API group policy"):
+    with pytest.raises(ExchangeError, match="does not serve the API group policy"):
         discover(client)

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import cast
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import TransportError
 from descheduler.kube.events import EventRecorder, EventTotals, PodEvent
-from descheduler.kube.http.status import RawResponse
+from descheduler.transport.answer import RawResponse
+from descheduler.transport.errors import TransportError
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Drop, failure
 

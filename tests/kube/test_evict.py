@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from descheduler.kube.answers import StatusCause
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.evict import EvictionClient, EvictionResponse, PodState
-from descheduler.kube.http.status import StatusCause
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import (
     Answer,

@@ -7,8 +7,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.errors import ApiError
 from descheduler.kube.prometheus import PrometheusClient, UsageRatios, read_service_account_token
+from descheduler.transport.errors import ExchangeError, TransportError
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, Drop, Fault, failure
 
@@ -40,6 +41,14 @@ def test_no_token_means_no_authorization(fake_api: FakeApi) -> None:
     assert "authorization" not in fake_api.requests[0].headers
 
 
+def test_sample_of_a_pod_has_its_namespace_and_may_be_above_one(fake_api: FakeApi) -> None:
+    fake_api.prometheus = make_answer(({"namespace": "a", "pod": "p"}, "2.5"), ({"instance": "n", "pod": "p"}, "1"))
+
+    ratios = PrometheusClient(fake_api.url).query(PROMQL)
+
+    assert ratios.by_node == {"a/p": 2.5, "n": 1.0}
+
+
 @pytest.mark.parametrize("status_code", [405, 501])
 def test_server_that_takes_no_post_is_asked_with_get(fake_api: FakeApi, status_code: int) -> None:
     fake_api.prometheus = make_answer(({"instance": "n1"}, "0"))
@@ -62,6 +71,9 @@ def test_server_that_takes_no_post_is_asked_with_get(fake_api: FakeApi, status_c
         pytest.param(({"instance": "n1"}, "-0.1"), "sample of instance 'n1' is -0.1", id="below zero"),
         pytest.param(({"instance": "n1"}, "+Inf"), "sample of instance 'n1' is +Inf", id="infinite"),
         pytest.param(({"instance": "n1"}, "x"), "sample of instance 'n1' is x", id="a word"),
+        pytest.param(({"namespace": "a", "pod": "p"}, "-1"), "sample of pod 'a/p' is -1", id="a pod below zero"),
+        pytest.param(({"namespace": "a", "pod": "p"}, "NaN"), "sample of pod 'a/p' is NaN", id="a pod without number"),
+        pytest.param(({"pod": "p"}, "1"), 'sample {pod="p"} has no label instance', id="a pod without namespace"),
         pytest.param(({"node": "n1"}, "0.1"), 'sample {node="n1"} has no label instance', id="no instance"),
         pytest.param(({"instance": ""}, "0.1"), "has no label instance", id="an empty instance"),
     ],
@@ -71,7 +83,7 @@ def test_sample_that_is_no_ratio_of_a_node_is_named(
 ) -> None:
     fake_api.prometheus = make_answer(({"instance": "n0"}, "0.5"), sample)
 
-    with pytest.raises(KubeError) as caught:
+    with pytest.raises(ExchangeError) as caught:
         PrometheusClient(fake_api.url).query(PROMQL)
 
     assert message in str(caught.value)
@@ -80,14 +92,14 @@ def test_sample_that_is_no_ratio_of_a_node_is_named(
 def test_result_that_is_no_vector_is_named(fake_api: FakeApi) -> None:
     fake_api.prometheus = {"status": "success", "data": {"resultType": "scalar", "result": [1, "2"]}}
 
-    with pytest.raises(KubeError, match="prometheus answered with a scalar, a vector"):
+    with pytest.raises(ExchangeError, match="prometheus answered with a scalar, a vector"):
         PrometheusClient(fake_api.url).query(PROMQL)
 
 
 def test_vector_of_another_shape_is_refused(fake_api: FakeApi) -> None:
     fake_api.prometheus = {"status": "success", "data": {"resultType": "vector", "result": [{"metric": {}}]}}
 
-    with pytest.raises(KubeError, match="vector that does not decode"):
+    with pytest.raises(ExchangeError, match="vector that does not decode"):
         PrometheusClient(fake_api.url).query(PROMQL)
 
 
@@ -128,13 +140,13 @@ def test_roots_that_are_no_certificates_are_named(tmp_path: Path) -> None:
     roots = tmp_path / "ca.crt"
     roots.write_text("nonsense")
 
-    with pytest.raises(KubeError, match=r"certificate authority .*ca\.crt cannot be used"):
+    with pytest.raises(ExchangeError, match=r"certificate authority .*ca\.crt cannot be used"):
         PrometheusClient("https://prometheus:9090", ca_file=roots).query(PROMQL)
 
 
 @pytest.mark.parametrize("url", ["prometheus:9090", "ftp://prometheus", "http://", ""])
 def test_address_without_scheme_or_host_is_refused(url: str) -> None:
-    with pytest.raises(KubeError, match="is not an address such as"):
+    with pytest.raises(ExchangeError, match="is not an address such as"):
         PrometheusClient(url)
 
 
@@ -174,7 +186,7 @@ def test_password_of_the_address_is_not_shown(fake_api: FakeApi, fault: Fault) -
     client = PrometheusClient(fake_api.url.replace("://", "://ops:s3cr3t@"))
     fake_api.fail_next("POST", QUERY, fault)
 
-    with pytest.raises(KubeError) as caught:
+    with pytest.raises(ExchangeError) as caught:
         client.query(PROMQL)
 
     assert fake_api.url.replace("://", "://***@") in str(caught.value)
@@ -185,14 +197,14 @@ def test_password_of_the_address_is_not_shown(fake_api: FakeApi, fault: Fault) -
     "url", ["http://ops:s3cr3t@", "ftp://ops:s3cr3t@prometheus", "http://ops:s3cr3t@p:99999", "ops:s3cr3t@prometheus"]
 )
 def test_odd_address_is_one_sentence_without_its_password(url: str) -> None:
-    with pytest.raises(KubeError, match="is not an address such as") as caught:
+    with pytest.raises(ExchangeError, match="is not an address such as") as caught:
         PrometheusClient(url)
 
     assert "s3cr3t" not in str(caught.value)
 
 
 def test_token_that_no_header_can_carry_is_one_sentence_without_it(fake_api: FakeApi) -> None:
-    with pytest.raises(KubeError, match="the token for prometheus holds a space, a line break") as caught:
+    with pytest.raises(ExchangeError, match="the token for prometheus holds a space, a line break") as caught:
         PrometheusClient(fake_api.url, token="s3cr3t\nmore").query(PROMQL)
 
     assert "s3cr3t" not in str(caught.value)
@@ -201,5 +213,5 @@ def test_token_that_no_header_can_carry_is_one_sentence_without_it(fake_api: Fak
 def test_service_account_token_that_is_not_text_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "token").write_bytes(b"s3cr3t\xff")
 
-    with pytest.raises(KubeError, match=r"service account token cannot be read from .*: it is not text"):
+    with pytest.raises(ExchangeError, match=r"service account token cannot be read from .*: it is not text"):
         read_service_account_token(tmp_path / "token")

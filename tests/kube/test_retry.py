@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.errors import ApiError
 from descheduler.kube.retry import RetryPolicy
+from descheduler.transport.errors import ExchangeError, TransportError
 from tests.integration.api_fixtures import Naps
 
 
@@ -31,14 +32,14 @@ def test_waits_grow_at_most_exponentially() -> None:
 @pytest.mark.parametrize(
     "error",
     [
-        pytest.param(KubeError("TLS failed"), id="a failure that repeating does not mend"),
+        pytest.param(ExchangeError("TLS failed"), id="a failure that repeating does not mend"),
         pytest.param(ApiError("no", status_code=403), id="a refusal"),
     ],
 )
-def test_other_errors_end_the_call_at_once(error: KubeError) -> None:
+def test_other_errors_end_the_call_at_once(error: ExchangeError) -> None:
     results, policy, naps = make_attempts(error, 7)
 
-    with pytest.raises(KubeError):
+    with pytest.raises(ExchangeError):
         policy.call(lambda: take(results))
 
     assert naps == []

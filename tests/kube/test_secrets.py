@@ -5,8 +5,8 @@ import base64
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import KubeError
 from descheduler.kube.secrets import read_prometheus_token
+from descheduler.transport.errors import ExchangeError
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import failure
 
@@ -45,7 +45,7 @@ def test_unusable_secret_is_named_and_not_shown(
 ) -> None:
     add_secret(fake_api, **values)
 
-    with pytest.raises(KubeError, match=message) as caught:
+    with pytest.raises(ExchangeError, match=message) as caught:
         read_prometheus_token(client, "ops", "prom")
 
     assert "secret ops/prom" in str(caught.value)
@@ -53,12 +53,12 @@ def test_unusable_secret_is_named_and_not_shown(
 
 
 def test_missing_secret_is_named(client: KubeClient) -> None:
-    with pytest.raises(KubeError, match="secret ops/prom does not exist"):
+    with pytest.raises(ExchangeError, match="secret ops/prom does not exist"):
         read_prometheus_token(client, "ops", "prom")
 
 
 def test_forbidden_secret_says_which_right_is_missing(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.fail_next("GET", PATH, failure(403, "Forbidden", "no"))
 
-    with pytest.raises(KubeError, match=r"not allowed to read secret ops/prom \(RBAC\); grant the verb get"):
+    with pytest.raises(ExchangeError, match=r"not allowed to read secret ops/prom \(RBAC\); grant the verb get"):
         read_prometheus_token(client, "ops", "prom")

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import KubeError
+from descheduler.transport.errors import ExchangeError
 from tests.living.clock import VirtualClock, to_time
 from tests.living.store import Object
 
@@ -38,7 +38,7 @@ class CarefulMigration:
             try:
                 if phase := self._step(pod):
                     return phase
-            except (_Unclear, KubeError):
+            except (_Unclear, ExchangeError):
                 pass
             self._clock.sleep(1.0)
         return ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from descheduler.kube.errors import AnswerBroken, AnswerTooLarge, NotConnected, TransportError
+from descheduler.transport.errors import AnswerBroken, AnswerTooLarge, NotConnected, TransportError
 from tests.faults.distortions import ENDLESS, distorted
 from tests.faults.faults import Act, Answer, Delivery, Fault, Form, Lie, Requests, status_body
 from tests.faults.menus import menu_for

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import yaml
 
-from descheduler.kube.errors import TransportError
+from descheduler.transport.errors import TransportError
 from tests.faults.faults import Answer
 from tests.living.api.request import Request
 from tests.living.api.server import Call

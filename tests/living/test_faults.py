@@ -7,8 +7,8 @@ import json
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import AnswerBroken, KubeError, NotConnected, TransportError
 from descheduler.kube.retry import RetryPolicy
+from descheduler.transport.errors import AnswerBroken, ExchangeError, NotConnected, TransportError
 from tests.faults.faults import Act, Delivery, Fault, Form, Lie, Requests
 from tests.living.api.server import Call
 from tests.living.builders import deployment, living_cluster
@@ -48,7 +48,7 @@ class TestEffects:
         ids=str,
     )
     def test_a_write_without_an_answer_is_done_or_not(
-        self, fault: AnyFault, error: type[KubeError], made: bool
+        self, fault: AnyFault, error: type[ExchangeError], made: bool
     ) -> None:
         cluster = living_cluster(1)
 
@@ -101,7 +101,7 @@ class TestEffects:
         assert len(json.loads(pages[0].body)["items"]) == 2
 
     def test_a_list_without_end_is_given_up(self) -> None:
-        with pytest.raises(KubeError, match="no end"):
+        with pytest.raises(ExchangeError, match="no end"):
             list(faulty(living_cluster(1), Fault(lie=Lie.ENDLESS)).list_pages("/api/v1/pods"))
 
 
@@ -188,7 +188,7 @@ def met(seed: int, *, most: int | None = None, kinds: frozenset[Requests] = froz
     for _ in range(30):
         try:
             client.send("PUT", f"{_MAPS}/a", body=_BODY)
-        except KubeError:
+        except ExchangeError:
             continue
     return way.met
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from descheduler.kube.client import KubeClient, connect
-from descheduler.kube.errors import TransportError
 from descheduler.kube.evict import EvictionClient
-from descheduler.kube.http.transport import StreamedResponse
+from descheduler.transport.errors import TransportError
+from descheduler.transport.exchange import StreamedResponse
 from tests.faults.faults import Act, Delivery, Fault
 from tests.integration.live_processes import Cli
 from tests.living.builders import budget, deployment, living_cluster, node, pod

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.kube.http.transport import StreamedResponse
 from descheduler.kube.lists.streamed import list_messages
+from descheduler.transport.exchange import StreamedResponse
 from tests.living.asking import PODS, asked, bound_pod, names, still_cluster
 from tests.living.cluster import LivingCluster
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.report.outcome.status_document import RunSummary, Status
+from descheduler.report.outcome.status_document import RunSummary, StatusDocument
 from tests.integration.live_processes import Cli
 from tests.living.builders import deployment, living_cluster, node, pod
 from tests.living.cluster import LivingCluster
@@ -54,7 +54,7 @@ def num_left(cluster: LivingCluster) -> int:
 
 def kept_status(cluster: LivingCluster) -> RunSummary:
     (found,) = [each for each in cluster.all("configmaps") if each["metadata"]["name"].endswith("-status")]
-    return Status.decoded(found["data"]["status.json"]).runs[0]
+    return StatusDocument.decoded(found["data"]["status.json"]).runs[0]
 
 
 def test_all_outputs_tell_the_same_number_of_pods(cluster: LivingCluster, cli: Cli, tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from descheduler.kube.errors import AnswerTooLarge, Withheld
-from descheduler.kube.http.bounded_body import STATUS_BYTES
-from descheduler.kube.http.status import RawResponse
-from descheduler.kube.http.transport import StreamedResponse, Transport
+from descheduler.transport.answer import RawResponse
+from descheduler.transport.bounded_body import SHORT_BYTES
+from descheduler.transport.errors import AnswerTooLarge, Withheld
+from descheduler.transport.exchange import StreamedResponse, Transport
 from tests.faults.faults import Answer
 from tests.living.api.request import Request
 from tests.living.api.server import Call, LivingApi
@@ -58,7 +58,7 @@ class LivingTransport(Transport):
         *,
         query: Mapping[str, str] | None = None,
         body: bytes | None = None,
-        max_bytes: int = STATUS_BYTES,
+        max_bytes: int = SHORT_BYTES,
         accept: str = "application/json",
         may_send: Callable[[], bool] = lambda: True,
         content_type: str = "application/json",

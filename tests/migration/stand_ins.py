@@ -11,12 +11,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from descheduler.kube.answers import StatusCause
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.kube.http.status import StatusCause
-from descheduler.migration.dispatch.halting import Halting
-from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.pace import Paces
-from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.surroundings import Halting, OpenCalls, Surroundings
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import DispatchSettings

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.cycle.decide import decide, decisions_of
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.checks.limits import RunLimits
@@ -133,7 +134,9 @@ def test_pod_moved_before_passes_the_filters_and_gates_that_it_has_passed() -> N
     nodes = [make_node("a", taints=["gone=soon:NoSchedule"]), make_node("b")]
     snapshot = make_snapshot(nodes, [moved, other], workloads=workloads_of("m", "o"))
 
-    decisions = decide(policy, snapshot, now=NOW, prior_moves=[Move(moved, "p", "RemovePodsViolatingNodeTaints")])
+    decisions = decide(
+        policy, snapshot, now=NOW, this_round=Round(prior_moves=[Move(moved, "p", "RemovePodsViolatingNodeTaints")])
+    )
 
     assert [move.pod.name for move in decisions.moves] == ["m", "o"]
 
@@ -251,7 +254,7 @@ def gang_carried_out(api: ScriptedApi) -> tuple[Decisions, dict[str, OutcomeCode
     snapshot = snapshot_of(train(), group_of("train", 3))
 
     def decide_with(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
-        return decide(policy, snapshot, now=NOW, answers=answers, prior_moves=prior_moves)
+        return decide(policy, snapshot, now=NOW, this_round=Round(answers=answers, prior_moves=prior_moves))
 
     decisions, outcomes = carried_out(decide_with, api, DispatchSettings(qps=1000.0), clock)
     return decisions, {outcome.eviction.name: outcome.code for outcome in outcomes}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.objects import Workload
@@ -53,12 +54,12 @@ def run_choosing(
 ) -> Decisions:
     """What MigrationPlanner decides for the objective `key` with `args` under a scheduler that prefers empty nodes.
 
-    The nodes are chosen by the plan, or if it `chooses` none by the scheduler. Others are arguments of `decide`.
+    The nodes are chosen by the plan, or if it `chooses` none by the scheduler. Others are fields of the round.
     """
     owners = Counter((pod.controller.uid, pod.controller.name) for pod in pods if pod.controller is not None)
     workloads = {uid: Workload("ReplicaSet", "default", name, uid, num) for (uid, name), num in owners.items()}
     policy = load_policy(choosing_policy({key: args or {}}, chooses=chooses), REGISTRY)
-    return decide(policy, make_snapshot(nodes, pods, workloads=workloads), now=NOW, **others)
+    return decide(policy, make_snapshot(nodes, pods, workloads=workloads), now=NOW, this_round=Round(**others))
 
 
 def targets(decisions: Decisions) -> dict[str, str]:

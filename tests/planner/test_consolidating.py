@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.model.pod import Pod
@@ -139,7 +140,7 @@ def test_a_refusal_of_the_api_in_the_middle_keeps_the_whole_node() -> None:
         load_policy(verified({"objectives": [{"consolidateNodes": {}}], "timeLimit": "60s", "workLimit": 2}), REGISTRY),
         make_snapshot(NODES, SPREAD_OUT),
         now=NOW,
-        answers={"default/a1": EvictionAnswer(429, "no")},
+        this_round=Round(answers={"default/a1": EvictionAnswer(429, "no")}),
     )
 
     assert evicted(decisions) == []

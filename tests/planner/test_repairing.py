@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.model.node import Node
@@ -188,7 +189,7 @@ def test_nothing_is_said_to_be_needed_where_one_move_may_end_several_violations(
 
     goal = goal_of(run(FREE, pods, "RemovePodsViolatingInterPodAntiAffinity"))
 
-    assert (goal.bound, goal.cost_bound) == (0, 0)
+    assert (goal.bound, goal.cost_bound) == (None, None)
     assert "needed" not in goal.sentence
     assert goal.status == "feasible"
 
@@ -315,7 +316,7 @@ def test_what_a_strategy_remembers_is_kept_for_the_next_run() -> None:
     loaded = load_policy(policy, REGISTRY)
 
     first = decide(loaded, snapshot, now=NOW)
-    second = decide(loaded, snapshot, now=NOW + timedelta(hours=1), memory=first.memory)
+    second = decide(loaded, snapshot, now=NOW + timedelta(hours=1), setting=RunSetting(memory=first.memory))
 
     assert goal_of(first).sentence == f"no pod is selected by {RESERVATION}"
     assert evicted(second) == ["web"]

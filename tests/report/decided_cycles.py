@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from descheduler.cycle.beyond_limits import with_beyond
-from descheduler.cycle.decide import decide
+from descheduler.cycle.decide import decide, decide_again
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -54,5 +53,5 @@ def make_test_decisions(
     nodes = [make_node("a"), make_node("b")] if nodes is None else nodes
     facts = {"source": "dump.json", "taken_at": NOW - timedelta(seconds=90), **facts}
     loaded = load_policy(policy or pod_life_time_policy(), REGISTRY, name="policy.yaml")
-    decide_by = partial(decide, snapshot=make_snapshot(nodes, pods, **facts), now=NOW)
-    return with_beyond(decide_by(loaded), decide_by)
+    snapshot = make_snapshot(nodes, pods, **facts)
+    return with_beyond(decide(loaded, snapshot, now=NOW), decide_again(snapshot, now=NOW))

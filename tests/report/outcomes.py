@@ -7,7 +7,7 @@ from typing import Any
 from descheduler.plan.outcome import Outcome as ExecutedEviction
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
-from descheduler.report.outcome.making import Outcome, make_outcome
+from descheduler.report.outcome.making import OutcomeDocument, make_outcome
 from descheduler.report.plan.making import make_plan
 from tests.report.decided_cycles import OLD, make_test_decisions, pod_life_time_policy
 
@@ -17,7 +17,7 @@ def executed(name: str, kind: OutcomeKind, code: OutcomeCode, message: str = "",
     return ExecutedEviction(eviction, kind, code, message, status, 1)
 
 
-def outcome_of(*results: ExecutedEviction, **policy: Any) -> Outcome:
+def outcome_of(*results: ExecutedEviction, **policy: Any) -> OutcomeDocument:
     decisions = make_test_decisions(policy=pod_life_time_policy(**policy))
     return make_outcome(make_plan(decisions), decisions, results)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
@@ -93,7 +94,7 @@ def drained() -> list[Object]:
 def decided(policy: Policy, *objects: Object, **facts: Any) -> Decisions:
     """A dry run of `policy` over a cluster of `objects`; facts are fields of the snapshot."""
     snapshot: Snapshot = replace(cluster_of(*objects), **facts)
-    return decide(policy, snapshot, now=NOW, most_assessed=len(snapshot.pods))
+    return decide(policy, snapshot, now=NOW, this_round=Round(most_assessed=len(snapshot.pods)))
 
 
 def carry_out(policy: Policy, *objects: Object, **facts: Any) -> CarriedOut:

@@ -10,6 +10,7 @@ import pytest
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.plan.decisions import Decisions
@@ -184,10 +185,12 @@ def test_another_run_after_the_last_cycle_evicts_nothing_where_a_policy_converge
     snapshot = read_dump([CONFIG / "samples" / f"{sample}.jsonl.gz"], snapshot_request(policy, Landings.EXPLAINED))
 
     def decide_on(found: Snapshot, at: datetime, memory: RunMemory) -> Decisions:
-        return decide(policy, found, now=at, memory=memory, most_assessed=len(found.pods))
+        return decide(
+            policy, found, now=at, setting=RunSetting(memory=memory), this_round=Round(most_assessed=len(found.pods))
+        )
 
     course = run_cycles(snapshot, decide_on, now=NOW, memory=RunMemory(), every=FIVE_MINUTES, most=10)
 
     last = course.runs[-1]
-    again = decide(policy, last.snapshot, now=last.now + FIVE_MINUTES, memory=last.memory)
+    again = decide(policy, last.snapshot, now=last.now + FIVE_MINUTES, setting=RunSetting(memory=last.memory))
     assert (not again.leaving) == (course.ending == "converges")

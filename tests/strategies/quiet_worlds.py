@@ -407,4 +407,9 @@ QUIET: dict[str, tuple[World, str]] = {
         World("LowNodeLoad", [make_pod("p")], {**LOADS, "nodeSelector": {"matchLabels": {"x": "y"}}}),
         "no node matches nodeSelector",
     ),
+    "nothing is measured": (World("LoadAware", [make_pod("p")], LOAD), "all 2 nodes are underutilized"),
+    "Volcano knows no such average": (
+        World("Rescheduling", [make_pod("p")]),
+        "all usage is 0: Volcano keeps averages over 10m alone (metricsPeriod: 5m)",
+    ),
 }

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -63,9 +64,8 @@ def run_plugin(
         replace(load_policy(document, REGISTRY), compatibility=compatibility),
         make_snapshot(nodes, pods, **others),
         now=NOW,
-        processed_nodes=nodes if processed is None else processed,
-        prior_moves=prior_moves,
-        memory=memory,
+        setting=RunSetting(processed_nodes=nodes if processed is None else processed, memory=memory),
+        this_round=Round(prior_moves=prior_moves),
     )
 
 

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor
 from descheduler.eviction.plugin_evictor import PluginEvictor
@@ -112,5 +113,11 @@ def test_what_is_proposed_is_what_a_run_evicts(plugin: str, seed: int) -> None:
 
     candidates = proposed(make_run(policy, snapshot), plugin)
 
-    decided = decide(load_policy(policy, REGISTRY), snapshot, now=NOW, processed_nodes=snapshot.nodes, most_assessed=0)
+    decided = decide(
+        load_policy(policy, REGISTRY),
+        snapshot,
+        now=NOW,
+        setting=RunSetting(processed_nodes=snapshot.nodes),
+        this_round=Round(most_assessed=0),
+    )
     assert [candidate.pod.name for candidate in candidates] == [move.pod.name for move in decided.leaving]

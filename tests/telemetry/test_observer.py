@@ -4,6 +4,7 @@ import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from descheduler.telemetry.observer import PluginRun, RunObserver
@@ -48,7 +49,7 @@ def test_decision_tells_the_observer_of_every_plugin() -> None:
     snapshot = snapshot_from_objects([node_object("a"), node_object("b"), pod_object("old")])
 
     observer.snapshot_read(snapshot)
-    decide(policy, snapshot, now=NOW, observer=observer)
+    decide(policy, snapshot, now=NOW, this_round=Round(observer=observer))
 
     assert observer.plugin_runs == [PluginRun(policy.profiles[0].name, "PodLifeTime", 0)]
     assert observer.num_objects == {"Node": 2, "Pod": 1}

@@ -11,6 +11,7 @@ from pathlib import Path
 from descheduler import evaluate
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.plan.decisions import Decisions
@@ -30,7 +31,7 @@ def runs(number: int) -> list[Decisions]:
     decide_at = partial(decide, policy, snapshot)
     memory, results = RunMemory(), []
     for index in range(number):
-        decisions = decide_at(now=LOADED_AT + timedelta(seconds=index), memory=memory)
+        decisions = decide_at(now=LOADED_AT + timedelta(seconds=index), setting=RunSetting(memory=memory))
         memory = decisions.memory
         results.append(decisions)
     return results

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from descheduler.plan.outcome import OutcomeCode
-    from descheduler.report.outcome.document import EvictionResult, Outcome
+    from descheduler.report.outcome.document import EvictionResult, OutcomeDocument
     from descheduler.report.plan.document import Plan
     from descheduler.report.simulation_document import Simulation
 
@@ -58,7 +58,7 @@ def simulation_exit_code(simulation: Simulation) -> ExitCode:
     return ExitCode.FAILED if any(policy.failures for policy in simulation.policies) else ExitCode.DONE
 
 
-def outcome_exit_code(outcome: Outcome, *, is_detailed: bool, is_partial: bool = False) -> ExitCode:
+def outcome_exit_code(outcome: OutcomeDocument, *, is_detailed: bool, is_partial: bool = False) -> ExitCode:
     """The end of a run that evicted; `is_partial` when moves of a plan from a file were left out.
 
     A fault counts as failure only if certainly nothing was evicted: a Job is started again after a failure, and would

@@ -33,7 +33,7 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
         return str(error), ExitCode.INVALID
     if _is_lease_held(error):
         return str(error), ExitCode.DONE
-    if isinstance(error, _class_of("descheduler.kube.errors", "KubeError")):
+    if isinstance(error, _class_of("descheduler.transport.errors", "ExchangeError")):
         return str(error), ExitCode.FAILED
     if isinstance(error, _class_of("descheduler.cluster.snapshot", "DumpError")):
         return str(error), ExitCode.INVALID

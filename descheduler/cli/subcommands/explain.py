@@ -161,8 +161,8 @@ def _supervised(
 def _explanation(
     question: Question, flags: _Flags, policy: Policy | None, connection: ConnectionOptions
 ) -> Explanation:
+    from descheduler.cycle.deciding import RunSetting
     from descheduler.explanation.explaining import explain as make_explanation
-    from descheduler.explanation.watching.watched_run import DecisionOptions
     from descheduler.plan.run_memory import NO_MEMORY
 
     snapshot, memory = None, NO_MEMORY
@@ -179,7 +179,7 @@ def _explanation(
         policy=policy,
         settings=_settings(flags, policy, None if snapshot is None else snapshot.kube_version),
         now=flags.now or (snapshot and snapshot.taken_at) or datetime.now(UTC),
-        options=DecisionOptions(flags.feature_gates, flags.scope, memory),
+        setting=RunSetting(flags.feature_gates, scope=flags.scope, memory=memory),
     )
 
 

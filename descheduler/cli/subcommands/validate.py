@@ -18,7 +18,7 @@ from descheduler.cli.output import write_data, write_text
 from descheduler.model.text.urls import shown_url
 
 if TYPE_CHECKING:
-    from descheduler.documents.problems import Problem
+    from descheduler.documents.problems import DocumentProblem
     from descheduler.policy.types import Policy
 
 __all__ = ["validate"]
@@ -28,8 +28,8 @@ class _Verdict(msgspec.Struct, frozen=True):
     """What is wrong with one file. `kind` is None exactly when there are problems; not every kind is a policy."""
 
     file: str
-    problems: Sequence[Problem]
-    warnings: Sequence[Problem]
+    problems: Sequence[DocumentProblem]
+    warnings: Sequence[DocumentProblem]
     policy: Policy | None = None
     kind: str | None = None
 
@@ -81,7 +81,7 @@ def validate(ctx: click.Context, files: Sequence[str], output: str, *, strict: b
 
 
 def _judge(file: str) -> _Verdict:
-    from descheduler.documents.problems import PolicyError, Problem
+    from descheduler.documents.problems import DocumentProblem, PolicyError
     from descheduler.eviction.migration_controller.profiles import migration_notes
 
     try:
@@ -92,7 +92,7 @@ def _judge(file: str) -> _Verdict:
     if not policy.profiles and (of_volcano := _judge_volcano(file)) is not None:
         return of_volcano
     # Every run with this policy warns of these too.
-    notes = (Problem(policy.path, None, None, "", note) for note in migration_notes(policy))
+    notes = (DocumentProblem(policy.path, None, None, "", note) for note in migration_notes(policy))
     return _Verdict(file, (), (*policy.warnings, *notes), policy, policy.kind)
 
 
@@ -157,7 +157,7 @@ def _write_json(verdicts: Sequence[_Verdict], *, is_strict: bool) -> None:
     write_data([json.dumps(plain, indent=2) + "\n"])
 
 
-def _plain(problem: Problem) -> Mapping[str, object]:
+def _plain(problem: DocumentProblem) -> Mapping[str, object]:
     return {
         "path": problem.path,
         "line": problem.line,

@@ -8,7 +8,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import PlanToApply
 from descheduler.model.pod import Pod
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import Move
+from descheduler.report.plan.document import PlanMove
 from descheduler.report.plan.file import MoveBasis, NodeFootprint, basis_of, labels_of
 
 __all__ = ["changes_of"]
@@ -33,7 +33,7 @@ def changes_of(plan: PlanToApply, snapshot: Snapshot) -> Iterator[tuple[str, str
             yield move.pod.uid, f"{name}: {', '.join(causes)}"
 
 
-def _changed(pod: Pod, move: Move, old: MoveBasis, snapshot: Snapshot) -> Iterator[str]:
+def _changed(pod: Pod, move: PlanMove, old: MoveBasis, snapshot: Snapshot) -> Iterator[str]:
     if pod.deleted_at is not None:
         yield "is being deleted"
     if pod.node_name != move.from_node:
@@ -48,7 +48,7 @@ def _changed(pod: Pod, move: Move, old: MoveBasis, snapshot: Snapshot) -> Iterat
     yield from _changed_node(old.target, new.target)
 
 
-def _served(move: Move, basis: MoveBasis, moved: Collection[str], held: Collection[str]) -> Sequence[PodReference]:
+def _served(move: PlanMove, basis: MoveBasis, moved: Collection[str], held: Collection[str]) -> Sequence[PodReference]:
     """The pending pods that the move makes room for.
 
     Where room is held by name when the pod has left, these are the pods that it is held for, but not those among

@@ -36,11 +36,11 @@ _decode_namespace = msgspec.json.Decoder(_Namespace).decode
 
 def cluster_uid(client: KubeClient) -> str:
     """The UID of the namespace kube-system, which no other cluster has; "" where it cannot be read."""
-    from descheduler.kube.errors import KubeError
+    from descheduler.transport.errors import ExchangeError
 
     try:
         return client.fetch(_NAMESPACE, _decode_namespace).metadata.uid
-    except KubeError:
+    except ExchangeError:
         return ""
 
 

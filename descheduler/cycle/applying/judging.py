@@ -59,7 +59,7 @@ def _with_bundles(changes: Collection[str], bases: Mapping[str, MoveBasis]) -> s
     return {*changes, *(uid for uid, basis in bases.items() if basis.bundle in bundles)}
 
 
-def _chosen(move: document.Move, bundle: int, pods: Mapping[str, Pod]) -> Move:
+def _chosen(move: document.PlanMove, bundle: int, pods: Mapping[str, Pod]) -> Move:
     """A move of the file, about `pods` by UID. The room of a pod that is not among them is not waited for."""
     return Move(
         pods[move.pod.uid],
@@ -75,7 +75,7 @@ def _chosen(move: document.Move, bundle: int, pods: Mapping[str, Pod]) -> Move:
 
 
 def _objections(
-    decisions: Decisions, chosen: Sequence[Move], moves: Mapping[str, document.Move]
+    decisions: Decisions, chosen: Sequence[Move], moves: Mapping[str, document.PlanMove]
 ) -> Iterator[tuple[str, str]]:
     """What judging the moves together has against each."""
     granted = {move.pod.uid: move for move in decisions.leaving}
@@ -99,7 +99,7 @@ def _objections(
             yield from ((mate, text) for mate in mates)
 
 
-def _name(move: document.Move) -> str:
+def _name(move: document.PlanMove) -> str:
     return f"pod {move.pod.namespace}/{move.pod.name}"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from descheduler.cycle.deciding_again import LIFTED_STAGES, DecideAgain, is_stopped, without_limits
+from descheduler.cycle.deciding import LIFTED_STAGES, DecideAgain, is_stopped, without_limits
 from descheduler.eviction.checks.table import REQUEST_CHECKS
 from descheduler.eviction.request_check import PodByPod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -62,13 +62,8 @@ class Reselection:
     def _decide(self, policy: Policy, moves: Sequence[Move]) -> Decisions:
         """What the plugins select where only the pods of `moves` are evicted."""
         uids = frozenset(move.pod.uid for move in moves)
-        return self._decide_again(
-            policy,
-            checks=(lambda _: _PlannedPods(uids), *REQUEST_CHECKS),
-            most_assessed=0,
-            most_proved=0,
-            earlier=EarlierPlan(moves, is_checked=True),
-        )
+        checks = (lambda _: _PlannedPods(uids), *REQUEST_CHECKS)
+        return self._decide_again(policy, checks, EarlierPlan(moves, is_checked=True))
 
     def _edited(self, moves: Sequence[Move], file: PlanFile) -> Iterator[Move]:
         """The moves of plugins that search which are not those that were written, all of them."""

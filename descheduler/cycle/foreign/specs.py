@@ -42,6 +42,7 @@ _FUNCTIONS = (
     "profile_problems",
     "creates_reservations",
     "samples",
+    "samples_address",
     "without_limits",
 )
 _POINTS: tuple[ExtensionPoint, ...] = get_args(ExtensionPoint)
@@ -77,6 +78,7 @@ def admit_spec(spec: Spec, origin: Origin) -> Spec:
         needs=guard.needs,
         creates_reservations=guard.creates_reservations,
         samples=guard.samples,
+        samples_address=guard.samples_address,
         without_limits=guard.without_limits,
     )
 
@@ -175,6 +177,10 @@ class _Guard:
     def samples(self, args: msgspec.Struct) -> Sequence[str]:
         """The queries of the row; none where it cannot tell."""
         return self._answer(lambda: self._samples(args), ())
+
+    def samples_address(self, args: msgspec.Struct) -> str:
+        """The address of the row; none where it cannot tell."""
+        return self._answer(lambda: text_of(self._spec.samples_address(args), "samples_address()"), "")
 
     def without_limits(self, args: msgspec.Struct) -> msgspec.Struct:
         """The arguments without limits; as they are where these fail."""

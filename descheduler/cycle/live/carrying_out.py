@@ -62,12 +62,12 @@ class Carrier(msgspec.Struct, frozen=True):
     watchman: Watchman | None = None
 
     def take_up(self, settings: DispatchSettings) -> Adopted | None:
-        """Finishes or undoes what earlier runs left; None where no profile uses jobs. Raises KubeError."""
+        """Finishes or undoes what earlier runs left; None where no profile uses jobs. Raises ExchangeError."""
         execution = self._execution(settings, self._heard_by())
         return None if execution is None else execution.take_up()
 
     def carry_out_users(self, snapshot: Snapshot, scope: Scope, settings: DispatchSettings) -> UsersJobs:
-        """Carries out PodMigrationJobs that users have created for pods in `scope`. Raises KubeError."""
+        """Carries out PodMigrationJobs that users have created for pods in `scope`. Raises ExchangeError."""
         execution = self._execution(settings, self._heard_by(self._announcer()))
         users = UsersJobs() if execution is None else execution.carry_out_users(snapshot, scope)
         for outcome in users.outcomes:

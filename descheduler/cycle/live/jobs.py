@@ -10,7 +10,6 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers, unheeded_notes
-from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.roads.users_jobs import UsersJobs
@@ -20,6 +19,7 @@ from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
 from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP, TakenUp
+from descheduler.transport.errors import ExchangeError
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
@@ -74,7 +74,7 @@ class JobPlan(msgspec.Struct, frozen=True):
 
 
 def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: LeaseSettings | None) -> JobPlan:
-    """Which profiles of `policy` use jobs on the server behind `client`. Raises KubeError.
+    """Which profiles of `policy` use jobs on the server behind `client`. Raises ExchangeError.
 
     Jobs bear the name of the Lease, whose namespace holds their ConfigMaps; without a Lease, what it would be by
     default.
@@ -94,7 +94,7 @@ def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: Le
             name: JobProfile(args, choose(name, args, offer, priority_class)) for name, args in controllers.items()
         }
     except ProviderMissing as error:
-        raise KubeError(str(error)) from error
+        raise ExchangeError(str(error)) from error
     profiles = {name: each for name, each in chosen.items() if each.choice.uses_jobs and not each.args.dry_run}
     notes = tuple(each.choice.why for each in chosen.values())
     return JobPlan(profiles, replace(storage, in_objects=offer.has_jobs), notes)

@@ -27,13 +27,10 @@ from descheduler.eviction.checks.limits import limits_of
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.client import KubeClient
 from descheduler.kube.discovery import ServerFacts
-from descheduler.kube.errors import KubeError
 from descheduler.kube.events import EventRecorder
 from descheduler.kube.leases.held_lease import HeldLease
-from descheduler.migration.dispatch.halting import Halting
-from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.pace import Paces
-from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.surroundings import Halting, OpenCalls, Surroundings
 from descheduler.migration.guards.setup import make_watchman
 from descheduler.migration.lease_settings import lease_settings
 from descheduler.migration.policy_settings import PaceFlags, dispatch_settings
@@ -46,6 +43,7 @@ from descheduler.policy.types import Policy
 from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["LiveRun"]
 
@@ -55,7 +53,7 @@ _ETCD_ALLOWANCE_SECONDS = 10.0
 
 
 class LiveRun:
-    """Finishes what earlier runs left, carries out users' jobs, evicts. To be closed. All methods raise KubeError."""
+    """Finishes what earlier runs left, carries out users' jobs, evicts. To be closed. Methods raise ExchangeError."""
 
     def __init__(
         self,
@@ -171,7 +169,7 @@ class LiveRun:
         self._watch.tell(doing)
         try:
             yield
-        except KubeError:
+        except ExchangeError:
             self._watch.check()
             raise
 

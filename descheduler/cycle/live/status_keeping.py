@@ -14,12 +14,13 @@ from msgspec.structs import replace
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.config_map import ConfigMapStore
-from descheduler.kube.errors import ApiError, KubeError
+from descheduler.kube.errors import ApiError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.migration.lease_settings import LeaseOptions, lease_settings
 from descheduler.policy.types import Policy
-from descheduler.report.outcome.status_document import RunSummary, Status, StatusError
+from descheduler.report.outcome.status_document import RunSummary, StatusDocument, StatusError
 from descheduler.supervision import RunStopped, Watch
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["STATUS_KEY", "find_status", "keep_status", "status_name", "status_store"]
 
@@ -54,15 +55,15 @@ def keep_status(
     try:
         write = partial(store.update, STATUS_KEY, lambda text: _known(text).with_run(make()).encoded())
         watch.finish("writing the status of the run", write, most_seconds=_MOST_SECONDS)
-    except (KubeError, RunStopped, TimeoutError) as error:
+    except (ExchangeError, RunStopped, TimeoutError) as error:
         return (f"the status of this run is not kept: {error}",)
     return ()
 
 
-def find_status(policy: Policy | None, connection: ConnectionOptions, options: LeaseOptions) -> Status:
+def find_status(policy: Policy | None, connection: ConnectionOptions, options: LeaseOptions) -> StatusDocument:
     """The status of the runs of `policy`, or of those that hold the Lease that `options` name.
 
-    Raises KubeError when it cannot be read, and when no run has left one.
+    Raises ExchangeError when it cannot be read, and when no run has left one.
     """
     kubeconfig = connection.kubeconfig or (policy.kubeconfig if policy is not None else None) or None
     with closing(
@@ -74,23 +75,25 @@ def find_status(policy: Policy | None, connection: ConnectionOptions, options: L
         except ApiError as error:
             if not error.is_forbidden:
                 raise
-            raise KubeError(f"not allowed to get {store.subject} (RBAC), which holds the status of runs") from error
+            raise ExchangeError(f"not allowed to get {store.subject} (RBAC), which holds the status of runs") from error
 
 
-def _read(store: ConfigMapStore) -> Status:
+def _read(store: ConfigMapStore) -> StatusDocument:
     found = store.read()
     text = "" if found is None else (found.data or {}).get(STATUS_KEY, "")
     if not text:
-        raise KubeError(f"no run has left a status: {store.subject} does not exist or holds none; check the Lease name")
+        raise ExchangeError(
+            f"no run has left a status: {store.subject} does not exist or holds none; check the Lease name"
+        )
     try:
-        return Status.decoded(text)
+        return StatusDocument.decoded(text)
     except StatusError as error:
-        raise KubeError(f"{store.subject} is {error}") from error
+        raise ExchangeError(f"{store.subject} is {error}") from error
 
 
-def _known(text: str) -> Status:
+def _known(text: str) -> StatusDocument:
     """What other runs have left, nothing where that cannot be read: it is only looked at."""
     try:
-        return Status.decoded(text)
+        return StatusDocument.decoded(text)
     except StatusError:
-        return Status.decoded("")
+        return StatusDocument.decoded("")

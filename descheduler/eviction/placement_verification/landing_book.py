@@ -17,7 +17,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.gains import Gains, SelectedAgain
 from descheduler.eviction.undo import Undo
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.schedulers.table import ASSUMED
@@ -53,22 +53,21 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
 class _Leaving(msgspec.Struct, frozen=True, gc=False):
     """A pod whose eviction is booked with its mates, granted under `settings`, or by a profile that verifies nothing.
 
-    Room may be held for its replacement on the node `held_on`, and `rooms` for other pods where it leaves.
+    Room may be `held` for its replacement, and for other pods where it leaves.
     """
 
     pod: Pod
     settings: SchedulingSettings
     mates: tuple[Pod, ...]
-    held_on: str
-    rooms: tuple[HeldRoom, ...]
+    held: HeldRooms
     is_verified: bool
 
     def booked_with(self, prover: LandingProver) -> Landing:
         """Where its replacement lands, booked."""
-        return prover.book(self.pod, mates=self.mates, held_on=self.held_on, rooms=self.rooms)
+        return prover.book(self.pod, mates=self.mates, held=self.held)
 
 
-_Question = tuple[Pod, tuple[Pod, ...], str, tuple[HeldRoom, ...], bool]
+_Question = tuple[Pod, tuple[Pod, ...], HeldRooms, bool]
 """A pod, its mates, where room is held for its replacement and for other pods, and whether it has to be proven."""
 
 
@@ -108,7 +107,7 @@ class LandingBook:
     @property
     def holds_room(self) -> bool:
         """Whether room is held for some replacement on a node that is not the scheduler's choice."""
-        return any(each.held_on for each in self._leaving)
+        return any(each.held.on for each in self._leaving)
 
     @property
     def provers(self) -> Sequence[tuple[SchedulingSettings, LandingProver]]:
@@ -182,10 +181,10 @@ class LandingBook:
         """What follows all bookings under the scheduler of a profile, kube-scheduler for one that asks none."""
         return self._prover(self._settings_of(profile_index))
 
-    def predicted(self, pod: Pod, profile_index: int, held_on: str = "", rooms: Sequence[HeldRoom] = ()) -> Landing:
+    def predicted(self, pod: Pod, profile_index: int, held: HeldRooms = NOTHING_HELD) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far, under the same scheduler."""
         settings = self._settings_of(profile_index)
-        return self.consider(pod, settings, only_proven=True, held_on=held_on, rooms=rooms)
+        return self.consider(pod, settings, only_proven=True, held=held)
 
     def _settings_of(self, profile_index: int) -> SchedulingSettings:
         settings = self.scheduling[profile_index][1] if self.scheduling else None
@@ -198,17 +197,16 @@ class LandingBook:
         *,
         only_proven: bool,
         mates: Sequence[Pod] = (),
-        held_on: str = "",
-        rooms: Sequence[HeldRoom] = (),
+        held: HeldRooms = NOTHING_HELD,
     ) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far; as LandingProver has it."""
-        question = pod, tuple(mates), held_on, tuple(rooms), only_proven
+        question = pod, tuple(mates), held, only_proven
         if self._considered is not None:
             known_settings, known_question, landing = self._considered
             if known_question == question and _are_alike(known_settings, settings):
                 return landing
         prover = self._prover(settings)
-        landing = prover.consider(pod, only_proven=only_proven, mates=mates, held_on=held_on, rooms=rooms)
+        landing = prover.consider(pod, only_proven=only_proven, mates=mates, held=held)
         self.num_judged += 1
         self._considered = settings, question, landing
         return landing
@@ -238,11 +236,10 @@ class LandingBook:
         settings: SchedulingSettings | None,
         *,
         mates: Sequence[Pod] = (),
-        held_on: str = "",
-        rooms: Sequence[HeldRoom] = (),
+        held: HeldRooms = NOTHING_HELD,
     ) -> Undo:
         """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it
-        lands. On the node `held_on` room is held for its replacement, and `rooms` for other pods where it leaves.
+        lands. Room is `held` for its replacement, and for other pods where it leaves.
 
         Without settings its landing is known only where some other profile asks the scheduler that an unverified one is
         taken for. No pod is booked twice.
@@ -251,7 +248,7 @@ class LandingBook:
             self._prover(settings)
         self._considered = None
         granted = settings or self._unverified
-        leaving = _Leaving(pod, granted, tuple(mates), held_on, tuple(rooms), settings is not None)
+        leaving = _Leaving(pod, granted, tuple(mates), held, settings is not None)
         self._leaving.append(leaving)
         for known, prover in self._provers:
             landing = leaving.booked_with(prover)

@@ -102,8 +102,7 @@ class LandingCheck(PodByPod):
             rules.settings,
             only_proven=only_proven,
             mates=_mates(bundle),
-            held_on=candidate.held_on,
-            rooms=candidate.rooms,
+            held=candidate.held,
         )
         return rules.refusal(landing, candidate, bundle.plugin) or self._loss(landing, candidate, bundle) or ACCEPTED
 
@@ -151,7 +150,7 @@ class LandingCheck(PodByPod):
         pod = leaving.pod
         if not self._is_new(pod):
             return NOTHING_DONE
-        take_back = self._landings.book(pod, settings, mates=mates, held_on=leaving.held_on, rooms=leaving.rooms)
+        take_back = self._landings.book(pod, settings, mates=mates, held=leaving.held)
         self._booked.add(pod.uid)
 
         def undo() -> None:

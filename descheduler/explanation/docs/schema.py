@@ -26,8 +26,8 @@ from descheduler.policy.plain_values import plain_value
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.upstream import descheduler_policy, profile
-from descheduler.report.outcome.document import Outcome
-from descheduler.report.outcome.status_document import Status
+from descheduler.report.outcome.document import OutcomeDocument
+from descheduler.report.outcome.status_document import StatusDocument
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.file import PlanFile
 from descheduler.report.published_schema import schema_file
@@ -44,10 +44,10 @@ _MOST_BITS = 53
 """Bounds of larger integers are left out: readers of JSON that know only floats would round them."""
 DOCUMENTS: Mapping[str, type[Fields]] = {
     "plan": Plan,
-    "outcome": Outcome,
+    "outcome": OutcomeDocument,
     "explanation": explanation_type(),
     "plan-file": PlanFile,
-    "status": Status,
+    "status": StatusDocument,
     "simulation": Simulation,
 }
 """Name on the command line → type of the document."""
@@ -142,7 +142,7 @@ class _Parts:
         return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
 
     def _field(self, cls: type[msgspec.Struct], field: inspect.Field) -> JsonObject:
-        if cls.__name__ == "PluginsSection":
+        if cls in (profile.PluginsSection, plugin_sets.KoordinatorPluginsSection):
             return dict(self.sets[field.encode_name])
         return self._type(field.type)
 
@@ -178,7 +178,7 @@ class _Parts:
     def _part(self, cls: type[msgspec.Struct]) -> JsonObject:
         """A reference to the definition of an object, which is made when it is first met."""
         is_own = cls.__module__.startswith(("descheduler.policy.upstream.", "descheduler.policy.koordinator."))
-        name = cls.__name__.removesuffix("Section")
+        name = cls.__name__.removesuffix("Section").removeprefix("Koordinator")
         name = f"{self._kind}{name}" if is_own or cls is PluginConfigSection else name
         if name not in self.definitions:
             self.definitions[name] = {}
@@ -227,7 +227,7 @@ def _bounds(least: float | None, most: float | None) -> Mapping[str, float]:
 
 def schema_text(document: type[Fields]) -> str:
     """The schema of a document as JSON, made from its type."""
-    schema = {"$schema": _DIALECT, "title": document.__name__, **msgspec.json.schema(document)}
+    schema = {"$schema": _DIALECT, "title": document.__name__.removesuffix("Document"), **msgspec.json.schema(document)}
     return msgspec.json.format(msgspec.json.encode(schema, order="deterministic"), indent=2).decode() + "\n"
 
 

@@ -19,7 +19,7 @@ from descheduler.explanation.scheduling.placement import (
 from descheduler.explanation.scheduling.quotas import quota_facts
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-from descheduler.placement.framework.evaluation import Evaluation, ScoreTable
+from descheduler.placement.framework.evaluation import PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import ScoreError
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler_model import SchedulerModel
@@ -127,7 +127,7 @@ def _beside(scheduler: SchedulerModel, plugins: Mapping[str, SchedulingPlugin]) 
     return f"{scheduler.name} also runs {names}, which are not fully modelled" if names else ""
 
 
-def _blocked(evaluation: Evaluation) -> list[Blocked]:
+def _blocked(evaluation: PodEvaluation) -> list[Blocked]:
     """The nodes that do not take the pod, with everything against it there."""
     found = []
     with evaluation.cycle.view():
@@ -137,7 +137,7 @@ def _blocked(evaluation: Evaluation) -> list[Blocked]:
     return found
 
 
-def _blocked_on(evaluation: Evaluation, node: int) -> Blocked:
+def _blocked_on(evaluation: PodEvaluation, node: int) -> Blocked:
     """A node that the pod's own terms leave out by name may have nothing else against it."""
     return Blocked(node, evaluation.obstacles_on(node) or (evaluation.first_obstacle_on(node),))
 
@@ -158,7 +158,7 @@ def _counts(blocked: Iterable[Blocked]) -> tuple[ObstacleCount, ...]:
     )
 
 
-def _summary(evaluation: Evaluation, num_nodes: int) -> str:
+def _summary(evaluation: PodEvaluation, num_nodes: int) -> str:
     """How many nodes take the pod, or what the scheduler's event would say."""
     if not evaluation.is_queued:
         return f"not queued for scheduling: {_joined(evaluation.refusals[0].reasons)}"
@@ -190,7 +190,7 @@ class Ranking(NamedTuple):
     error: str = ""
 
 
-def rank(evaluation: Evaluation, source: str) -> Ranking:
+def rank(evaluation: PodEvaluation, source: str) -> Ranking:
     """The ranking of the feasible nodes; of equal totals in name order."""
     if not evaluation.fits:
         return Ranking()
@@ -222,7 +222,7 @@ def _row(table: ScoreTable, place: int, name: str, best: Collection[int], source
 _MOST_NAMED = 3
 
 
-def unused_reservations(evaluation: Evaluation, scheduler: SchedulerModel) -> Iterator[str]:
+def unused_reservations(evaluation: PodEvaluation, scheduler: SchedulerModel) -> Iterator[str]:
     """A sentence for the first Reservations whose room the pod gets and that stay unused, by name."""
     state = state_of(evaluation.cycle)
     if state is None or scheduler.runs(RESERVATION, "reserves"):

@@ -12,7 +12,7 @@ from descheduler.model.text.printable import printable
 from descheduler.placement.framework.refused_node import Configured
 from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX, ElasticQuotaArgs
-from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
+from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaPlugin, make_admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.units import capped, in_units
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -61,7 +61,7 @@ _NO_LIMIT = min(nano for _, nano in BUILT_IN_MAX)
 
 def quota_facts(cluster: ShadowCluster, scheduler: Configured, pod: Pod) -> QuotaFacts | None:
     """The quota that `scheduler` charges `pod` to, with what the pod requests in it; None where nothing limits it."""
-    if not scheduler.runs(ElasticQuota.name, "pre_filters"):
+    if not scheduler.runs(ElasticQuotaPlugin.name, "pre_filters"):
         return None
     admission = make_admission(cluster, scheduler.args_of(ElasticQuotaArgs))
     account = admission.usage.account_of(pod) if admission.usage.can_be_refused(pod) else None

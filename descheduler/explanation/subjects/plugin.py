@@ -27,7 +27,7 @@ from descheduler.plan.staying import staying_pods
 from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
-from descheduler.report.facts import PluginFacts, facts_of
+from descheduler.report.facts import ReportedFacts, facts_of
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = [
@@ -67,7 +67,7 @@ class PluginDecisions(Fields, frozen=True):
     evicted_by_others: int
     refused: Mapping[str, int]
     goals: tuple[str, ...]
-    facts: PluginFacts | None
+    facts: ReportedFacts | None
 
 
 class PluginExplanation(Fields, frozen=True):
@@ -349,7 +349,7 @@ def plugin_facts_tables(decisions: Sequence[PluginDecisions], style: TableStyle)
     )
 
 
-def _left_out(facts: PluginFacts) -> str:
+def _left_out(facts: ReportedFacts) -> str:
     return ", ".join(f"{key} {number:,}" for key, number in facts.left_out.items())
 
 

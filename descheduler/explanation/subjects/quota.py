@@ -24,7 +24,7 @@ from descheduler.model.koordinator.elastic_quota import ROOT_QUOTA
 from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.model.text.printable import printable
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
-from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
+from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaPlugin, make_admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaForest, QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -50,7 +50,7 @@ _MOST_OF_LOOP = 5
 def explain_quota(name: str, cluster: ShadowCluster, settings: SchedulingSettings) -> QuotaExplanation:
     """The quota called `name`, and those below it, as the cluster is. Raises UnknownSubjectError."""
     profiles = configuration_of(settings).profiles
-    running = [profile for profile in profiles if ElasticQuota.name in profile.pre_filters]
+    running = [profile for profile in profiles if ElasticQuotaPlugin.name in profile.pre_filters]
     args = running[0].args.of(ElasticQuotaArgs) if running else ElasticQuotaArgs()
     admission = make_admission(cluster, args)
     forest = admission.usage.forest

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import MOST_JUDGED, with_beyond
-from descheduler.cycle.decide import decide
+from descheduler.cycle.decide import decide, decide_again
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
-from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.explanation.watching.not_selected import PluginMiss, plugin_misses
 from descheduler.explanation.watching.watch import RunWitness, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
-from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.staying import staying_pod
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy
 
-__all__ = ["DecisionOptions", "FilterAnswer", "PluginAnswer", "PodDecision", "WatchedRun", "watched_run"]
+__all__ = ["FilterAnswer", "PluginAnswer", "PodDecision", "WatchedRun", "watched_run"]
 
 
 class PluginAnswer(Fields, frozen=True):
@@ -136,30 +135,16 @@ class WatchedRun(msgspec.Struct, frozen=True):
         )
 
 
-class DecisionOptions(msgspec.Struct, frozen=True):
-    """What beside the policy changes the decisions of a run: feature gates, which pods it may move, earlier runs."""
-
-    feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
-    scope: Scope = EVERYWHERE
-    memory: RunMemory = NO_MEMORY
-
-
 def watched_run(
-    policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime, options: DecisionOptions | None = None
+    policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime, setting: RunSetting | None = None
 ) -> WatchedRun:
     """One dry run in which `pods` are watched. Raises PolicyError as `decide` does."""
     pods = tuple(pods)
-    watch, options = RunWitness(pods), options or DecisionOptions()
-    decide_by = partial(
-        decide,
-        snapshot=snapshot,
-        now=now,
-        feature_gates=options.feature_gates,
-        scope=options.scope,
-        memory=options.memory,
-    )
-    decisions = decide_by(policy, registry=watch.registry(REGISTRY), observer=watch, most_assessed=0)
-    return WatchedRun(with_beyond(decisions, decide_by, most_judged=None if pods else MOST_JUDGED), watch)
+    watch, setting = RunWitness(pods), setting or RunSetting()
+    watched, this_round = replace(setting, registry=watch.registry(REGISTRY)), Round(observer=watch, most_assessed=0)
+    decisions = decide(policy, snapshot, now=now, setting=watched, this_round=this_round)
+    again = decide_again(snapshot, now=now, setting=setting)
+    return WatchedRun(with_beyond(decisions, again, most_judged=None if pods else MOST_JUDGED), watch)
 
 
 def _summary(answers: tuple[PluginAnswer, ...]) -> str:

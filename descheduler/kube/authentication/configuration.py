@@ -14,10 +14,10 @@ from descheduler.kube.authentication.credentials import Credentials, Issued, Ren
 from descheduler.kube.authentication.kubeconfig_file import ChosenContext, choose_context
 from descheduler.kube.authentication.tls_files import MissingFileError, TlsFiles, load_tls_files
 from descheduler.kube.authentication.user_credentials import user_credentials
-from descheduler.kube.errors import KubeConfigError
-from descheduler.kube.http.header_values import bearer
-from descheduler.kube.http.proxies import Proxy, named_proxy, proxy_for
 from descheduler.model.text.urls import split_userinfo
+from descheduler.transport.errors import SettingsError
+from descheduler.transport.header_values import bearer
+from descheduler.transport.proxies import Proxy, named_proxy, proxy_for
 
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
@@ -61,7 +61,7 @@ def load_connection(
 
     An explicit kubeconfig (several files joined as in KUBECONFIG) comes first, then KUBECONFIG, then the service
     account of the pod this runs in, then ~/.kube/config. With a `context` the service account is passed over.
-    Raises KubeConfigError.
+    Raises SettingsError.
     """
     files = _named_files(kubeconfig, environ)
     if _is_in_cluster(files, context, environ):
@@ -72,7 +72,7 @@ def load_connection(
 def default_namespace(kubeconfig: str | None, context: str | None, *, environ: Mapping[str, str] = os.environ) -> str:
     """The namespace that kubectl takes where none is named; "" where neither context nor pod says.
 
-    Raises KubeConfigError, as `load_connection` does with the same arguments.
+    Raises SettingsError, as `load_connection` does with the same arguments.
     """
     files = _named_files(kubeconfig, environ)
     if _is_in_cluster(files, context, environ):
@@ -104,7 +104,7 @@ def _expanded(name: str) -> Path:
 def _home_kubeconfig(environ: Mapping[str, str]) -> Path:
     file = _expanded(environ.get("HOME") or "~") / ".kube" / "config"
     if not file.exists():
-        raise KubeConfigError(
+        raise SettingsError(
             f"no cluster is configured: neither {file} nor a service account exists; "
             "name a kubeconfig with --kubeconfig or KUBECONFIG"
         )
@@ -115,7 +115,7 @@ def _in_cluster(environ: Mapping[str, str]) -> ClientConnection:
     host, port = environ["KUBERNETES_SERVICE_HOST"], environ.get("KUBERNETES_SERVICE_PORT") or "443"
     server = f"https://{f'[{host}]' if ':' in host else host}:{port}"
     if not SERVICE_ACCOUNT_CA.exists():
-        raise KubeConfigError(f"service account cannot be used: {SERVICE_ACCOUNT_CA} does not exist")
+        raise SettingsError(f"service account cannot be used: {SERVICE_ACCOUNT_CA} does not exist")
     owner = "the token of the service account"
     credentials = RenewedCredentials(lambda: read_token_file(SERVICE_ACCOUNT_TOKEN, owner))
     credentials.authorization()  # a fault of the file is told before anything is sent
@@ -135,7 +135,7 @@ def _from_context(chosen: ChosenContext) -> ClientConnection:
         credentials = found.credentials or provider_credentials(server.url, chosen.user.auth_provider or {})
     except Exception as error:
         # Not chained and not quoted: the texts can hold whole entries of the file, credentials included.
-        raise KubeConfigError(_unusable(chosen, error)) from None
+        raise SettingsError(_unusable(chosen, error)) from None
     return ClientConnection(server.url, make_pool(tls, proxy), credentials, chosen.name)
 
 
@@ -177,13 +177,13 @@ def _token(configuration: Configuration) -> Issued:
     try:
         setting = configuration.auth_settings().get("BearerToken")
     except Exception:  # whatever a provider does; its text may hold the token
-        raise KubeConfigError(f"{owner} cannot be renewed; log in again") from None
+        raise SettingsError(f"{owner} cannot be renewed; log in again") from None
     value = str(setting["value"] or "") if setting else ""
     return Issued(bearer(value.removeprefix("Bearer "), owner), _PROVIDER_SECONDS)
 
 
 def make_pool(tls: TlsFiles, proxy: Proxy | None) -> urllib3.PoolManager:
-    """A pool whose connections check the server, and show a certificate, as `tls` says. Raises KubeConfigError."""
+    """A pool whose connections check the server, and show a certificate, as `tls` says. Raises SettingsError."""
     settings: dict[str, Any] = {
         "maxsize": _POOL_SIZE,
         "server_hostname": tls.server_name,
@@ -205,7 +205,7 @@ def make_pool(tls: TlsFiles, proxy: Proxy | None) -> urllib3.PoolManager:
         )
     except ValueError:
         # The URL may hold a password, and is neither repeated nor chained.
-        raise KubeConfigError(
+        raise SettingsError(
             "the proxy, from proxy-url of the kubeconfig or from HTTPS_PROXY, cannot be used: it must be a URL such as "
             "http://host:3128"
         ) from None

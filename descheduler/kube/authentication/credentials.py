@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from descheduler.kube.errors import KubeConfigError
-from descheduler.kube.http.header_values import bearer
+from descheduler.transport.errors import SettingsError
+from descheduler.transport.header_values import bearer
 
 __all__ = [
     "NO_CREDENTIALS",
@@ -32,7 +32,7 @@ class Credentials(Protocol):
     """Where the Authorization field comes from. Not made for several threads at once."""
 
     def authorization(self) -> str:
-        """The value of the field as of now, "" for none. Raises KubeConfigError."""
+        """The value of the field as of now, "" for none. Raises SettingsError."""
 
     def refuse(self, authorization: str) -> None:
         """Takes note that the server did not accept this value, so that another one is looked for."""
@@ -78,7 +78,7 @@ class RenewedCredentials:
         self._renew_at = float("-inf")
 
     def authorization(self) -> str:
-        """The value as of now. Raises KubeConfigError when none was ever had."""
+        """The value as of now. Raises SettingsError when none was ever had."""
         if self._clock() >= self._renew_at:
             self._renew()
         return self._value
@@ -91,7 +91,7 @@ class RenewedCredentials:
     def _renew(self) -> None:
         try:
             issued = self._issue()
-        except KubeConfigError:
+        except SettingsError:
             if not self._value:
                 raise
             self._renew_at = self._clock() + _LEAST_SECONDS
@@ -100,17 +100,17 @@ class RenewedCredentials:
 
 
 def read_token(file: Path, owner: str) -> str:
-    """What `file` holds, a token. Raises KubeConfigError, which names the `owner` of the token."""
+    """What `file` holds, a token. Raises SettingsError, which names the `owner` of the token."""
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
         cause = str(getattr(error, "strerror", None) or "it is not text").lower()
-        raise KubeConfigError(f"{owner} cannot be read from {file}: {cause}") from None
+        raise SettingsError(f"{owner} cannot be read from {file}: {cause}") from None
 
 
 def read_token_file(file: Path, owner: str) -> Issued:
-    """The bearer token in `file`, for a minute. Raises KubeConfigError, which names the `owner` of the token."""
+    """The bearer token in `file`, for a minute. Raises SettingsError, which names the `owner` of the token."""
     value = bearer(read_token(file, owner), owner)
     if not value:
-        raise KubeConfigError(f"{owner} cannot be read from {file}: the file is empty")
+        raise SettingsError(f"{owner} cannot be read from {file}: the file is empty")
     return Issued(value, _FILE_SECONDS)

@@ -20,9 +20,9 @@ from typing import TextIO
 import msgspec
 
 from descheduler.kube.authentication.credentials import Issued
-from descheduler.kube.errors import KubeConfigError
-from descheduler.kube.http.header_values import bearer
 from descheduler.process_end import bound_to_process
+from descheduler.transport.errors import SettingsError
+from descheduler.transport.header_values import bearer
 
 __all__ = ["ExecPlugin", "ExecStatus"]
 
@@ -70,7 +70,7 @@ class ExecPlugin:
     cluster: Mapping[str, object] | None = field(default=None, repr=False)
 
     def run(self) -> ExecStatus:
-        """What the program prints. Raises KubeConfigError, which says what is wrong and nothing of what was printed."""
+        """What the program prints. Raises SettingsError, which says what is wrong and nothing of what was printed."""
         program = self.command
         if os.sep in program:  # as client-go: relative to the kubeconfig, and never to the present folder
             program = str(self.folder / program)
@@ -115,7 +115,7 @@ class ExecPlugin:
                 kill(process)
 
     def issue(self) -> Issued:
-        """The bearer token of a new run, until shortly before it expires. Raises KubeConfigError."""
+        """The bearer token of a new run, until shortly before it expires. Raises SettingsError."""
         return self.issued(self.run())
 
     def issued(self, status: ExecStatus) -> Issued:
@@ -128,7 +128,7 @@ class ExecPlugin:
         return Issued(bearer(status.token or "", f"the token of {self.owner}"), seconds)
 
     def _read(self, process: subprocess.Popen[bytes]) -> bytes:
-        """All that the program prints until it ends. Raises KubeConfigError when that is too much."""
+        """All that the program prints until it ends. Raises SettingsError when that is too much."""
         printed = b"" if process.stdout is None else process.stdout.read(_MOST_BYTES + 1)
         if len(printed) > _MOST_BYTES:
             raise self._fault(f"it printed more than {_MOST_BYTES >> 20} MiB")
@@ -157,10 +157,8 @@ class ExecPlugin:
         info = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
         return msgspec.json.encode(info).decode()
 
-    def _fault(self, cause: str) -> KubeConfigError:
-        return KubeConfigError(
-            f"{self.where}: {self.owner} returned no credentials ({cause}); run it by hand to see why"
-        )
+    def _fault(self, cause: str) -> SettingsError:
+        return SettingsError(f"{self.where}: {self.owner} returned no credentials ({cause}); run it by hand to see why")
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

@@ -22,8 +22,8 @@ from descheduler.kube.authentication.kubeconfig_types import (
     User,
     UserBody,
 )
-from descheduler.kube.errors import KubeConfigError
 from descheduler.model.text.urls import is_host_name, is_web_url
+from descheduler.transport.errors import SettingsError
 
 __all__ = ["ChosenContext", "choose_context"]
 
@@ -53,7 +53,7 @@ class _Entry(msgspec.Struct, Generic[_Named], frozen=True):
 def choose_context(files: Sequence[Path], context: str | None) -> ChosenContext:
     """The context named `context`, else the current one, in `files` merged as kubectl does: the first entry wins.
 
-    Raises KubeConfigError for a file that is missing or malformed, and for a context, cluster, server or user that
+    Raises SettingsError for a file that is missing or malformed, and for a context, cluster, server or user that
     is not there.
     """
     documents = [(file.parent, _read(file)) for file in files]
@@ -61,18 +61,18 @@ def choose_context(files: Sequence[Path], context: str | None) -> ChosenContext:
     contexts = _by_name((folder, document.contexts) for folder, document in documents)
     name = context or next((document.current_context for _, document in documents if document.current_context), None)
     if name is None:
-        raise KubeConfigError(f"{where}: no current-context is set; choose one with --context ({_known(contexts)})")
+        raise SettingsError(f"{where}: no current-context is set; choose one with --context ({_known(contexts)})")
     if name not in contexts:
-        raise KubeConfigError(f"{where}: context {name!r} is not defined ({_known(contexts)})")
+        raise SettingsError(f"{where}: context {name!r} is not defined ({_known(contexts)})")
     body = contexts[name].body.context or ContextBody()
     clusters = _by_name((folder, document.clusters) for folder, document in documents)
     users = _by_name((folder, document.users) for folder, document in documents)
     cluster = _named(clusters, body.cluster or "", f"{where}: context {name!r} names cluster")
     server = cluster.body.cluster or ClusterBody()
     if not is_web_url(server.server or ""):
-        raise KubeConfigError(f"{where}: cluster {body.cluster!r} needs a server such as https://host:6443")
+        raise SettingsError(f"{where}: cluster {body.cluster!r} needs a server such as https://host:6443")
     if server.tls_server_name and not is_host_name(server.tls_server_name):
-        raise KubeConfigError(f"{where}: tls-server-name of cluster {body.cluster!r} is not the name of a host")
+        raise SettingsError(f"{where}: tls-server-name of cluster {body.cluster!r} is not the name of a host")
     user_folder, user = Path(), UserBody()
     if body.user:
         entry = _named(users, body.user, f"{where}: context {name!r} names user")
@@ -85,26 +85,26 @@ def _read(file: Path) -> KubeconfigFile:
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise KubeConfigError(
+        raise SettingsError(
             f"kubeconfig {file}: no such file; name another one with --kubeconfig or KUBECONFIG"
         ) from error
     except (OSError, ValueError) as error:  # not UTF-8, or a NUL character in the name
         cause = getattr(error, "strerror", None) or "it is not text"
-        raise KubeConfigError(f"kubeconfig {file}: cannot be read: {str(cause).lower()}") from None
+        raise SettingsError(f"kubeconfig {file}: cannot be read: {str(cause).lower()}") from None
     try:
         loaded = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         # The parser's own text quotes the line, which may be the one with the token; hence no chaining either. It
         # raises more than its own errors: on dates such as 2026-13-01, and on nesting without end.
-        raise KubeConfigError(f"kubeconfig {file}{_position(error)}: is not valid YAML; fix it") from None
+        raise SettingsError(f"kubeconfig {file}{_position(error)}: is not valid YAML; fix it") from None
     if not isinstance(loaded, dict):
-        raise KubeConfigError(f"kubeconfig {file}: contains no configuration; fix it")
+        raise SettingsError(f"kubeconfig {file}: contains no configuration; fix it")
     if (place := _not_text(loaded)) is not None:
-        raise KubeConfigError(f"kubeconfig {file}: {place} holds a NUL or a character that is not text; fix it")
+        raise SettingsError(f"kubeconfig {file}: {place} holds a NUL or a character that is not text; fix it")
     try:
         return msgspec.convert(loaded, KubeconfigFile)
     except msgspec.ValidationError as error:
-        raise KubeConfigError(f"kubeconfig {file}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+        raise SettingsError(f"kubeconfig {file}: {str(error)[:1].lower()}{str(error)[1:]}") from None
 
 
 def _position(error: Exception) -> str:
@@ -148,7 +148,7 @@ def _by_name(entries: Iterable[tuple[Path, Sequence[_Named] | None]]) -> dict[st
 
 def _named(entries: dict[str, _Entry[_Named]], name: str, what: str) -> _Entry[_Named]:
     if name not in entries:
-        raise KubeConfigError(f"{what} {name!r}, which is not defined ({_known(entries)})")
+        raise SettingsError(f"{what} {name!r}, which is not defined ({_known(entries)})")
     return entries[name]
 
 

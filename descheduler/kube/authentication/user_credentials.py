@@ -20,9 +20,9 @@ from descheduler.kube.authentication.credentials import (
 from descheduler.kube.authentication.exec_plugin import ExecPlugin, ExecStatus
 from descheduler.kube.authentication.kubeconfig_file import ChosenContext
 from descheduler.kube.authentication.kubeconfig_types import ClusterBody, Exec
-from descheduler.kube.errors import KubeConfigError
-from descheduler.kube.http.header_values import bearer
 from descheduler.model.text.urls import SplitUrl, basic_authorization, is_https
+from descheduler.transport.errors import SettingsError
+from descheduler.transport.header_values import bearer
 
 __all__ = ["UserCredentials", "user_credentials"]
 
@@ -46,7 +46,7 @@ def user_credentials(chosen: ChosenContext, server: SplitUrl) -> UserCredentials
 
     Over plain http that is nothing but the user part of the server's own URL, as client-go 1.36 has it
     (`tools/clientcmd/client_config.go`, `ClientConfig`; Go's `http.Client` for the URL). Runs a credential plugin.
-    Raises KubeConfigError.
+    Raises SettingsError.
     """
     if not is_https(server.url):
         return UserCredentials(FixedCredentials(server.authorization), {}, {})
@@ -93,7 +93,7 @@ class _UserSettings(msgspec.Struct, frozen=True):
         def issue() -> Issued:
             try:
                 return read_token_file(file, owner)
-            except KubeConfigError:
+            except SettingsError:
                 if not spare_value:
                     raise
                 return Issued(spare_value, 0.0)

@@ -18,10 +18,10 @@ from types import TracebackType
 import msgspec
 
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.leases.claim import shown_holder
 from descheduler.kube.leases.settings import LeaseSettings
 from descheduler.kube.leases.store import Lease, LeaseSpec, LeaseStore
+from descheduler.transport.errors import ExchangeError, TransportError
 
 __all__ = ["HeldLease", "Renewal"]
 
@@ -30,7 +30,7 @@ _SLICE_SECONDS = 0.1
 _RELEASE_SECONDS = 5.0
 
 
-class _LeaseLost(KubeError):  # noqa: N818 - an answer callers act on, named after what it says
+class _LeaseLost(ExchangeError):  # noqa: N818 - an answer callers act on, named after what it says
     """Somebody else holds the Lease, or it was deleted."""
 
 
@@ -124,7 +124,7 @@ class HeldLease:
             except _LeaseLost as error:
                 self._lose(str(error))
                 return
-            except KubeError as error:
+            except ExchangeError as error:
                 fault = str(error)
             except Exception as error:  # this thread has to go on: the run relies on what it notices
                 fault = f"internal error ({type(error).__name__})"

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.claim import CLOCK_ALLOWANCE_SECONDS, Claim, believable_seconds, shown_holder, weigh_claim
 from descheduler.kube.leases.held_lease import HeldLease, Renewal
 from descheduler.kube.leases.settings import LeaseSettings, make_identity
 from descheduler.kube.leases.store import Lease, LeaseSpec, LeaseStore, micro_time
 from descheduler.kube.retry import RetryPolicy
+from descheduler.transport.errors import ExchangeError
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -36,11 +36,11 @@ _MAX_RACES = 5
 """How often the Lease may change between reading and writing it, before it counts as held by somebody busy."""
 
 
-class LeaseHeld(KubeError):  # noqa: N818 - an answer callers act on, named after what it says
+class LeaseHeld(ExchangeError):  # noqa: N818 - an answer callers act on, named after what it says
     """Another run is under way, so this one has nothing to do."""
 
 
-class _Doubtful(KubeError):  # noqa: N818 - as above
+class _Doubtful(ExchangeError):  # noqa: N818 - as above
     """Somebody holds the Lease by times that cannot be true."""
 
     def __init__(self, spec: LeaseSpec) -> None:
@@ -181,6 +181,6 @@ def give_back(
             store.replace(lease, lease.spec.released(now()))
 
     calls: BackgroundCalls[None] = BackgroundCalls(1, name="lease")
-    with suppress(TimeoutError, KubeError):
+    with suppress(TimeoutError, ExchangeError):
         calls.submit(attempt).result(timeout=timeout_seconds)
     calls.close()

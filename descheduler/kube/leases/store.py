@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.kube.http.bounded_body import STATUS_BYTES
 from descheduler.kube.stored_object import ObjectPlace, ObjectStore
+from descheduler.transport.bounded_body import SHORT_BYTES
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -78,7 +78,7 @@ class LeaseStore:
     """Calls for one Lease, each made once. All raise ApiError (403 names the rule to add) and TransportError."""
 
     def __init__(self, client: KubeClient, namespace: str, name: str) -> None:
-        place = ObjectPlace("Lease", _API_VERSION, "leases", namespace, name, STATUS_BYTES)
+        place = ObjectPlace("Lease", _API_VERSION, "leases", namespace, name, SHORT_BYTES)
         self._store = ObjectStore(client, place, Lease, self._explained)
 
     @property

@@ -8,9 +8,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from descheduler.documents.json_values import JsonFaultError, elements, members
-from descheduler.kube.errors import KubeError
-from descheduler.kube.http.found import ObjectHead, describe_body
+from descheduler.kube.answers import ObjectHead, describe_body
 from descheduler.kube.lists.incoming import FEW_BYTES, MOST_VALUES, require_few_values
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["ListBodyReader", "ListPage", "comes_in_one_piece", "kind_in", "version_in"]
 
@@ -83,7 +83,7 @@ class ListBodyReader:
     def read(self, body: bytes) -> ListPage:
         """The page in `body`.
 
-        Raises KubeError for a whole JSON document that is not a list of the group and version of the path, and
+        Raises ExchangeError for a whole JSON document that is not a list of the group and version of the path, and
         msgspec.DecodeError or UnicodeDecodeError for everything else, which may have been cut short.
         """
         self._num_items = 0
@@ -117,7 +117,7 @@ class ListBodyReader:
         return f"a {page.kind} without {'metadata' if page.metadata is None else 'items'}"
 
     def _kind_of_list(self, kind: str, items: Sequence[_Item]) -> str:
-        """The kind of the list, by what it and its objects state. Raises KubeError when they do not agree.
+        """The kind of the list, by what it and its objects state. Raises ExchangeError when they do not agree.
 
         Objects of built-in kinds state neither kind nor version: the list has done so for them. A list that leaves it
         to its objects is a `List`.
@@ -129,8 +129,8 @@ class ListBodyReader:
                 raise self._not_the_list(f"a {kind or 'list'} that holds {held}")
         return f"{item_kind}List" if item_kind else ""
 
-    def _not_the_list(self, found: str) -> KubeError:
-        return KubeError(
+    def _not_the_list(self, found: str) -> ExchangeError:
+        return ExchangeError(
             f"GET {self._path}: the answer is not the list of {kind_in(self._path)}, but {found}; check the server and "
             "the proxies in front of it"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, NoReturn
 
-from descheduler.kube.errors import AnswerBroken, AnswerTooLarge, KubeError
+from descheduler.transport.errors import AnswerBroken, AnswerTooLarge, ExchangeError
 
 __all__ = ["FEW_BYTES", "MOST_TOGETHER", "MOST_VALUES", "IncomingList", "require_few_values"]
 
@@ -72,7 +72,7 @@ class IncomingList:
             raise AnswerBroken(f"{self._what}: the answer was cut short")
 
     def _count(self, num_objects: int) -> None:
-        """Takes note of further objects. Raises KubeError when there are too many."""
+        """Takes note of further objects. Raises ExchangeError when there are too many."""
         self._num_objects += num_objects
         if self._num_objects > _MOST_OBJECTS:
             self._refuse(f"it holds more than {_MOST_OBJECTS:,} objects")
@@ -86,7 +86,7 @@ class IncomingList:
             )
 
     def _pass_end(self) -> bytes:
-        """What stands behind the list, read to its end. Raises KubeError when that is too much."""
+        """What stands behind the list, read to its end. Raises ExchangeError when that is too much."""
         is_more = True
         while is_more:
             if len(self._bytes) - self._at > _MOST_BEHIND_BYTES:
@@ -95,6 +95,6 @@ class IncomingList:
         return self._bytes[self._at :]
 
     def _refuse(self, why: str) -> NoReturn:
-        raise KubeError(
+        raise ExchangeError(
             f"{self._what}: the answer is not {self._form}: {why}; check the server and the proxies in front of it"
         )

@@ -7,10 +7,9 @@ from itertools import islice
 from typing import NoReturn
 
 from descheduler.documents.json_values import WINDOW_BYTES, JsonFaultError, after_blanks, value_end, values
-from descheduler.kube.errors import AnswerBroken, AnswerTooLarge
-from descheduler.kube.http.bounded_body import LIST_BYTES, OBJECT_BYTES
-from descheduler.kube.http.found import describe_body
+from descheduler.kube.answers import LIST_BYTES, OBJECT_BYTES, describe_body
 from descheduler.kube.lists.incoming import MOST_TOGETHER, IncomingList, require_few_values
+from descheduler.transport.errors import AnswerBroken, AnswerTooLarge
 
 __all__ = ["JsonList"]
 
@@ -28,7 +27,7 @@ class JsonList(IncomingList):
 
         An API server writes what it says of a list before the items. Where somebody does not, the list stays in one
         piece, up to the size of one that comes so whatever is asked for. Raises AnswerBroken for what is no whole JSON
-        object, AnswerTooLarge, KubeError.
+        object, AnswerTooLarge, ExchangeError.
         """
         if not self._more() or self._next() != b"{":
             self._break()

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from descheduler.kube.answers import LIST_BYTES
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.errors import AnswerTooLarge, ApiError, KindAbsent, KindForbidden, KubeError, ListExpired
-from descheduler.kube.http.bounded_body import LIST_BYTES
+from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden, ListExpired
 from descheduler.kube.lists.body import ListBodyReader, ListPage, kind_in
 from descheduler.kube.lists.progress import ListProgress
+from descheduler.transport.errors import AnswerTooLarge, ExchangeError
 
 if TYPE_CHECKING:
-    from descheduler.kube.http.transport import StreamedResponse
+    from descheduler.transport.exchange import StreamedResponse
 
 __all__ = ["ListClient", "ListPage", "doing_of", "list_pages", "list_refusal"]
 
@@ -90,7 +91,7 @@ class _PageFetcher:
                 self._limit = max(1, self._limit // _SHRINKING)
 
 
-def list_refusal(path: str, error: ApiError) -> KubeError:
+def list_refusal(path: str, error: ApiError) -> ExchangeError:
     """What a refusal of the list at `path` means."""
     kind = kind_in(path)
     match error.status_code:

@@ -23,7 +23,7 @@ class MessageList(IncomingList):
     """One list, of which `parts` are the bytes; its head is read at once.
 
     `kind`, `api_version`, `resource_version` and `continue_token` are what it states, "" for what it does not. Raises
-    AnswerBroken when the parts end too early, KubeError for bytes that are no such list, AnswerTooLarge.
+    AnswerBroken when the parts end too early, ExchangeError for bytes that are no such list, AnswerTooLarge.
     """
 
     _form = "a list in protobuf"

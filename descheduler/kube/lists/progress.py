@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from descheduler.kube.errors import KubeError
 from descheduler.kube.lists.body import ListPage
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["ListProgress"]
 
@@ -32,7 +32,7 @@ class ListProgress:
         self._num_empty = 0
 
     def note(self, page: ListPage) -> None:
-        """Takes the next page into account. Raises KubeError when the list has no end."""
+        """Takes the next page into account. Raises ExchangeError when the list has no end."""
         self._num_pages += 1
         self._num_empty = 0 if page.first else self._num_empty + 1
         if page.first and not _is_new(page.first, self._firsts):
@@ -46,8 +46,8 @@ class ListProgress:
         if self._num_pages == _MOST_PAGES:
             raise self._endless("the API server always announces one more page")
 
-    def _endless(self, why: str) -> KubeError:
-        return KubeError(
+    def _endless(self, why: str) -> ExchangeError:
+        return ExchangeError(
             f"list of {self._kind} has no end after page {self._num_pages}: {why}; check the server and the proxies in "
             "front of it"
         )

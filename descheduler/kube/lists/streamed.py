@@ -8,14 +8,15 @@ from contextlib import closing
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.kube.errors import AnswerBroken, ApiError, KubeError, ListExpired, NotProtobuf
-from descheduler.kube.http.found import ObjectHead
-from descheduler.kube.http.transport import StreamedResponse
+from descheduler.kube.answers import ObjectHead
+from descheduler.kube.errors import ApiError, ListExpired, NotProtobuf
 from descheduler.kube.lists.body import ListBodyReader, ListPage, kind_in, version_in
 from descheduler.kube.lists.json_list import JsonList
 from descheduler.kube.lists.listing import ListClient, list_refusal
 from descheduler.kube.lists.message_list import MessageList
 from descheduler.kube.lists.progress import ListProgress
+from descheduler.transport.errors import AnswerBroken, ExchangeError
+from descheduler.transport.exchange import StreamedResponse
 
 __all__ = ["ListClient", "MessageBatch", "list_messages", "list_pieces"]
 
@@ -123,7 +124,7 @@ def _message_list(response: StreamedResponse, path: str) -> MessageList:
     if not page.kind.endswith("List") or page.api_version != version_in(path):
         with response.credentials_hidden():
             found = ObjectHead(page.kind, page.api_version).words
-            raise KubeError(
+            raise ExchangeError(
                 f"GET {path}: the answer is not the list of {kind_in(path)}, but {found}; check the server and the "
                 "proxies in front of it"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.kube.http.bounded_body import LIST_BYTES
+from descheduler.kube.answers import LIST_BYTES
 from descheduler.kube.lists.listing import ListClient
 
 __all__ = ["column_cells"]

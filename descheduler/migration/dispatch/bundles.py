@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Generic, TypeVar
 
-from descheduler.migration.dispatch.task import Task
+from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
@@ -14,7 +14,7 @@ __all__ = ["Bundles"]
 
 _NOTHING_SAID = frozenset({OutcomeCode.DRY_RUN, OutcomeCode.REPEATED})
 
-T = TypeVar("T", bound=Task)
+T = TypeVar("T", bound=DispatchTask)
 
 
 class Bundles(Generic[T]):

@@ -8,12 +8,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.bundles import Bundles
-from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
-from descheduler.migration.dispatch.server_patience import ServerPatience
-from descheduler.migration.dispatch.surroundings import Background, Surroundings
-from descheduler.migration.dispatch.task import Task
+from descheduler.migration.dispatch.surroundings import HALTED, Background, Surroundings
+from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 
@@ -22,8 +20,8 @@ __all__ = ["SLICE_SECONDS", "Dispatcher", "Road"]
 SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
-T = TypeVar("T", bound=Task)
-TaskT = TypeVar("TaskT", bound=Task, contravariant=True)
+T = TypeVar("T", bound=DispatchTask)
+TaskT = TypeVar("TaskT", bound=DispatchTask, contravariant=True)
 
 
 class Road(Protocol[TaskT]):
@@ -72,25 +70,27 @@ class Road(Protocol[TaskT]):
 class Dispatcher(Generic[T]):
     """What all tasks of one run have in common, whatever their road. For the thread that calls `run`.
 
-    `calls` makes the calls, each for a task. Limits are those of `ledger`. Tasks are known by their positions.
+    `calls` makes the calls, each for a task, or what is `around`. Limits are those of `ledger`, else of the settings.
+    Tasks are known by their positions.
     """
 
     def __init__(
         self,
-        calls: Background,
         settings: DispatchSettings,
         around: Surroundings,
-        patience: ServerPatience,
-        ledger: LimitLedger,
+        ledger: LimitLedger | None = None,
+        calls: Background | None = None,
     ) -> None:
         self.bundles = Bundles[T](())
-        self.patience = patience
+        self.patience = around.paces.patience
         self.is_fenced = False
         """Whether another run may be active."""
-        self._calls = calls
+        self.stopped_by: tuple[OutcomeCode, str] | None = None
+        """What has halted the run, once its tasks are wound up."""
+        self._calls = calls or around.calls
         self._settings = settings
         self._around = around
-        self._ledger = ledger
+        self._ledger = ledger or LimitLedger(settings.limits)
         self._under_way: dict[Future[Any], T] = {}
         self._outcomes: dict[int, Outcome] = {}
 
@@ -99,6 +99,7 @@ class Dispatcher(Generic[T]):
         self.bundles = bundles
         while road.is_going or self._under_way:
             if (halted := self.halted()) is not None:
+                self.stopped_by = halted
                 road.wind_up(*halted)
                 break
             has_begun = road.begin() | road.advance() | road.judge() | road.call()
@@ -108,8 +109,30 @@ class Dispatcher(Generic[T]):
         return tuple(self._outcomes[position] for position in sorted(self._outcomes))
 
     def halted(self) -> tuple[OutcomeCode, str] | None:
-        """Why nothing further may be evicted."""
-        return (OutcomeCode.LEASE_LOST, HALTED[OutcomeCode.LEASE_LOST]) if self.is_fenced else self.patience.halted()
+        """Why nothing further may be evicted: what is `around` says so, or the server was overloaded for too long."""
+        if self.is_fenced:
+            return OutcomeCode.LEASE_LOST, HALTED[OutcomeCode.LEASE_LOST]
+        halted = self._around.halted()
+        if self.patience.is_exhausted and (halted is None or halted[0] is OutcomeCode.DEADLINE):
+            return OutcomeCode.OVERLOADED, HALTED[OutcomeCode.OVERLOADED]
+        return halted
+
+    def why_closed(self, task: T) -> str:
+        """Why its profile evicts nothing more; "" while it may. What others have begun goes on."""
+        return "" if task.is_adopted else self._settings.why_closed(task.eviction.profile, self._around.clock())
+
+    def ended(self, task: T) -> tuple[OutcomeCode, str] | None:
+        """Why its pod may not be evicted any more, None while it may."""
+        why = self.why_closed(task)
+        return self.halted() or ((OutcomeCode.WINDOW_CLOSED, why) if why else None)
+
+    def may_send(self, task: T) -> bool:
+        """Whether the run is still on. Asked on the thread of a call, until nothing is left but to send it."""
+        if self.ended(task) is not None:
+            return False
+        if self._around.may_call():
+            self.is_fenced = True
+        return not self.is_fenced
 
     @property
     def tasks(self) -> list[T]:
@@ -166,6 +189,8 @@ class Dispatcher(Generic[T]):
         task.answer(judgement, now=now, effect_seconds=self._settings.effect_seconds)
         if task.is_open and not was_open and self._around.sink is not None:
             self._around.sink.doubted(task.eviction, task.why, max(0.0, task.settles_at - self._around.clock()))
+        if judgement.code is OutcomeCode.OVERLOADED and self._around.sink is not None:
+            self._around.sink.turned_away(judgement.retry_after_seconds or 0.0)
         self.note_open(task)
         self.patience.note(judgement)
 

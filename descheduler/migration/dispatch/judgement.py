@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["POD_GONE", "Judgement", "judge", "shown"]
 
@@ -32,6 +32,11 @@ class Judgement(msgspec.Struct, frozen=True):
     message: str
     retry_after_seconds: float | None = None
     is_open: bool = False
+
+    @property
+    def wants_look(self) -> bool:
+        """Whether a look at the pod tells more: another pod may have its name, or it is about to go."""
+        return self.kind is OutcomeKind.GONE or self.code is OutcomeCode.CONFLICT
 
 
 def judge(
@@ -75,7 +80,7 @@ def shown(error: Exception) -> str:
 
     Its text is not repeated unless it is made for people: it may quote a header field with a credential.
     """
-    return str(error) if isinstance(error, KubeError) else f"internal error ({type(error).__name__})"
+    return str(error) if isinstance(error, ExchangeError) else f"internal error ({type(error).__name__})"
 
 
 def _refused(

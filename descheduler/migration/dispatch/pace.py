@@ -1,19 +1,23 @@
-"""The pace of evictions: one for the run, and one for each profile that has its own."""
+"""The pace of evictions: that of the run and of profiles, and for how long a run bears with a server that is busy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from descheduler.kube.token_bucket import TokenBucket
+from descheduler.migration.dispatch.judgement import Judgement
+from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.settings import DispatchSettings
+from descheduler.plan.outcome import OutcomeCode
 
-__all__ = ["CallWindow", "Paces"]
+__all__ = ["CallWindow", "Paces", "ServerPatience"]
 
 
 class Paces:
-    """The token buckets of one run; `now` is a monotonic clock in seconds."""
+    """The token buckets of one run, and its `patience`; `now` is a monotonic clock in seconds."""
 
     def __init__(self, settings: DispatchSettings, *, now: Callable[[], float]) -> None:
+        self.patience = ServerPatience(settings, now)
         self._shared = TokenBucket(settings.qps, settings.burst, now=now)
         self._own = {
             profile: TokenBucket(terms.pace.qps, terms.pace.burst, now=now)
@@ -65,3 +69,51 @@ class CallWindow:
         if self._num_served == self._largest:
             self._size = min(self._largest, self._size + 1)
             self._num_served = 0
+
+
+class ServerPatience:
+    """Notes what the API server makes of calls, and says when one may start or be made again.
+
+    `window` bounds the calls under way at once. A server that was overloaded for too long has it `is_exhausted`.
+    """
+
+    def __init__(self, settings: DispatchSettings, now: Callable[[], float]) -> None:
+        self.window = CallWindow(settings.max_in_flight, now)
+        self.is_exhausted = False
+        self._settings = settings
+        self._now = now
+        self._cut_off_since: float | None = None
+
+    def note(self, judgement: Judgement) -> None:
+        """Since when no call gets through to the server, and how many at once it can bear, after one more answer."""
+        if judgement.code is OutcomeCode.OVERLOADED:
+            self.window.turned_away(judgement.retry_after_seconds or 0.0)
+        if not judgement.code.is_unserved:
+            self.window.served()
+            self._cut_off_since = None
+        elif self._cut_off_since is None:
+            self._cut_off_since = self._now()
+        if judgement.code is OutcomeCode.OVERLOADED and self._waits_until(judgement, self._now()) is None:
+            self.is_exhausted = True
+
+    def again_at(self, task: EvictionTask) -> float | None:
+        """When the pod may be asked for again, None when it may not."""
+        settings, judgement = self._settings, task.judgement
+        at = None if judgement is None else self._waits_until(judgement, task.answered_at)
+        if judgement is None or at is None:
+            return None
+        if judgement.code.is_fault:
+            return at if task.num_faults <= settings.max_fault_retries else None
+        return at if self._cut_off_since is not None or task.num_waits <= settings.max_retries else None
+
+    def _waits_until(self, judgement: Judgement, answered_at: float) -> float | None:
+        """Until when an answer asks to wait, None for longer than the run can."""
+        settings, wait_seconds = self._settings, judgement.retry_after_seconds
+        if wait_seconds is None or wait_seconds > settings.longest_wait_seconds:
+            return None
+        at = answered_at + wait_seconds
+        if settings.deadline is not None and at >= settings.deadline:
+            return None
+        is_cut_off = self._cut_off_since is not None and not judgement.code.is_fault
+        outage_ends_at = (self._cut_off_since or 0.0) + settings.longest_outage_seconds
+        return None if is_cut_off and at > outage_ends_at else at

@@ -32,7 +32,7 @@ T = TypeVar("T", bound=InQuestion)
 JudgeAgain = Callable[[Sequence[T], Collection[str], Collection[str]], Judged]
 """Judges moves, given the UIDs of pods that leave already or may, and of those that leave for certain.
 
-Called on a thread. Raises KubeError.
+Called on a thread. Raises ExchangeError.
 """
 
 

@@ -1,21 +1,64 @@
-"""What the controller of a run goes by from outside: threads, clocks, the pace, and who stops it or hears of it."""
+"""What a run goes by from outside: threads, clocks, the pace, its open calls, and who stops it or hears of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from typing import Any, Protocol
 
 import msgspec
 
-from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.events.job_listener import JobListener
 from descheduler.migration.ports import OutcomeSink
 from descheduler.plan.outcome import OutcomeCode
+from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Background", "Surroundings"]
+__all__ = ["HALTED", "Background", "Halting", "OpenCalls", "Surroundings"]
+
+HALTED = {
+    OutcomeCode.STOPPED: "the run was interrupted",
+    OutcomeCode.DEADLINE: "--deadline exceeded",
+    OutcomeCode.LEASE_LOST: "the Lease was lost, another run may be active",
+    OutcomeCode.OVERLOADED: "the API server was overloaded for too long",
+    OutcomeCode.GUARD: "a guard of MigrationController stopped the run; the next run decides again",
+}
+
+
+class Halting:
+    """Asked before every step. `deadline` is in seconds of `clock`, None for none; `may_call` says why not, else "".
+
+    `tripped` says what a guard has found, else "".
+    """
+
+    def __init__(
+        self,
+        stop: threading.Event,
+        deadline: float | None,
+        may_call: Callable[[], str],
+        clock: Callable[[], float],
+        tripped: Callable[[], str] = lambda: "",
+    ) -> None:
+        self._stop = stop
+        self._deadline = deadline
+        self._may_call = may_call
+        self._clock = clock
+        self._tripped = tripped
+
+    def __call__(self) -> tuple[OutcomeCode, str] | None:
+        """The code and the sentence of what halts the run, None while nothing does."""
+        code = self._code()
+        return None if code is None else (code, HALTED[code])
+
+    def _code(self) -> OutcomeCode | None:
+        if self._stop.is_set():
+            return OutcomeCode.LEASE_LOST if self._may_call() else OutcomeCode.STOPPED
+        if self._tripped():
+            return OutcomeCode.GUARD
+        is_late = self._deadline is not None and self._clock() >= self._deadline
+        return OutcomeCode.DEADLINE if is_late else None
 
 
 class Background(Protocol):
@@ -23,6 +66,44 @@ class Background(Protocol):
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """The future of `call`."""
+
+
+class OpenCalls:
+    """The evictions of one run that were asked for and whose fate is not known.
+
+    `effect_seconds` is for how long a call without an answer may still take effect, `now` a monotonic clock in seconds.
+    Written by the thread that executes; the same thread may read it from a signal handler, at any point.
+    """
+
+    def __init__(self, effect_seconds: float, *, now: Callable[[], float]) -> None:
+        self._effect_seconds = effect_seconds
+        self._now = now
+        self._settles_at: dict[str, tuple[PlannedEviction, float | None]] = {}
+        """By uid. None while a call is under way: nobody knows when the server gets it, which may be just now."""
+
+    def began(self, eviction: PlannedEviction) -> None:
+        """A call is about to be sent."""
+        self._settles_at[eviction.uid] = (eviction, None)
+
+    def doubted(self, eviction: PlannedEviction, settles_at: float) -> None:
+        """No call is under way, and those before may take effect until then."""
+        self._settles_at[eviction.uid] = (eviction, settles_at)
+
+    def ended(self, eviction: PlannedEviction) -> None:
+        """The pod's fate is known."""
+        self._settles_at.pop(eviction.uid, None)
+
+    @property
+    def seconds_left(self) -> float:
+        """For how long any of them may still take effect; 0 when none can."""
+        now = self._now()
+        ends = (now + self._effect_seconds if at is None else at for _, at in list(self._settles_at.values()))
+        return max(0.0, max(ends, default=now) - now)
+
+    @property
+    def pods(self) -> Sequence[str]:
+        """`namespace/name` of each, in the order of their first calls."""
+        return [f"{eviction.namespace}/{eviction.name}" for eviction, _ in list(self._settles_at.values())]
 
 
 class Surroundings(msgspec.Struct, frozen=True):

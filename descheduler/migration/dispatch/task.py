@@ -11,7 +11,7 @@ from descheduler.migration.dispatch.judgement import POD_GONE, Judgement
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EvictionTask", "Task"]
+__all__ = ["DispatchTask", "EvictionTask"]
 
 
 _LEAST_BLIND_LOOKS = 3
@@ -22,7 +22,7 @@ _LONGEST_BLINDNESS_SECONDS = 8.0
 
 
 @dataclass(eq=False, slots=True)
-class Task:
+class DispatchTask:
     """One eviction, known by its identity, whose next step is due at `due`. Times are in seconds of the run's clock.
 
     `judgement` is what was said to the last call, and `is_called` while one has no answer. A call whose answer does not
@@ -89,7 +89,7 @@ class Task:
 
 
 @dataclass(eq=False, slots=True)
-class EvictionTask(Task):
+class EvictionTask(DispatchTask):
     """A plain eviction. A pod that `outlives_effect`, for a controller that was handed its eviction, proves nothing by
     being alive.
     """
@@ -135,7 +135,7 @@ class EvictionTask(Task):
     def answer(self, judgement: Judgement, *, now: float, effect_seconds: float) -> None:
         """As any task, and when that was."""
         # A dataclass with slots is another class than the one that `super()` without arguments would look for.
-        Task.answer(self, judgement, now=now, effect_seconds=effect_seconds)
+        DispatchTask.answer(self, judgement, now=now, effect_seconds=effect_seconds)
         self.answered_at = now
         self.num_unread += judgement.code.is_unserved
 

@@ -63,7 +63,7 @@ _decode_page = msgspec.json.Decoder(_Page).decode
 
 
 def read_health(objects: ObjectCalls, *, counts_pods: bool = False) -> Health:
-    """The health now, by two lists: the nodes, and the pods of phase Pending without a node. Raises KubeError."""
+    """The health now, by two lists: the nodes, and the pods of phase Pending without a node. Raises ExchangeError."""
     are_not_ready = _read_nodes(objects)
     pods = objects.list_readable(_PODS, _decode, field_selector="status.phase=Pending,spec.nodeName=")
     num_pods = _count_pods(objects) if counts_pods else 0

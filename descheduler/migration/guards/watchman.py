@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from descheduler.kube.errors import KubeError
 from descheduler.migration.guards.guard import Guard
 from descheduler.migration.guards.health import Health
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["ApiErrors", "Watchman"]
 
@@ -66,7 +66,7 @@ class Watchman:
         future, self._future = self._future, None
         try:
             now: Health = future.result()
-        except KubeError:
+        except ExchangeError:
             return
         self._start = self._start or now
         for guard in self._guards:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from descheduler.kube.errors import KindAbsent, KubeError
+from descheduler.kube.errors import KindAbsent
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.job.scaled import SURGING_MANAGER, Scaled, decode_scaled, owner_path
@@ -24,6 +24,7 @@ from descheduler.model.koordinator.eviction_annotations import DELETION_COST_ANN
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["Surges"]
 
@@ -33,7 +34,7 @@ _MOST_TRIES = 5
 
 
 class Surges:
-    """Calls for the surges of jobs. Safe to use from several threads, each with another job. All raise KubeError."""
+    """Calls for the surges of jobs. Safe to use from several threads, each with another job. Raises ExchangeError."""
 
     def __init__(self, objects: ObjectCalls) -> None:
         self._objects = objects
@@ -76,13 +77,15 @@ class Surges:
             self._set(found, RAISED, _manager_of(job))
 
     def lower_replicas(self, job: MigrationJob) -> None:
-        """The former replicas, where they are still raised by the job. Raises KubeError when that cannot be done."""
+        """The former replicas, where they are still raised by the job. Raises ExchangeError when that fails."""
         for _ in range(_MOST_TRIES):
             found = self._raised(job)
             if found is None or self._set(found, SINGLE, _MANAGER):
                 return
         surge = surge_of(job) or Surge()
-        raise KubeError(f"{surge.kind} {surge.name} keeps changing, and could not be scaled back to {SINGLE} replica")
+        raise ExchangeError(
+            f"{surge.kind} {surge.name} keeps changing, and could not be scaled back to {SINGLE} replica"
+        )
 
     def take_back(self, job: MigrationJob) -> None:
         """Takes back what was done for the surge of `job`, as far as it still stands: the pod stays."""
@@ -217,7 +220,7 @@ class _Pod(_Wire):
 _decode_pod = msgspec.json.Decoder(_Pod).decode
 
 
-class Mark(msgspec.Struct, frozen=True):
+class DeletionCostMark(msgspec.Struct, frozen=True):
     """The deletion cost of the pod with this UID, "" for none; `set_by` are the field managers that have stated it."""
 
     uid: str
@@ -234,11 +237,13 @@ class Mark(msgspec.Struct, frozen=True):
         return self.set_by == {manager} if self.set_by else has_set
 
 
-def decode_mark(block: bytes) -> Mark:
+def decode_mark(block: bytes) -> DeletionCostMark:
     """That of the pod of these bytes."""
     metadata = _decode_pod(block).metadata
     set_by = {each.manager or "" for each in metadata.managed_fields or () if _sets_cost(each)}
-    return Mark(metadata.uid, (metadata.annotations or {}).get(DELETION_COST_ANNOTATION, ""), frozenset(set_by))
+    return DeletionCostMark(
+        metadata.uid, (metadata.annotations or {}).get(DELETION_COST_ANNOTATION, ""), frozenset(set_by)
+    )
 
 
 def _sets_cost(fields: _ManagedFields) -> bool:
@@ -269,7 +274,7 @@ _decode_autoscaler = msgspec.json.Decoder(_Autoscaler).decode
 
 
 def autoscaler_of(objects: ObjectCalls, namespace: str, kind: str, name: str) -> str:
-    """The name of a HorizontalPodAutoscaler of this workload, "" where it has none. Raises KubeError.
+    """The name of a HorizontalPodAutoscaler of this workload, "" where it has none. Raises ExchangeError.
 
     Other autoscalers, such as KEDA's, work through these.
     """

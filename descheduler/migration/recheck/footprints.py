@@ -81,7 +81,7 @@ class Footprints:
         return {pod.uid: pod for pod in self._snapshot.pods}
 
     def judge(self, wave: Sequence[DueMove], under_way: Collection[str], granted: Collection[str] = ()) -> Judged:
-        """What is found of `wave`. Raises KubeError.
+        """What is found of `wave`. Raises ExchangeError.
 
         `under_way` are the UIDs of pods that were let go, and whose successors may not be listed yet. Those `granted`
         leave for certain, and take no room.

@@ -23,7 +23,7 @@ class FreshNodes:
 
     `arriving` are pods that are on their way to the nodes of these names, and not listed there yet: where a pod that is
     not `known` by its UID has come of the same owner, that is the one. What is `leaving` takes no room. Raises
-    KubeError.
+    ExchangeError.
     """
 
     def __init__(

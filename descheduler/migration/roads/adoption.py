@@ -73,8 +73,8 @@ def adopt(
 
     What is paused is not finished before somebody lets it go on.
     A job whose pod has left, or was asked to, is finished: the room that is held for its replacement is needed. One
-    that `is_users` and has not come so far is left as it is: nobody knows whether it was judged. Raises KubeError; what
-    was undone by then stays undone, and may be asked for again.
+    that `is_users` and has not come so far is left as it is: whether it was judged is unknown. Raises ExchangeError;
+    what was undone by then stays undone, and may be asked for again.
     """
     found, notes = journal.found(), list[str]()
     own = [job for job in found.jobs if is_own(job)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -15,41 +14,20 @@ from descheduler.migration.job.steps import End, WaitForChange
 from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.recheck.footprints import DueMove, Judged
-from descheduler.migration.roads.job_task import JobTask
+from descheduler.migration.roads.job_task import Turn
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobCalls", "Judge", "Turn", "judged"]
-
-
-@dataclass(slots=True, eq=False)
-class Turn:
-    """One pod as it was just read, to leave in the way `policy` names."""
-
-    task: JobTask
-    pod: Pod
-    policy: str
-
-    @property
-    def eviction(self) -> PlannedEviction:
-        """What it is for."""
-        return self.task.eviction
-
-    def asked(self) -> DueMove:
-        """What is judged once more."""
-        job = self.task.job
-        if job is None or not job.reservation_name:
-            return DueMove(self.eviction, self.pod)
-        return DueMove(self.eviction, self.pod, job.node_name, job.uid, has_landed=self.policy == SCALE_BACK)
+__all__ = ["JobCalls", "Judge", "judged"]
 
 
 class Judge(Protocol):
     """Says which moves no longer hold; `migration.recheck.footprints.Footprints` is the real one."""
 
     def judge(self, wave: Sequence[DueMove], under_way: Collection[str]) -> Judged:
-        """What is found of `wave`. Raises KubeError."""
+        """What is found of `wave`. Raises ExchangeError."""
 
 
 def judged(judge: Judge, turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]) -> Judged:
@@ -59,28 +37,21 @@ def judged(judge: Judge, turns: Sequence[Turn], under_way: Collection[str], gran
 
 
 class JobCalls:
-    """Safe to use from several threads, each with another job. All raise KubeError.
+    """Safe to use from several threads, each with another job. All raise ExchangeError."""
 
-    `why_closed` is asked right before an eviction is sent, beside what `around` says.
-    """
-
-    def __init__(
-        self, keeper: JobKeeper, port: RemovalPort, around: Surroundings, why_closed: Callable[[], str]
-    ) -> None:
+    def __init__(self, keeper: JobKeeper, port: RemovalPort, around: Surroundings) -> None:
         self._keeper = keeper
         self._port = port
         self._around = around
-        self._why_closed = why_closed
 
-    def evict(self, job: MigrationJob | None, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
-        """The response to the eviction; None when the run was halted since the decision."""
+    def evict(
+        self, job: MigrationJob | None, eviction: PlannedEviction, policy: str, may_send: Callable[[], bool]
+    ) -> EvictionResponse | None:
+        """The response to the eviction; None where `may_send` has withheld it."""
         if job is not None and policy == SCALE_BACK:
-            return self._keeper.scale_back(job, self._port, eviction, self._may_send)
+            return self._keeper.scale_back(job, self._port, eviction, may_send)
         at = self._around.now().isoformat(timespec="seconds").replace("+00:00", "Z")
-        return remove(self._port, policy, eviction, at, self._may_send)
-
-    def _may_send(self) -> bool:
-        return self._around.halted() is None and not self._why_closed() and not self._around.may_call()
+        return remove(self._port, policy, eviction, at, may_send)
 
     def landed(self, job: MigrationJob, eviction: PlannedEviction) -> Progress:
         """Looks for the replacement of a pod for which no room was held."""

@@ -202,7 +202,7 @@ class _JudgeAgain:
         self._footprints = footprints
 
     def __call__(self, tasks: Sequence[EvictionTask], under_way: Collection[str], granted: Collection[str]) -> Judged:
-        """Raises KubeError."""
+        """Raises ExchangeError."""
         asked = [found for each in tasks if (found := self._asked(each.eviction)) is not None]
         return self._footprints.judge(asked, under_way, granted)
 
@@ -251,7 +251,7 @@ class _Landing:
         self._eviction = eviction
 
     def __call__(self, *, is_last: bool) -> Arrival:
-        """Raises KubeError."""
+        """Raises ExchangeError."""
         self._job = self._keeper.advance(self._job).job or self._job
         is_gone = self._job.has_ended
         if not is_replaced(self._eviction):

@@ -10,10 +10,10 @@ from enum import Enum
 from functools import partial
 from typing import Protocol
 
-from descheduler.kube.errors import KubeError
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["Arrival", "AwaitLanding", "Departures", "Unscheduled"]
 
@@ -30,7 +30,7 @@ class Arrival(Enum):
 
 
 class Look(Protocol):
-    """What looks at one of them, on threads. Raises KubeError."""
+    """What looks at one of them, on threads. Raises ExchangeError."""
 
     def __call__(self, *, is_last: bool) -> Arrival:
         """How far its replacement is; one that is there before the pod is gone is looked for at the last look alone."""
@@ -140,5 +140,5 @@ def _found(look: Future[Arrival]) -> Arrival:
     """What a look has found; nothing where it had no answer."""
     try:
         return look.result()
-    except KubeError:
+    except ExchangeError:
         return Arrival.AWAITED

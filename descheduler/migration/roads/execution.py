@@ -15,10 +15,8 @@ from descheduler.eviction.migration_controller.arbitration import is_unclaimed, 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
-from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.limits import LimitLedger
-from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.job.conditions import failed
 from descheduler.migration.job.machine import JobTerms
@@ -54,6 +52,7 @@ from descheduler.model.koordinator.migration_job import JobMode, JobReason, Migr
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["JobExecution"]
 
@@ -86,7 +85,6 @@ class JobExecution:
         self._port = port
         self._settings = settings
         self._around = around
-        self._patience = ServerPatience(settings, around)
         self._judge = None if snapshot is None else Footprints(objects, snapshot)
         self._providers = self._make_providers()
         self._is_alone: bool | None = None
@@ -97,7 +95,7 @@ class JobExecution:
         return eviction.profile in self._profiles and bool(eviction.uid) and not eviction.dry
 
     def take_up(self) -> Adopted:
-        """Finishes or undoes what earlier runs of the policy left. Raises KubeError."""
+        """Finishes or undoes what earlier runs of the policy left. Raises ExchangeError."""
         keeper = self._keeper(JobTerms())
         adopted = adopt(
             self._objects,
@@ -129,7 +127,7 @@ class JobExecution:
     def carry_out_users(self, snapshot: Snapshot, scope: Scope) -> UsersJobs:
         """Carries out the jobs that users have created for pods in `scope`, as far as arbitration lets them go now.
 
-        Raises KubeError.
+        Raises ExchangeError.
         """
         unclaimed = [job for job in jobs_to_judge(snapshot) if is_unclaimed(job)]
         asked = [job for job in unclaimed if self._is_users(job)]
@@ -150,11 +148,11 @@ class JobExecution:
         return replace(made, unheeded=tuple(filter(None, in_vain)))
 
     def _read_in_time(self, job: MigrationJob) -> MigrationJob | None:
-        """`job` as it is kept now, None when it is gone. Raises KubeError, also once the run is halted."""
+        """`job` as it is kept now, None when it is gone. Raises ExchangeError, also once the run is halted."""
         reading = self._around.calls.submit(partial(self._journal.read, job))
         while not reading.done():
             if self._around.halted() is not None:
-                raise KubeError(f"the run ended while it read PodMigrationJob {job.name}")
+                raise ExchangeError(f"the run ended while it read PodMigrationJob {job.name}")
             wait([reading], timeout=_SLICE_SECONDS)
         found: MigrationJob | None = reading.result()
         return found
@@ -216,7 +214,6 @@ class JobExecution:
         """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
         settings = ControllerSettings(self._settings)
         new_job = partial(_new_job, self._profiles.get(name))
-        why_closed = partial(self._why_closed, name)
         return JobRoad(
             self._journal,
             keeper,
@@ -225,14 +222,8 @@ class JobExecution:
             new_job,
             self._around,
             self._judge,
-            why_closed,
-            self._patience,
             ledger,
         )
-
-    def _why_closed(self, name: str) -> str:
-        """Why the profile of that name, if any, evicts nothing more; "" while it may."""
-        return self._settings.why_closed(name, self._around.clock())
 
     def _is_own(self, job: MigrationJob) -> bool:
         prefix = "" if self._storage.in_objects else MAP_PREFIX

@@ -1,18 +1,23 @@
-"""One job on its way through a run: what it is for, when it is looked at next, and how its eviction went."""
+"""One job on its way through a run: what it is for, when it is looked at, its turn, and how its eviction went."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from descheduler.migration.dispatch.task import Task
+from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.job.seen import Miss
+from descheduler.migration.job.steps import Evict
+from descheduler.migration.job.surge import SCALE_BACK
+from descheduler.migration.recheck.footprints import DueMove
+from descheduler.migration.roads.keeper import Progress
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode
+from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobTask"]
+__all__ = ["JobTask", "Turn", "Turns"]
 
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 3.0
@@ -23,7 +28,7 @@ that have waited for longer are tried in between, whatever their priority."""
 
 
 @dataclass(eq=False, slots=True)
-class JobTask(Task):
+class JobTask(DispatchTask):
     """A job, and the eviction that it is for.
 
     `job` is None until it is created; it was looked at last at `looked_at`. The first call that may have evicted `pod`
@@ -34,6 +39,7 @@ class JobTask(Task):
     One that `finishes_only` evicts nothing: an earlier run has, or nobody has judged its pod.
     Its job is created as `job_name`; until `creation_settles_at` a creation without a clear answer may take effect.
     Once there is an `end` the job is to be undone, and ends so. One that somebody else has deleted `is_deleted`.
+    Its pod is not evicted before `asks_at`.
     """
 
     job: MigrationJob | None = None
@@ -54,6 +60,7 @@ class JobTask(Task):
     creation_settles_at: float = 0.0
     end: Callable[[MigrationJob], MigrationJob] | None = None
     is_deleted: bool = False
+    asks_at: float = 0.0
 
     def is_next_for_room(self, now: float) -> bool:
         """Whether the scheduler tries its Reservations, for which there is no room yet, as soon as there is some."""
@@ -95,8 +102,17 @@ class JobTask(Task):
         """Whether the pod is gone or about to go, and no call of this run or an earlier one can have caused that: all
         were refused for certain.
         """
-        may_have_acted = self.finishes_only or self.is_granted or self.is_called or self.is_open
-        return self.was_evicted and not may_have_acted
+        return self.was_evicted and not (self.finishes_only or self.may_have_acted)
+
+    @property
+    def may_have_acted(self) -> bool:
+        """Whether a call of this run has evicted the pod, or may have."""
+        return self.is_granted or self.is_called or self.is_open
+
+    def is_refused_for_good(self, most_faults: int) -> bool:
+        """Whether a pod that is still there after the last answer is not asked for again."""
+        is_conflict = self.judgement is not None and self.judgement.code is OutcomeCode.CONFLICT
+        return is_conflict or (self.judgement is not None and self.num_faults > most_faults)
 
     def is_asked_again(self, now: float, budget_seconds: float) -> bool:
         """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
@@ -105,6 +121,12 @@ class JobTask(Task):
         if self.refused_since is None:
             self.refused_since = now
         return now - self.refused_since < budget_seconds
+
+    def wait_for_turn(self, now: float, *, asks_at: float | None = None) -> None:
+        """Has the job looked at while its pod waits to be evicted, which may take long, and when that may begin."""
+        self.asks_at = self.asks_at if asks_at is None else asks_at
+        longest = now + _LONGEST_WAIT_SECONDS
+        self.due = min(self.asks_at, longest) if now < self.asks_at else longest
 
     def wait(self, now: float) -> None:
         """Has the next look come later each time that nothing had changed."""
@@ -123,3 +145,63 @@ class JobTask(Task):
         if self.job is None or job.resource_version != self.job.resource_version:
             self.num_waits = 0
         self.job = job
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """One pod as it was just read, to leave in the way `policy` names."""
+
+    task: JobTask
+    pod: Pod
+    policy: str
+
+    @property
+    def eviction(self) -> PlannedEviction:
+        """What it is for."""
+        return self.task.eviction
+
+    def asked(self) -> DueMove:
+        """What is judged once more."""
+        job = self.task.job
+        if job is None or not job.reservation_name:
+            return DueMove(self.eviction, self.pod)
+        return DueMove(self.eviction, self.pod, job.node_name, job.uid, has_landed=self.policy == SCALE_BACK)
+
+
+class Turns:
+    """Those of one run, the first to come first."""
+
+    def __init__(self) -> None:
+        self._of: dict[JobTask, Turn] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._of)
+
+    def __iter__(self) -> Iterator[Turn]:
+        return iter(list(self._of.values()))
+
+    def __contains__(self, turn: Turn) -> bool:
+        return self._of.get(turn.task) is turn
+
+    @property
+    def tasks(self) -> Collection[JobTask]:
+        """Whose turn it is."""
+        return self._of.keys()
+
+    def take(self, task: JobTask, pod: Pod, policy: str) -> None:
+        """It is the turn of `task`, or still is."""
+        if task not in self._of:
+            self._of[task] = Turn(task, pod, policy)
+
+    def drop(self, task: JobTask) -> bool:
+        """It is not its turn any more; whether it was."""
+        return self._of.pop(task, None) is not None
+
+    def clear(self) -> None:
+        """It is no turn of any."""
+        self._of.clear()
+
+    def late(self, now: float, busy: Collection[JobTask]) -> list[tuple[JobTask, MigrationJob, Progress]]:
+        """Those that have waited for long but for `busy` ones, with their jobs and what is known of them."""
+        due = [turn for turn in self if turn.task.due <= now and turn.task not in busy]
+        return [(t.task, job, Progress(job, Evict(t.policy), t.pod)) for t in due if (job := t.task.job) is not None]

@@ -9,14 +9,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
 from descheduler.migration.dispatch.judgement import Judgement, shown
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from descheduler.migration.dispatch.rechecks import Rechecks
-from descheduler.migration.dispatch.server_patience import ServerPatience
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.events.job_listener import EveryListener
@@ -24,10 +22,10 @@ from descheduler.migration.job.conditions import aborted, failed
 from descheduler.migration.job.steps import End, Evict
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import is_replaced
-from descheduler.migration.roads.calls import JobCalls, Judge, Turn, judged
+from descheduler.migration.roads.calls import JobCalls, Judge, judged
 from descheduler.migration.roads.chains import bundle_is_ready, hold_ahead, with_time_for_waves
 from descheduler.migration.roads.departures import Unscheduled
-from descheduler.migration.roads.job_task import JobTask
+from descheduler.migration.roads.job_task import JobTask, Turns
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.roads.open_creations import OpenCreations
 from descheduler.migration.roads.outcomes import deleted, ended, left_out, not_landed, strange, unfinished, why_left
@@ -36,6 +34,7 @@ from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["JobRoad"]
 
@@ -58,33 +57,22 @@ class JobRoad:
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,
         judge: Judge | None = None,
-        why_closed: Callable[[], str] = lambda: "",
-        patience: ServerPatience | None = None,
         ledger: LimitLedger | None = None,
     ) -> None:
-        self._why_closed = why_closed
         self._journal = journal
         self._keeper = keeper
-        self._calls = JobCalls(keeper, port, around, why_closed)
+        self._calls = JobCalls(keeper, port, around)
         self._settings = settings
         self._new_job = new_job
         self._around = around
         self._queue = Waves[JobTask]()
         self._active: list[JobTask] = []
-        self._turns: list[Turn] = []
-        """Whose turn to be evicted it is."""
+        self._turns = Turns()
         self._rechecks = None if judge is None else Rechecks(partial(judged, judge), around)
         self._listener = around.listener or EveryListener()
         self._unscheduled = Unscheduled()
         self._open_creations = OpenCreations(journal, keeper, settings.eviction, around)
-        self._dispatcher: Dispatcher[JobTask] = Dispatcher(
-            around.calls,
-            settings.eviction,
-            around,
-            patience or ServerPatience(settings.eviction, around),
-            ledger or LimitLedger(settings.eviction.limits),
-        )
-        self._stopped_by: tuple[OutcomeCode, str] | None = None
+        self._dispatcher = Dispatcher[JobTask](settings.eviction, around, ledger)
 
     def run(self, tasks: Iterable[JobTask]) -> tuple[Outcome, ...]:
         """One outcome for each of `tasks`, in their order, once none of their jobs can go on.
@@ -123,21 +111,22 @@ class JobRoad:
 
     def begin(self) -> bool:
         """Leaves out what may not go on, and has the next job created."""
-        self._part_bundles()
-        self._close()
+        has_closed = self._settings.eviction.has_closed(self._around.clock())
+        for task in [*self._queue, *self._active] if has_closed or self._dispatcher.bundles.has_left_overs else ():
+            self._leave_out_if_closed(task)
         return self._begin_next()
 
-    def _close(self) -> None:
-        """Undoes all whose pod has not left once `why_closed` says so; the others go on to their end."""
-        why, now = self._why_closed(), self._around.clock()
-        for task in [*self._queue, *self._active] if why else ():
-            if not task.may_have_left:
-                refused = task.judgement if task.num_calls else None
-                closed = Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.WINDOW_CLOSED, why)
-                self._leave_out(task, refused or closed, partial(aborted, message=why))
-            elif any(turn.task is task for turn in self._turns):
-                self._drop_turn(task)
-                task.wait(now)
+    def _leave_out_if_closed(self, task: JobTask) -> None:
+        """Leaves it out once its profile is closed, or another of its bundle stays. What may have left goes on."""
+        why, why_broken = self._dispatcher.why_closed(task), self._dispatcher.bundles.why_broken(task.eviction)
+        if task.may_have_left:
+            if why and self._turns.drop(task):
+                task.wait(self._around.clock())
+        elif why:
+            refused = task.judgement if task.num_calls else None
+            self._leave_out(task, refused or left_out(OutcomeCode.WINDOW_CLOSED, why), partial(aborted, message=why))
+        elif why_broken:
+            self._leave_out(task, left_out(OutcomeCode.BUNDLE, why_broken))
 
     def _begin_next(self) -> bool:
         """Has the next job created whose workload is free; whether there was one."""
@@ -161,18 +150,17 @@ class JobRoad:
 
     def advance(self) -> bool:
         """Has every job looked at whose time has come."""
-        now, turns = self._around.clock(), [turn.task for turn in self._turns]
-        busy = {id(task) for task in (*self._dispatcher.tasks, *turns)}
-        due = [(task, task.job) for task in self._active if task.job and id(task) not in busy and task.due <= now]
+        now, busy = self._around.clock(), {*self._dispatcher.tasks, *self._turns.tasks}
+        due = [(task, task.job) for task in self._active if task.job and task not in busy and task.due <= now]
         for task, job in due:
             task.looked_at = now
             if task.end is not None:
-                self._dispatcher.submit(task, partial(self._calls.undo, job, task.end))
-                continue
-            advance = partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
-            self._dispatcher.submit(
-                task, advance if task.ends_at is None else partial(self._calls.landed, job, task.eviction)
-            )
+                look = partial(self._calls.undo, job, task.end)
+            elif task.ends_at is not None:
+                look = partial(self._calls.landed, job, task.eviction)
+            else:
+                look = partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
+            self._dispatcher.submit(task, look)
         return bool(due)
 
     def judge(self) -> bool:
@@ -185,13 +173,26 @@ class JobRoad:
         return bool(wave)
 
     def _may_go(self, task: JobTask) -> bool:
-        at_turn = {turn.task for turn in self._turns}
-        is_complete = bundle_is_ready(task, self._dispatcher.bundles, at_turn, self._around.clock())
+        if task in self._dispatcher.tasks:  # it is looked at, as a job is whose turn comes late
+            return False
+        is_complete = bundle_is_ready(task, self._dispatcher.bundles, self._turns.tasks, self._around.clock())
         return is_complete and self._queue.has_come(task.eviction)
 
     def call(self) -> bool:
-        """Has the first of the pods evicted whose turn it is, when the pace allows."""
-        if not self._dispatcher.patience.may_call(sum(task.is_called for task in self._active)):
+        """Has the first of the pods evicted whose turn it is, when the pace allows.
+
+        Else jobs are read whose turn takes long to come: another client may delete them.
+        """
+        if self._call():
+            return True
+        late = self._turns.late(self._around.clock(), self._dispatcher.tasks)
+        for task, job, known in late:
+            self._dispatcher.submit(task, partial(self._keeper.read_again, job, known))
+        return bool(late)
+
+    def _call(self) -> bool:
+        window = self._around.paces.patience.window
+        if window.shut_seconds > 0 or not window.has_room(sum(task.is_called for task in self._active)):
             return False
         good = (turn for turn in self._turns if self._rechecks is None or self._rechecks.is_good(turn))
         turn = next((turn for turn in good if self._may_be_called(turn.task)), None)
@@ -203,25 +204,19 @@ class JobRoad:
             return True
         if self._around.paces.try_take(task.eviction.profile) > 0:
             return False
-        self._drop_turn(task)
+        self._turns.drop(task)
         self._dispatcher.bundles.leaves(task.eviction)
         if not task.is_in_doubt:
             task.asked_at = self._around.now()
         task.pod = turn.pod
         eviction = replace(task.eviction, uid=turn.pod.uid)  # which a user's job need not state
-        self._dispatcher.evict(task, partial(self._calls.evict, task.job, eviction, turn.policy))
+        may_send = partial(self._dispatcher.may_send, task)
+        self._dispatcher.evict(task, partial(self._calls.evict, task.job, eviction, turn.policy, may_send))
         return True
 
     def _may_be_called(self, task: JobTask) -> bool:
         """Whether it may go, and no call in flight tells whether limits have room for it."""
         return self._may_go(task) and self._dispatcher.room_for(task)[0] is not MayStart.AWAITED
-
-    def _part_bundles(self) -> None:
-        """Leaves those out that are left of a bundle of which another one stays."""
-        bundles = self._dispatcher.bundles
-        for task in [*self._queue, *self._active] if bundles.has_left_overs else ():
-            if (why := bundles.why_broken(task.eviction)) and not task.may_have_left:
-                self._leave_out(task, Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.BUNDLE, why))
 
     def _leave_out(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
         """Evicts nothing for `task`, whose job is undone as soon as no call for it is under way, and ends as `end`."""
@@ -229,13 +224,9 @@ class JobRoad:
             self._queue.remove(task)
             self._finish(task, left_out(judgement.code, judgement.message))
         elif task.job is not None and task.end is None and task not in self._dispatcher.tasks:
-            self._drop_turn(task)
+            self._turns.drop(task)
             task.judgement = judgement
             self._give_up(task, judgement, end)
-
-    def _drop_turn(self, task: JobTask) -> None:
-        """It is not its turn any more."""
-        self._turns = [turn for turn in self._turns if turn.task is not task]
 
     def take_over(self) -> None:
         """Leaves out what does not hold any more; after an error all that was judged is looked at again."""
@@ -246,7 +237,7 @@ class JobRoad:
         for turn, why in over:
             if turn not in self._turns:  # it is left out by now, or gone
                 continue
-            self._turns.remove(turn)
+            self._turns.drop(turn.task)
             if taken.error is not None:
                 self.failed(turn.task, taken.error)
             else:
@@ -267,20 +258,25 @@ class JobRoad:
 
     def _progressed(self, task: JobTask, progress: Progress) -> None:
         task.num_errors = 0
-        now = self._around.clock()
+        now, stopped_by = self._around.clock(), self._dispatcher.stopped_by
         if progress.job is None:
             task.is_deleted = True
-            self._finish(task, deleted(task))
+            self._finish(task, deleted(task, self._journal.kind))
             return
         task.take(progress.job)
         task.see(progress.pod)
         task.end = None
         task.note_room(now)
-        if isinstance(progress.step, End) and progress.job.phase == JobPhase.ABORTED and self._stopped_by is not None:
-            self._finish(task, unfinished(task, *self._stopped_by))
+        if (
+            isinstance(progress.step, End)
+            and progress.job.phase == JobPhase.ABORTED
+            and self._dispatcher.stopped_by is not None
+        ):
+            self._finish(task, unfinished(task, *self._dispatcher.stopped_by))
         elif isinstance(progress.step, End):
             self._await_landing(task, progress)
         elif not isinstance(progress.step, Evict) or progress.pod is None:
+            self._turns.drop(task)
             task.wait(now)
             if why := why_left(task, self._settings.adopted_seconds, now):
                 self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why))
@@ -288,10 +284,15 @@ class JobRoad:
             self._leave_out(task, left_out(OutcomeCode.JOB_WAITS, why), partial(aborted, message=why))
         elif why:
             self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why))
-        elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
+        elif stopped_by is not None:
+            if not task.may_have_left:  # else the last look was this one
+                self._wind_up_task(task, stopped_by[1])
+        elif task.judgement is not None and task.is_refused_for_good(self._settings.eviction.max_fault_retries):
             self._give_up(task, task.judgement)
         else:
-            self._turns.append(Turn(task, progress.pod, progress.step.policy))
+            task.wait_for_turn(now)
+            if now >= task.asks_at:
+                self._turns.take(task, progress.pod, progress.step.policy)
 
     def _await_landing(self, task: JobTask, progress: Progress) -> None:
         """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
@@ -304,8 +305,7 @@ class JobRoad:
         if not is_left or task.is_adopted:
             self._finish(task, ending)
             return
-        if task.ends_at is None:
-            task.ends_at = now + self._settings.landing_seconds
+        task.ends_at = task.ends_at or now + self._settings.landing_seconds
         if now < task.ends_at:
             task.wait(now)
         else:
@@ -324,16 +324,19 @@ class JobRoad:
             self._dispatcher.submit(task, partial(self._calls.note_eviction, task.job, task.pod, task.asked_at))
             return
         self._listener.refused(task.job, judgement.message)
-        if judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings.budget_seconds):
+        if judgement.wants_look:
+            task.due = now
+        elif judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings.budget_seconds):
             self._give_up(task, judgement)
         else:
             wait_seconds = judgement.retry_after_seconds or self._settings.budget_wait_seconds
-            task.due = now + min(wait_seconds, self._settings.eviction.longest_wait_seconds)
+            longest_seconds = self._settings.eviction.longest_wait_seconds
+            task.wait_for_turn(now, asks_at=now + min(wait_seconds, longest_seconds))
 
     def _give_up(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
         """Gives back what is held for a pod that cannot be evicted; what is in doubt is looked at once more before."""
         if task.is_in_doubt:
-            task.due = task.settles_at
+            task.wait_for_turn(self._around.clock(), asks_at=task.settles_at)
         elif task.job is not None:
             task.end = end or partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
             self._dispatcher.submit(task, partial(self._calls.undo, task.job, task.end))
@@ -345,7 +348,7 @@ class JobRoad:
         self._open_creations.failed(task, error)
         if task.is_called:
             task.is_called = False
-            if not isinstance(error, KubeError):  # in a defect of this program; else nothing was sent
+            if not isinstance(error, ExchangeError):  # in a defect of this program; else nothing was sent
                 task.leave_open(now + self._settings.eviction.effect_seconds)
             self._dispatcher.note_open(task)
         if task.job is None:
@@ -360,25 +363,33 @@ class JobRoad:
 
     def wind_up(self, code: OutcomeCode, why: str) -> None:
         """Evicts nothing more; gives back what is held for pods that stay, and leaves the others to the next run."""
-        self._stopped_by = code, why
         for task in self._queue:
             self._queue.remove(task)
             self._finish(task, left_out(code, why))
         self._turns.clear()
-        patience_seconds = self._settings.eviction.drain_seconds
-        self._dispatcher.drain(self, patience_seconds)
+        self._dispatcher.drain(self, self._settings.eviction.drain_seconds)
         for task in [task for task in self._dispatcher.tasks if task.may_create]:
             self._open_creations.doubted(task)  # whoever does not answer may yet do what was asked for
         for task in list(self._active):
-            may_undo = task.job is not None and not task.may_have_left
-            if task.job is not None and may_undo and not self._around.may_call():
-                task.end = partial(aborted, message=why)
-                self._dispatcher.submit(task, partial(self._calls.undo, task.job, task.end))
-        self._dispatcher.drain(self, patience_seconds * self._settings.undo_share)
+            self._wind_up_task(task, why)
+        self._dispatcher.drain(self, self._settings.eviction.drain_seconds * self._settings.undo_share)
         for task in list(self._active):
             self._finish(task, unfinished(task, code, why))
 
+    def _wind_up_task(self, task: JobTask, why: str) -> None:
+        """Undoes its job where the pod stays, and has a last look at it where the pod has left or may have."""
+        is_looked_at = task in self._dispatcher.tasks
+        if task.job is None or task.job.has_ended or self._around.may_call():
+            return
+        if not (task.may_have_left or (is_looked_at and task.end is not None)):
+            task.end = partial(aborted, message=why)
+            self._dispatcher.submit(task, partial(self._calls.undo, task.job, task.end))
+        elif not is_looked_at:
+            task.looked_at = self._around.clock()
+            self._dispatcher.submit(task, partial(self._keeper.advance, task.job))
+
     def _finish(self, task: JobTask, ending: Judgement) -> None:
+        self._turns.drop(task)
         self._dispatcher.finish(task, ending)
         self._open_creations.finished(task)
         if task in self._active:

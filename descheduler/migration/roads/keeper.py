@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.kube.errors import KindForbidden, KubeError, may_have_acted
+from descheduler.kube.errors import KindForbidden, may_have_acted
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.events.job_listener import EveryListener, JobListener
@@ -37,6 +37,7 @@ from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATI
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["JobKeeper", "Progress", "RoomUnclear"]
 
@@ -48,7 +49,7 @@ _MOST_CONFLICTS = 5
 """So often an end is written in vain because somebody else has just changed the job."""
 
 
-class RoomUnclear(KubeError):  # noqa: N818 - a state callers act on, named after what it says
+class RoomUnclear(ExchangeError):  # noqa: N818 - a state callers act on, named after what it says
     """Room was asked for without a clear answer: it may be held, or may come to be."""
 
 
@@ -103,13 +104,29 @@ class JobKeeper:
         self._surges = Surges(objects)
 
     def advance(self, job: MigrationJob, *, holds_only: bool = False) -> Progress:
-        """Takes `job` as far as it comes without an eviction or a wait. Raises KubeError; what was done by then stays.
+        """Takes `job` as far as it comes without an eviction or a wait.
 
+        Raises ExchangeError; what was done by then stays.
         With `holds_only` it goes no further than to ask for room, and so the patience for that does not begin.
 
         It may be called again after any error, with the job as it was. What was seen is good until something is done
         about it: a status that was written changes nothing in the cluster.
         """
+        progress = self._advance(job, holds_only=holds_only)
+        return self.read_again(job, progress) if progress.job is job else progress
+
+    def read_again(self, job: MigrationJob, progress: Progress) -> Progress:
+        """`progress` of `job`, which nothing was written of, unless another client has changed, ended or deleted it."""
+        kept = self._journal.read(job)
+        if kept is None or kept.has_ended:
+            self.release(job)
+            return Progress(kept, End(), progress.pod)
+        if kept.resource_version != job.resource_version:
+            return Progress(kept, WaitForChange("another client has changed it"), progress.pod, progress.replacement)
+        return progress
+
+    def _advance(self, job: MigrationJob, *, holds_only: bool) -> Progress:
+        """As `advance`, by what is known of the job."""
         known: Seen | None = None
         for _ in range(_MOST_STEPS):
             if holds_only and job.reservation_name:
@@ -121,9 +138,9 @@ class JobKeeper:
             if isinstance(step, HoldRoom | RaiseReplicas) and self._is_halted():
                 return Progress(job, WaitForChange("the run ends"), seen.pod, seen.replacement)
             kept = self._do(job, step, seen.pod)
-            if kept is None:
+            if kept is None or (kept.has_ended and not _ends(step)):
                 self.release(job)
-                return Progress(None, End(), seen.pod)
+                return Progress(kept, End(), seen.pod)
             known = seen if isinstance(step, Save) and _looked_at(kept) == _looked_at(job) else None
             job = kept
             if isinstance(step, HoldRoom) and (why := why_no_room(job)):
@@ -162,7 +179,7 @@ class JobKeeper:
                 if changed.now.has_ended or changed.now.found(JobConditionType.EVICTION) is not None:
                     return changed.now
                 job = changed.now
-            except KubeError as error:
+            except ExchangeError as error:
                 if not may_have_acted(error):
                     raise
         try:
@@ -249,7 +266,7 @@ class JobKeeper:
             if isinstance(error, CannotHoldNow) and why_no_room(told):
                 return told
             return failed(told, JobReason.FAILED_CREATE_RESERVATION, str(error))
-        except KubeError as error:
+        except ExchangeError as error:
             told = self._not_created(job, str(error))
             if told is not job:
                 self.save(job, told)
@@ -266,6 +283,14 @@ class JobKeeper:
             JobReason.FAILED_CREATE_RESERVATION,
             why,
         )
+
+
+def _ends(step: _Doable) -> bool:
+    """Whether the job is to end by `step`."""
+    match step:
+        case Save(then) | ReleaseRoom(then):
+            return then.has_ended
+    return False
 
 
 def _looked_at(job: MigrationJob) -> tuple[object, ...]:

@@ -29,7 +29,7 @@ def ended(task: JobTask) -> Judgement:
     is_missing = job.phase == JobPhase.FAILED and job.reason in (JobReason.MISSING_POD, JobReason.INVALID_POD)
     if task.has_left_unasked:
         return _GONE
-    if is_missing and not task.num_calls:
+    if is_missing and not task.may_have_acted:
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, job.message if task.is_adopted else POD_GONE)
     if task.miss is not None and task.was_evicted:
         return _missed(task, task.miss, job.message)
@@ -51,14 +51,16 @@ def _missed(task: JobTask, miss: Miss, why: str) -> Judgement:
     return Judgement(OutcomeKind.EVICTED, _MISSES[miss], why)
 
 
-def deleted(task: JobTask) -> Judgement:
-    """The ending of a task whose job somebody has deleted."""
-    message = "another client deleted the PodMigrationJob"
+def deleted(task: JobTask, kind: str) -> Judgement:
+    """The ending of a task whose job another client has deleted, an object of this kind."""
+    message = f"another client deleted the {kind}"
     if task.has_left_unasked:
         return _GONE
-    if task.was_evicted:
+    if task.was_evicted or task.is_granted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
-    return _kept(task, OutcomeCode.JOB_DELETED, message)
+    if task.is_in_doubt:
+        return _kept(task, OutcomeCode.JOB_DELETED, message)
+    return Judgement(OutcomeKind.REFUSED, OutcomeCode.JOB_DELETED, message)
 
 
 def unfinished(task: JobTask, halted: OutcomeCode, why: str) -> Judgement:

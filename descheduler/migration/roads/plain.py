@@ -9,21 +9,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
-from descheduler.migration.dispatch.halting import HALTED
 from descheduler.migration.dispatch.judgement import Judgement
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
-from descheduler.migration.dispatch.server_patience import ServerPatience
-from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.surroundings import HALTED, Surroundings
 from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.ports import EvictPort
 from descheduler.migration.roads.order import AsPlanned, Order
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 if TYPE_CHECKING:  # which policies of upstream go without
     from descheduler.migration.roads.care import Care
@@ -54,10 +52,9 @@ def execute(
     bundles = Bundles(tasks)
     order = AsPlanned(tasks) if care is None or not tasks else care().order(tasks)
     del tasks
-    patience, ledger = ServerPatience(settings, around), ledger or LimitLedger(settings.limits)
     calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
     try:
-        dispatcher = Dispatcher[EvictionTask](calls, settings, around, patience, ledger)
+        dispatcher = Dispatcher[EvictionTask](settings, around, ledger, calls)
         return dispatcher.run(_PlainRoad(order, port, settings, around, dispatcher), bundles)
     finally:
         calls.close()
@@ -133,17 +130,18 @@ class _PlainRoad:
         return self._waiting[0][0] - self._now() if self._waiting else SLICE_SECONDS
 
     def _never_begun(self, task: EvictionTask) -> tuple[OutcomeCode, str] | None:
-        if (reason := self._never_sent(task.eviction)) is not None:
+        if (reason := self._never_sent(task)) is not None:
             return reason
         why = self._order.why_stays(task)
         return (OutcomeCode.REPLACEMENT_PENDING, why) if why else None
 
-    def _never_sent(self, eviction: PlannedEviction) -> tuple[OutcomeCode, str] | None:
+    def _never_sent(self, task: EvictionTask) -> tuple[OutcomeCode, str] | None:
+        eviction = task.eviction
         if eviction.dry:
             return OutcomeCode.DRY_RUN, f"profile {eviction.profile} is a dry run (MigrationController dryRun: true)"
         if eviction.uid in self._requested:
             return OutcomeCode.REPEATED, "requested before in this run"
-        if why := self._settings.why_closed(eviction.profile, self._now()):
+        if why := self._dispatcher.why_closed(task):
             return OutcomeCode.WINDOW_CLOSED, why
         if not eviction.uid:
             return OutcomeCode.NO_UID, "the pod has no UID; a later pod of the same name could be evicted instead"
@@ -181,19 +179,12 @@ class _PlainRoad:
             self._order.began(task)
             self._requested.add(task.eviction.uid)
             self._dispatcher.bundles.goes_ahead(task)
-        self._dispatcher.evict(task, partial(self._call, task.eviction))
+        self._dispatcher.evict(task, partial(self._call, task))
         return True
 
-    def _ended(self, eviction: PlannedEviction) -> tuple[OutcomeCode, str] | None:
-        """Why no call may be made for it any more, None while one may."""
-        if (halted := self._dispatcher.halted()) is not None:
-            return halted
-        why = self._settings.why_closed(eviction.profile, self._now())
-        return (OutcomeCode.WINDOW_CLOSED, why) if why else None
-
-    def _call(self, eviction: PlannedEviction) -> _Answer:
+    def _call(self, task: EvictionTask) -> _Answer:
         """Runs on a thread of the pool; nothing is sent when the run was halted since the decision."""
-        may_send = partial(self._may_send, eviction)
+        eviction, may_send = task.eviction, partial(self._dispatcher.may_send, task)
         if not may_send():
             return None
         return self._port.evict(
@@ -204,15 +195,6 @@ class _PlainRoad:
             annotations_reason=eviction.annotation,
             may_send=may_send,
         )
-
-    def _may_send(self, eviction: PlannedEviction) -> bool:
-        """Whether the run is still on; asked before each call, and again when all is ready to send it."""
-        if self._ended(eviction) is not None:
-            return False
-        if self._around.may_call():
-            self._dispatcher.is_fenced = True
-            return False
-        return True
 
     def _look(self, task: EvictionTask) -> None:
         self._dispatcher.submit(task, partial(self._see, task.eviction))
@@ -239,7 +221,7 @@ class _PlainRoad:
 
     def failed(self, task: EvictionTask, error: Exception) -> None:
         """A call or a look ended without any answer of the port: with nothing sent, or in a defect of this program."""
-        if isinstance(error, KubeError):
+        if isinstance(error, ExchangeError):
             self._answered(task, Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, str(error)))
         elif task.is_looked_at:
             self._seen(task, PodState.UNKNOWN, looked_at=self._now())
@@ -252,7 +234,7 @@ class _PlainRoad:
         """The run was halted between the decision and the call."""
         self._dispatcher.not_called(task)
         if task.judgement is None:
-            self._leave_out(task, *(self._ended(task.eviction) or (OutcomeCode.STOPPED, HALTED[OutcomeCode.STOPPED])))
+            self._leave_out(task, *(self._dispatcher.ended(task) or (OutcomeCode.STOPPED, HALTED[OutcomeCode.STOPPED])))
         else:
             self._wind_up_task(task)
 
@@ -272,7 +254,7 @@ class _PlainRoad:
         now, again_at = self._now(), self._dispatcher.patience.again_at(task)
         if task.is_decided:
             self._finish(task, task.ending)
-        elif self._ended(task.eviction) is not None:
+        elif self._dispatcher.ended(task) is not None:
             self._wind_up_task(task)
         elif task.num_blind_looks:
             self._look_later(task)
@@ -301,7 +283,7 @@ class _PlainRoad:
     def wind_up(self, code: OutcomeCode, why: str) -> None:
         """Calls nothing more; waits for what is in flight, and gives up what has no answer when patience ends."""
         for task in self._order.clear():
-            self._leave_out(task, *(self._never_sent(task.eviction) or (code, why)))
+            self._leave_out(task, *(self._never_sent(task) or (code, why)))
         waiting, self._waiting = sorted(self._waiting, key=lambda entry: entry[1]), []
         for _, _, task in waiting:
             self._wind_up_task(task)

@@ -195,7 +195,7 @@ _decode = msgspec.json.Decoder(_Lease).decode
 def runs_koord_descheduler(objects: ObjectCalls, now: datetime) -> bool | None:
     """Whether somebody holds the Lease of koord-descheduler at `now`; None where that may not be read.
 
-    Source: koordinator 1.8 `cmd/koord-descheduler`, leader election by the Lease of this name. Raises KubeError.
+    Source: koordinator 1.8 `cmd/koord-descheduler`, leader election by the Lease of this name. Raises ExchangeError.
     """
     try:
         lease = objects.read(_LEASE_PATH, _decode)

@@ -11,11 +11,11 @@ from descheduler.model.koordinator.migration_job import JobMode
 
 __all__ = [
     "PLACEHOLDER",
-    "Choice",
     "ClusterOffer",
     "JobProfile",
     "JobStorage",
     "ProviderMissing",
+    "RoomChoice",
     "choose",
     "find_offer",
 ]
@@ -29,7 +29,7 @@ class ProviderMissing(Exception):  # noqa: N818 - a state callers act on, named 
     """The policy names a provider that the cluster has not; the sentence says what is missing, and the way out."""
 
 
-class Choice(msgspec.Struct, frozen=True):
+class RoomChoice(msgspec.Struct, frozen=True):
     """`provider` as `reservationProvider` names it; `why` is a sentence for reports.
 
     Without `uses_jobs` pods are evicted as those of other profiles are, with nothing kept.
@@ -41,7 +41,7 @@ class Choice(msgspec.Struct, frozen=True):
     why: str
 
 
-def choose(profile: str, args: MigrationControllerArgs, offer: ClusterOffer, priority_class: str) -> Choice:
+def choose(profile: str, args: MigrationControllerArgs, offer: ClusterOffer, priority_class: str) -> RoomChoice:
     """What suits the profile. Raises ProviderMissing."""
     if args.default_job_mode == JobMode.EVICT_DIRECTLY:
         return _directly(offer, f"profile {profile} holds no room (defaultJobMode EvictDirectly)")
@@ -72,13 +72,13 @@ def choose(profile: str, args: MigrationControllerArgs, offer: ClusterOffer, pri
 _WORDS = {KOORDINATOR: "Reservations of Koordinator", PLACEHOLDER: "placeholder pods"}
 
 
-def _first(provider: str, profile: str) -> Choice:
+def _first(provider: str, profile: str) -> RoomChoice:
     why = f"profile {profile} holds room by {_WORDS[provider]}"
-    return Choice(provider, JobMode.RESERVATION_FIRST.value, uses_jobs=True, why=why)
+    return RoomChoice(provider, JobMode.RESERVATION_FIRST.value, uses_jobs=True, why=why)
 
 
-def _directly(offer: ClusterOffer, why: str) -> Choice:
-    return Choice(NONE, JobMode.EVICT_DIRECTLY.value, offer.has_jobs, why)
+def _directly(offer: ClusterOffer, why: str) -> RoomChoice:
+    return RoomChoice(NONE, JobMode.EVICT_DIRECTLY.value, offer.has_jobs, why)
 
 
 KOORDINATOR_GROUP = "scheduling.koordinator.sh"
@@ -105,7 +105,7 @@ _decode_resources = msgspec.json.Decoder(_ResourceList).decode
 
 
 def find_offer(objects: ObjectCalls, server: ServerFacts, priority_class: str = "") -> ClusterOffer:
-    """What the server behind `objects` offers; without a PriorityClass nobody looks for it. Raises KubeError."""
+    """What the server behind `objects` offers; without a PriorityClass nobody looks for it. Raises ExchangeError."""
     names: set[str] = set()
     if KOORDINATOR_GROUP in server.groups:
         found = objects.read(f"/apis/{KOORDINATOR_GROUP}/v1alpha1", _decode_resources)
@@ -118,7 +118,7 @@ class JobProfile(msgspec.Struct, frozen=True):
     """How the evictions of one profile are carried out as jobs."""
 
     args: MigrationControllerArgs
-    choice: Choice
+    choice: RoomChoice
 
 
 class JobStorage(msgspec.Struct, frozen=True):

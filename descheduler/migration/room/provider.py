@@ -24,7 +24,7 @@ class CannotHoldNow(CannotHold):
 class ReservationProvider(Protocol):
     """Holds room for the replacement of a job's pod. Every call may be made again after one whose end is not known.
 
-    All raise KubeError.
+    All raise ExchangeError.
     """
 
     @property

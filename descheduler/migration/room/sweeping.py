@@ -57,8 +57,8 @@ def sweep(
 ) -> Swept:
     """Removes those of `found` that are ours and whose job is over, by `delete`; `owner` is the value of our label.
 
-    `differs_from` says what tells one from the room of the job that it names, which has ended. Raises KubeError, but
-    not for a right that is missing.
+    `differs_from` says what tells one from the room of the job that it names, which has ended. Raises ExchangeError,
+    but not for a right that is missing.
     """
     removed, notes = list[str](), list[str]()
     for each in found:

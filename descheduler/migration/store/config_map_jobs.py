@@ -11,7 +11,7 @@ import msgspec
 
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.room.labels import OWNER_LABEL
-from descheduler.migration.store.journal import FoundJobs, NewJob
+from descheduler.migration.store.journal import FoundJobs, NewJob, if_same
 from descheduler.migration.store.live_jobs import decode_live_job
 from descheduler.migration.store.ours import MAP_PREFIX, Head, decode_head, job_differs
 from descheduler.migration.store.unclear import create_surely, patch_surely
@@ -28,6 +28,8 @@ class ConfigMapJobs:
 
     Each holds the JSON of spec and status of a PodMigrationJob; name, UID and time of creation are its own.
     """
+
+    kind = "ConfigMap"
 
     def __init__(self, objects: ObjectCalls, namespace: str, owner: str) -> None:
         self._objects = objects
@@ -73,8 +75,9 @@ class ConfigMapJobs:
         return self._objects.read(f"{self._path}/{name}", _decode)
 
     def read(self, job: MigrationJob) -> MigrationJob | None:
-        """`job` as the API server has it."""
-        return self._objects.read(f"{self._path}/{job.name}", _decode)
+        """`job` as the API server has it; one that is no job any more is gone as far as a run is concerned."""
+        found = self._objects.read(f"{self._path}/{job.name}", _decode_any)
+        return if_same(found if isinstance(found, MigrationJob) else None, job)
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """The whole job in one write; none where it says the same."""
@@ -113,6 +116,14 @@ def _decode(block: bytes) -> MigrationJob:
     found = _decode_config_map(block)
     held: Any = msgspec.json.decode(found.data.get(_KEY, ""))
     return decode_live_job(msgspec.json.encode({**held, "metadata": found.metadata}))
+
+
+def _decode_any(block: bytes) -> MigrationJob | Head:
+    """Raises ValueError for what does not say which one it is."""
+    found = _decode_if_job(block)
+    if isinstance(found, Head) and not found.metadata.uid:
+        raise ValueError("metadata is invalid")
+    return found
 
 
 def _decode_if_job(block: bytes) -> MigrationJob | Head:

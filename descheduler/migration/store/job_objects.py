@@ -8,16 +8,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.store.broken_jobs import BrokenJob, decode_any_job, failed_status
-from descheduler.migration.store.journal import FoundJobs, NewJob
+from descheduler.migration.store.journal import FoundJobs, NewJob, if_same
 from descheduler.migration.store.live_jobs import decode_live_job
 from descheduler.migration.store.ours import job_differs
 from descheduler.migration.store.unclear import create_surely, patch_surely
 from descheduler.migration.store.wire import annotations_patch, new_job_object, spec_patch, status_of
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["LIST_PATH", "JobObjects"]
 
@@ -28,6 +28,8 @@ _MOST_FAILED = 100
 
 class JobObjects:
     """The journal in PodMigrationJobs. `created_by` marks those of this program, in this run and the next."""
+
+    kind = "PodMigrationJob"
 
     def __init__(self, objects: ObjectCalls, created_by: str) -> None:
         self._objects = objects
@@ -52,7 +54,7 @@ class JobObjects:
         }
         try:
             return self._objects.patch(f"{_path(job.name)}/status", patch, bytes) is not None
-        except KubeError:
+        except ExchangeError:
             return False
 
     def found(self) -> FoundJobs:
@@ -81,7 +83,7 @@ class JobObjects:
 
     def read(self, job: MigrationJob) -> MigrationJob | None:
         """`job` as the API server has it; one that cannot be decoded any more is gone as far as a run is concerned."""
-        return self._read(job.name)
+        return if_same(self._read(job.name), job)
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """Spec with annotations, and status, each where it has changed; a status that says the same is not written."""

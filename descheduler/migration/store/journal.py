@@ -10,8 +10,9 @@ import msgspec
 
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.plan.planned import PlannedRoom
+from descheduler.transport.errors import ExchangeError
 
-__all__ = ["FoundJobs", "Journal", "NewJob"]
+__all__ = ["FoundJobs", "Journal", "NewJob", "if_same"]
 
 
 class NewJob(msgspec.Struct, frozen=True):
@@ -50,7 +51,11 @@ class FoundJobs(msgspec.Struct, frozen=True):
 
 
 class Journal(Protocol):
-    """The jobs of this program, and those that it carries out for others. All raise KubeError."""
+    """The jobs of this program, and those that it carries out for others. All raise ExchangeError."""
+
+    @property
+    def kind(self) -> str:
+        """The Kubernetes kind of the objects that hold the jobs."""
 
     def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
         """Ends those jobs of users found by `found` that cannot be decoded; what is wrong with each, by its name.
@@ -74,10 +79,20 @@ class Journal(Protocol):
         """The job of this name, None when there is none."""
 
     def read(self, job: MigrationJob) -> MigrationJob | None:
-        """`job` as it is kept now, None when it is gone."""
+        """`job` as it is kept now, None when it is gone, or another job has its name."""
 
     def delete(self, job: MigrationJob) -> None:
         """Removes a job that has ended; it may be gone already."""
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """`new` as it is kept from now on, in place of `old`; None when that was changed or deleted meanwhile."""
+
+
+def if_same(found: MigrationJob | None, job: MigrationJob) -> MigrationJob | None:
+    """`found`, unless it is another object with the name of `job`, of which snapshots do not know the UID.
+
+    Raises ExchangeError for what is not an object of a server.
+    """
+    if found is not None and not (found.uid and found.resource_version):
+        raise ExchangeError(f"the answer to a request for job {job.name} is not a stored object")
+    return found if found is not None and job.uid in ("", found.uid) else None

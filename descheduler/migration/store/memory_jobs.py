@@ -21,6 +21,8 @@ class MemoryJobs:
     the server's clock, and nobody knows what that says.
     """
 
+    kind = "job"
+
     def __init__(self) -> None:
         self._jobs: dict[str, MigrationJob] = {}
         self._lock = threading.Lock()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from descheduler.kube.errors import KubeError, TransportError, may_have_acted
+from descheduler.kube.errors import may_have_acted
 from descheduler.kube.objects import ObjectCalls
 from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.transport.errors import ExchangeError, TransportError
 
 __all__ = ["CreationUnclear", "create_surely", "patch_surely"]
 
 
-class CreationUnclear(KubeError):  # noqa: N818 - a state callers act on, named after what it says
+class CreationUnclear(ExchangeError):  # noqa: N818 - a state callers act on, named after what it says
     """A job was not found after its creation, which may have its effect all the same."""
 
 
@@ -22,7 +23,7 @@ def create_surely(
     """The new job, by one call and a look at it where that had no clear answer. Raises CreationUnclear."""
     try:
         created = objects.create(list_path, body, decode)
-    except KubeError as error:
+    except ExchangeError as error:
         if not may_have_acted(error):
             raise
         return _found(objects, list_path, body, decode, error)
@@ -43,12 +44,12 @@ def patch_surely(
     """The job at `path` after the patch `body` of it, or of its `subresource`.
 
     None when it is gone, or has another resource version. Where the patch had no clear answer, a look at the job tells
-    whether it `is_done`, or cannot be done any more as the resource version is another one. Raises KubeError where it
-    may yet be done.
+    whether it `is_done`, or cannot be done any more as the resource version is another one. Raises ExchangeError
+    where it may yet be done.
     """
     try:
         patched = objects.patch(path + subresource, body, decode)
-    except KubeError as error:
+    except ExchangeError as error:
         if not may_have_acted(error):
             raise
         unclear = error
@@ -74,12 +75,12 @@ def _found(
     list_path: str,
     body: Mapping[str, Any],
     decode: Callable[[bytes], MigrationJob],
-    error: KubeError | None,
+    error: ExchangeError | None,
 ) -> MigrationJob:
     kind, name, why = body["kind"], body["metadata"]["name"], f": {error}" if error else ""
     try:
         found = objects.read(f"{list_path}/{name}", decode)
-    except KubeError as unread:
+    except ExchangeError as unread:
         raise CreationUnclear(f"{kind} {name} may have been created or not, and cannot be read: {unread}") from error
     if found is None or not _is_whole(found):
         raise CreationUnclear(f"{kind} {name} could not be created: no answer came, and it does not exist{why}")

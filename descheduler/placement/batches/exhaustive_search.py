@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.landings.candidates import UnplacedReplacement
@@ -46,7 +46,7 @@ class _Search:
 
     def _evaluated(
         self, replacements: Sequence[UnplacedReplacement], unplaced_ones: Sequence[UnplacedReplacement]
-    ) -> Iterator[tuple[UnplacedReplacement, Evaluation]]:
+    ) -> Iterator[tuple[UnplacedReplacement, PodEvaluation]]:
         """The first of `replacements` of each class, and what the filters say of it."""
         classes = set[PlacementClass]()
         for unplaced in replacements:
@@ -92,7 +92,7 @@ class OrderSearch(_Search):
 
     def _next(
         self, replacements: Sequence[UnplacedReplacement]
-    ) -> list[tuple[UnplacedReplacement, Evaluation, tuple[int, ...]]]:
+    ) -> list[tuple[UnplacedReplacement, PodEvaluation, tuple[int, ...]]]:
         """The replacements that may be placed next, with their best nodes."""
         levels = sorted({unplaced.priority for unplaced in replacements}, reverse=True)
         if any(unplaced.scheduler.doubt(unplaced.pod, DoubtOf.ORDER) for unplaced in replacements) and (

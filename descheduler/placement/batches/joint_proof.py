@@ -9,7 +9,7 @@ import msgspec
 from descheduler.model.pod import Pod
 from descheduler.placement.batches.sequential_placement import SequentialPlacer
 from descheduler.placement.batches.settled_batch import Finding, SettledBatch
-from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement
+from descheduler.placement.landings.candidates import CandidateMaker, LandingCandidate, UnplacedReplacement
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict, worst
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.verdicts import as_likely, of_live_size, of_template_size, verdict_of
@@ -79,14 +79,14 @@ class JointProof:
                 found += SettledBatch(others, self._cluster, self._pending).unproven(of_interest, may_stay=may_stay)
         return tuple(dict.fromkeys(unplaced.victim for unplaced in found))
 
-    def _evicted(self, candidates: Sequence[Candidate]) -> list[UnplacedReplacement]:
+    def _evicted(self, candidates: Sequence[LandingCandidate]) -> list[UnplacedReplacement]:
         """The replacements of `candidates`, which leave the cluster."""
         for candidate in candidates:
             if candidate.leaves:
                 self._cluster.remove(candidate.victim)
         return [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
 
-    def _candidates_of(self, victims: Sequence[Pod]) -> list[Candidate]:
+    def _candidates_of(self, victims: Sequence[Pod]) -> list[LandingCandidate]:
         gone = {uid: list(pods) for uid, pods in self._gone.items()}
         candidates = []
         for victim in victims:
@@ -96,7 +96,7 @@ class JointProof:
                 gone.setdefault(victim.controller.uid, []).append(victim)
         return _in_units(candidates)
 
-    def _verdict(self, candidates: Sequence[Candidate]) -> JointVerdict:
+    def _verdict(self, candidates: Sequence[LandingCandidate]) -> JointVerdict:
         cold = self._cold(candidates)
         replacements = self._evicted(candidates)
         finding = self._with_other_sizes(replacements, self._settled(replacements))
@@ -113,7 +113,7 @@ class JointProof:
             is_proven=finding.is_proven,
         )
 
-    def _cold(self, candidates: Sequence[Candidate]) -> dict[UnplacedReplacement, LandingVerdict]:
+    def _cold(self, candidates: Sequence[LandingCandidate]) -> dict[UnplacedReplacement, LandingVerdict]:
         """What becomes of those that come at once, while all victims are terminating."""
         with self._cluster.what_if():
             for candidate in candidates:
@@ -147,7 +147,7 @@ class JointProof:
         return finding._replace(landings=landings)
 
 
-def _in_units(candidates: list[Candidate]) -> list[Candidate]:
+def _in_units(candidates: list[LandingCandidate]) -> list[LandingCandidate]:
     """`candidates`, whose replacements know with which others of them they are placed together."""
     units: dict[str, list[Pod]] = {}
     for candidate in candidates:
@@ -156,7 +156,7 @@ def _in_units(candidates: list[Candidate]) -> list[Candidate]:
     return [_in_unit(candidate, units) for candidate in candidates] if units else candidates
 
 
-def _in_unit(candidate: Candidate, units: Mapping[str, Sequence[Pod]]) -> Candidate:
+def _in_unit(candidate: LandingCandidate, units: Mapping[str, Sequence[Pod]]) -> LandingCandidate:
     unplaced = candidate.unplaced
     if unplaced is None or not unplaced.unit:
         return candidate
@@ -165,7 +165,7 @@ def _in_unit(candidate: Candidate, units: Mapping[str, Sequence[Pod]]) -> Candid
     )
 
 
-def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacement, LandingVerdict]) -> Landing:
+def _landing(candidate: LandingCandidate, finding: Finding, cold: dict[UnplacedReplacement, LandingVerdict]) -> Landing:
     unplaced = candidate.unplaced
     if unplaced is None:
         assert candidate.landing is not None  # noqa: S101 - it is one or the other

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from descheduler.placement.batches.exhaustive_search import Assignment
-from descheduler.placement.framework.evaluation import Choice, Evaluation
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.feasibility import Picker, Placement, first_of_ties, put_on_node
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing
@@ -132,7 +132,7 @@ def random_pick(generator: Random) -> Picker:
     It looks at them from any node on, and how far is up to the number of nodes; half is what a small cluster has.
     """
 
-    def pick(evaluation: Evaluation, choice: Choice) -> int:
+    def pick(evaluation: PodEvaluation, choice: Choice) -> int:
         if choice.cause or not choice.is_sampled:
             return generator.choice(choice.ties)
         table = evaluation.scores()

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.landings.verdicts import verdict_of
@@ -66,9 +66,9 @@ def _single_landing(unplaced: UnplacedReplacement) -> SingleLanding:
     )
 
 
-def _beside_spread(evaluation: Evaluation) -> BoolMask:
+def _beside_spread(evaluation: PodEvaluation) -> BoolMask:
     against = evaluation.bits.get(SPREAD)
-    if against is None or evaluation.refusals or evaluation.rewritten:
+    if against is None or evaluation.refusals:
         return evaluation.feasible
     is_open = np.ones(len(against), dtype=bool) if evaluation.narrowed is None else evaluation.narrowed.copy()
     for name, bits in evaluation.bits.items():

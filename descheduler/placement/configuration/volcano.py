@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from descheduler.documents.decode import Path as FieldPath
 from descheduler.documents.decode import Strictness
 from descheduler.documents.document import Document, TreeNode, kind_of
-from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
+from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.shared_args import Args
@@ -185,7 +185,7 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
     unmodelled: tuple[str, ...] = ()
     """Actions and plugins of Volcano's own whose decisions are not modelled, in document order."""
     version: VolcanoVersion = VolcanoVersion()
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[DocumentProblem, ...] = ()
 
     @property
     def plugins(self) -> Iterator[PluginOption]:

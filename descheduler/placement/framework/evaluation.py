@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -16,7 +16,7 @@ from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
-__all__ = ["Choice", "Evaluation", "Evaluator", "PluginScores", "ScoreTable"]
+__all__ = ["Choice", "Evaluator", "PluginScores", "PodEvaluation", "ScoreTable"]
 
 
 class PluginScores(msgspec.Struct, frozen=True):
@@ -70,14 +70,14 @@ class Evaluator(Protocol):
         del plugin
         return False
 
-    def scores(self, evaluation: Evaluation) -> ScoreTable:
+    def scores(self, evaluation: PodEvaluation) -> ScoreTable:
         """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
         return ScoreTable(evaluation.nodes, {}, np.zeros(evaluation.num_nodes, dtype=np.int64))
 
-    def choose(self, evaluation: Evaluation) -> Choice | None:
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """The node that is taken; None when no node passes, or when the pod cannot be scored."""
 
-    def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
+    def place(self, evaluation: PodEvaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of the scheduler's own."""
         return evaluation.cycle.cluster.place(evaluation.cycle, node, ledgers)
 
@@ -86,7 +86,7 @@ class Evaluator(Protocol):
         del cycle, node
         return ()
 
-    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+    def may_preempt(self, refused: PodEvaluation, other: Pod) -> bool:
         """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at."""
         del refused, other
         return False
@@ -108,12 +108,11 @@ class _LeftOut(NamedTuple):
         return f"didn't satisfy plugin(s) [{self.plugin}]"
 
 
-class Evaluation:
+class PodEvaluation:
     """What the filters say of one pod. Valid until the cluster changes.
 
     `refusals` are from plugins that take it nowhere; `undecided` are from those that cannot tell, and that are left
-    out of the answer. `rewritten` is what is said of nodes that were rewritten before Filter, by node; where that
-    `is_rewritable`, nodes may come to be rewritten that are not.
+    out of the answer.
     """
 
     def __init__(
@@ -128,8 +127,6 @@ class Evaluation:
         bits: Mapping[str, ReasonBits],
         feasible: BoolMask,
         undecided: tuple[Obstacle, ...] = (),
-        rewritten: Mapping[int, Evaluation] | None = None,
-        is_rewritable: bool = False,
     ) -> None:
         self.cycle = cycle
         self.is_queued = is_queued
@@ -138,8 +135,6 @@ class Evaluation:
         self.narrowed = narrowed
         self.bits = bits
         self.feasible = feasible
-        self.rewritten = rewritten or {}
-        self.is_rewritable = is_rewritable
         self._narrowed_by = narrowed_by
         self._scheduler = scheduler
         self._nodes: NDArray[np.intp] | None = None
@@ -171,9 +166,6 @@ class Evaluation:
 
     def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
         """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""
-        if node in self.rewritten:
-            other = self.rewritten[node]
-            return other.refusals or other.obstacles_on(node)
         found = ((name, int(bits[node])) for name, bits in self.bits.items())
         with self.cycle.view():
             return tuple(self._scheduler.obstacle(name, self.cycle, node, bits) for name, bits in found if bits)
@@ -189,45 +181,9 @@ class Evaluation:
             raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")
         return obstacles[0]
 
-    def with_rewritten(self, rewritten: Mapping[int, Evaluation], plugins: Iterable[str]) -> Evaluation:
-        """The same but for the nodes of `rewritten`, of which that is said which each of these says, of all `plugins`
-        in running order."""
-        found = ((name, self._column(name, rewritten)) for name in plugins)
-        bits = {name: column for name, column in found if column is not None}
-        feasible = self.feasible.copy()
-        for node, other in rewritten.items():
-            is_searched = self.narrowed is None or bool(self.narrowed[node])
-            is_refused = bool(other.refusals) or any(column[node] for column in bits.values())
-            feasible[node] = is_searched and not is_refused
-        others = (each for other in rewritten.values() for each in other.undecided if each not in self.undecided)
-        return Evaluation(
-            self._scheduler,
-            self.cycle,
-            is_queued=self.is_queued,
-            refusals=self.refusals,
-            narrowed=self.narrowed,
-            narrowed_by=self._narrowed_by,
-            bits=bits,
-            feasible=feasible,
-            undecided=(*self.undecided, *others),
-            rewritten=rewritten,
-            is_rewritable=True,
-        )
-
-    def _column(self, name: str, rewritten: Mapping[int, Evaluation]) -> ReasonBits | None:
-        """What the plugin `name` has against nodes once some are rewritten; None for nothing."""
-        found = self.bits.get(name)
-        column = np.zeros(len(self.feasible), dtype=np.uint32) if found is None else found.copy()
-        for node, other in rewritten.items():
-            against = other.bits.get(name)
-            column[node] = 0 if against is None else against[node]
-        return column if column.any() else None
-
     def open_for_good(self) -> BoolMask:
         """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
         is_open = np.full(len(self.feasible), not self.refusals)
-        if self.is_rewritable:
-            return is_open
         if self.narrowed is not None:
             is_open &= self.narrowed
         for name, bits in self.bits.items():

@@ -29,9 +29,7 @@ __all__ = [
     "CountedDomains",
     "CountingTransformer",
     "FilterPlugin",
-    "FilterTransformer",
     "InteractingPlugin",
-    "NodeRewrite",
     "PartlyUnknownScore",
     "PatchPlugin",
     "PermitPlugin",
@@ -43,7 +41,6 @@ __all__ = [
     "PreemptingPlugin",
     "ReasonBits",
     "ReservePlugin",
-    "ResizePodPlugin",
     "ScoreError",
     "ScorePlugin",
     "Scores",
@@ -194,33 +191,6 @@ class FilterPlugin(Plugin, Protocol):
         """The words for `bits`, which `filter` gave for `node` in this cycle. Reasons are sorted as text."""
 
 
-class NodeRewrite(NamedTuple):
-    """What filters take one node for, and the pod on it: None where that is as it is.
-
-    `seen` are pods that count on the node on top of those that are there, `unseen` those of them that do not.
-    """
-
-    pod: Pod | None = None
-    seen: tuple[Pod, ...] = ()
-    unseen: tuple[Pod, ...] = ()
-
-
-@runtime_checkable
-class FilterTransformer(Plugin, Protocol):
-    """Rewrites the pod or a node before Filter, as `FilterTransformer` of Koordinator's framework extension.
-
-    It is asked in every cycle of a profile that enables the plugin at Filter, after PreFilter. Filters answer for a
-    node that is rewritten as if they had been told before PreFilter; scores and what comes after them see it as it is.
-    What several transformers say of one node holds together, the pod of the last one.
-    """
-
-    def before_filter(self, cycle: Cycle) -> Mapping[int, NodeRewrite]:
-        """What to rewrite, by node; empty for nothing.
-
-        The same pod should be the same object each time: much is kept by its spec.
-        """
-
-
 @runtime_checkable
 class ScorePlugin(Plugin, Protocol):
     """PreScore, Score and normalisation in one."""
@@ -250,19 +220,6 @@ class ReservePlugin(Plugin, Protocol):
     @property
     def ledger(self) -> Ledger[Any]:
         """What is taken for placed pods."""
-
-
-@runtime_checkable
-class ResizePodPlugin(Plugin, Protocol):
-    """Changes what a pod requests once its node is chosen, before Reserve, as `ResizePod` of Koordinator's framework
-    extension. It is asked at whatever point the plugin is enabled; no filter is asked again."""
-
-    def resize_pod(self, cycle: Cycle, node: int) -> Pod | None:
-        """The pod as it takes room on `node`, and as ledgers are to see it; None as it is.
-
-        It requests no less than before, on which proofs rest that there is too little room. The same pod and size
-        should be the same object each time: much is kept by its spec.
-        """
 
 
 @runtime_checkable

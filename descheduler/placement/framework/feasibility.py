@@ -9,16 +9,16 @@ import msgspec
 
 from descheduler.model.node import Node
 from descheduler.model.selection.taints import NO_EXECUTE, Toleration
-from descheduler.placement.framework.evaluation import Choice, Evaluation
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.shadow.shadow_cluster import Ledger, Placed
 
 __all__ = ["Attempt", "Picker", "Placement", "first_of_ties", "place", "put_on_node"]
 
-Picker = Callable[[Evaluation, Choice], int]
+Picker = Callable[[PodEvaluation, Choice], int]
 """Says which node is taken, from what the filters say and what the scores do."""
 
 
-def first_of_ties(evaluation: Evaluation, choice: Choice) -> int:
+def first_of_ties(evaluation: PodEvaluation, choice: Choice) -> int:
     """The predicted node."""
     del evaluation
     return choice.node
@@ -47,11 +47,11 @@ class Attempt(msgspec.Struct, frozen=True, gc=False):
     A pod that fits on several nodes and cannot be scored is not placed although `evaluation.fits`.
     """
 
-    evaluation: Evaluation
+    evaluation: PodEvaluation
     placement: Placement | None = None
 
 
-def place(evaluation: Evaluation, pick: Picker = first_of_ties) -> Attempt:
+def place(evaluation: PodEvaluation, pick: Picker = first_of_ties) -> Attempt:
     """Places the evaluated pod where its scheduler would, by the last word of `pick`, and leaves it there."""
     choice = evaluation.choose()
     if choice is None:
@@ -60,7 +60,7 @@ def place(evaluation: Evaluation, pick: Picker = first_of_ties) -> Attempt:
 
 
 def put_on_node(
-    evaluation: Evaluation, node: int, choice: Choice | None = None, ledgers: Sequence[Ledger[Any]] = ()
+    evaluation: PodEvaluation, node: int, choice: Choice | None = None, ledgers: Sequence[Ledger[Any]] = ()
 ) -> Placement:
     """Puts the evaluated pod on `node`, out of `choice` or else without any, with what it takes out of `ledgers`."""
     told = _conditions(evaluation, choice.ties if choice is not None and choice.cause else (node,))
@@ -71,7 +71,7 @@ def put_on_node(
     return Placement(placed, choice or Choice(node, 0, (node,), None, is_sampled=False), conditions, evaluation.cause)
 
 
-def _conditions(evaluation: Evaluation, nodes: Sequence[int]) -> list[str]:
+def _conditions(evaluation: PodEvaluation, nodes: Sequence[int]) -> list[str]:
     """On what it hangs that the evaluated pod starts and stays on whichever of `nodes` is chosen."""
     cycle, told = evaluation.cycle, list[str]()
     for node in nodes:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from descheduler.model.requests import PODS
 
-__all__ = ["Code", "Fact", "Obstacle", "Reason", "Shortage", "Unchecked", "cause_of"]
+__all__ = ["Code", "Fact", "Obstacle", "ObstacleReason", "Shortage", "Unchecked", "cause_of"]
 
 
 class Code(Enum):
@@ -32,7 +32,7 @@ class Fact(Protocol):
         """As part of a sentence about nodes, such as `untolerated taint`."""
 
 
-class Reason(Enum):
+class ObstacleReason(Enum):
     """Facts that need no more than a name: the reasons of one plugin, which derives an enum of its own from this.
 
     A member is its bit in `ReasonBits` (0 for what is said of no node), the words of events and, where they are not the

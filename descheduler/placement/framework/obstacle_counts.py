@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -21,7 +21,7 @@ _MOST_COUNTED = 1 << 12
 class ObstacleCounts:
     """All that the filters have against one pod, after `evaluation`."""
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: PodEvaluation) -> None:
         self._evaluation = evaluation
         self._found = tuple(_found(evaluation))
 
@@ -74,7 +74,7 @@ class ObstacleCounts:
         return refused
 
 
-def _found(evaluation: Evaluation) -> Iterator[tuple[Obstacle, BoolMask]]:
+def _found(evaluation: PodEvaluation) -> Iterator[tuple[Obstacle, BoolMask]]:
     """Each distinct thing against the pod, and the nodes that it stands against."""
     everywhere = np.ones(len(evaluation.feasible), dtype=bool)
     for obstacle in evaluation.refusals:
@@ -82,9 +82,6 @@ def _found(evaluation: Evaluation) -> Iterator[tuple[Obstacle, BoolMask]]:
     narrowed = evaluation.narrowed
     if narrowed is not None and not narrowed.all():
         yield evaluation.first_obstacle_on(int(np.argmin(narrowed))), ~narrowed
-    for node, other in evaluation.rewritten.items():
-        for obstacle in other.refusals:
-            yield obstacle, np.arange(len(everywhere)) == node
     for name, bits in evaluation.bits.items():
         for pattern in _patterns(bits):
             if pattern:

@@ -11,19 +11,16 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any, TypeVar
 
-import msgspec
 import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
 from descheduler.placement.framework.doubts import Doubts
-from descheduler.placement.framework.evaluation import Choice, Evaluation, ScoreTable
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import (
     CountingTransformer,
     FilterPlugin,
-    FilterTransformer,
     InteractingPlugin,
-    NodeRewrite,
     PatchPlugin,
     PermitPlugin,
     Plugin,
@@ -32,7 +29,6 @@ from descheduler.placement.framework.extension_points import (
     PreEnqueuePlugin,
     PreFilterTransformer,
     ReservePlugin,
-    ResizePodPlugin,
     SpreadConstraint,
     SpreadPlugin,
     StartPlugin,
@@ -55,14 +51,12 @@ from descheduler.placement.framework.scoring import Scoring
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
-from descheduler.placement.shadow.views import SeenPod
 from descheduler.policy.plugin_faults import PluginFault
 
 __all__ = ["Scheduler"]
 
 _NEVER = "Never"
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
-_AS_IT_IS = NodeRewrite()
 ArgsType = TypeVar("ArgsType")
 
 
@@ -104,14 +98,10 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
         self._counting = [each for each in self._transformers if isinstance(each, CountingTransformer)]
-        self._filter_transformers = [
-            each for each in _those(made, profile.filters) if isinstance(each, FilterTransformer)
-        ]
-        self._resizers = [each for each in made.values() if isinstance(each, ResizePodPlugin)]
         self._nominee_plugins = [each for each in made.values() if isinstance(each, NomineePlugin)]
         super().__init__(
             {name: _interactions(plugin, guarded_row(name, plugins[name]), profile) for name, plugin in made.items()},
-            frozenset(each.name for each in (*self._transformers, *self._filter_transformers)),
+            frozenset(each.name for each in self._transformers),
             frozenset(name for name, each in made.items() if not isinstance(each, FilterPlugin) or each.is_static),
         )
         self._is_preempting = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
@@ -145,11 +135,11 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         answers = (plugin.holds_back(pods) for plugin in self._uniters)
         return tuple(obstacle for obstacle in answers if obstacle is not None)
 
-    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
+    def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
         """Asks every filter about `pod`, as the cluster is now; `company` are the pods that it is tried with."""
         return self._guarded(pod, company) if self._guards else self._evaluated(pod, company)
 
-    def _guarded(self, pod: Pod, company: Company | None) -> Evaluation:
+    def _guarded(self, pod: Pod, company: Company | None) -> PodEvaluation:
         """The same where some plugins are not of this program: one that fails is left out, and what it says unknown."""
         while True:
             try:
@@ -160,44 +150,15 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             evaluation.undecided += tuple([each for each in failed if each is not None])
             return evaluation
 
-    def _evaluated(self, pod: Pod, company: Company | None) -> Evaluation:
+    def _evaluated(self, pod: Pod, company: Company | None) -> PodEvaluation:
         cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
         barred = self._barred(cycle)
         if barred is not None:
             return barred
-        self._prepare(cycle)
-        with cycle.view():
-            evaluation = self._filtered(cycle)
-            if not self._filter_transformers or evaluation.refusals:
-                return evaluation
-            rewrites = self._rewrites(cycle)
-        rewritten = {node: self._on_rewritten(pod, company, node, each) for node, each in rewrites.items()}
-        return evaluation.with_rewritten(rewritten, self.filters)
-
-    def _prepare(self, cycle: Cycle) -> None:
-        """What comes before PreFilter."""
         if self._nominee_plugins:
             call_nominee_plugins(cycle, self._nominee_plugins)
         for transformer in self._transformers:
             transformer.before_pre_filter(cycle)
-
-    def _rewrites(self, cycle: Cycle) -> Mapping[int, NodeRewrite]:
-        """What the transformers before Filter say together."""
-        found: dict[int, NodeRewrite] = {}
-        for transformer in self._filter_transformers:
-            for node, new in transformer.before_filter(cycle).items():
-                old = found.get(node, _AS_IT_IS)
-                found[node] = NodeRewrite(new.pod or old.pod, old.seen + new.seen, old.unseen + new.unseen)
-        return found
-
-    def _on_rewritten(self, pod: Pod, company: Company | None, node: int, rewrite: NodeRewrite) -> Evaluation:
-        """What filters say of one node as it is rewritten, in a cycle of its own; of other nodes it means nothing."""
-        cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
-        self._prepare(cycle)
-        if rewrite.pod is not None:
-            cycle.pod = self.cluster.placement_class(rewrite.pod)
-        cycle.seen += tuple([SeenPod(each, node) for each in rewrite.seen])
-        cycle.unseen += tuple([SeenPod(each, node) for each in rewrite.unseen])
         with cycle.view():
             return self._filtered(cycle)
 
@@ -207,7 +168,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             return None
         return sum(each.num_changes for each in self._counting)
 
-    def _filtered(self, cycle: Cycle) -> Evaluation:
+    def _filtered(self, cycle: Cycle) -> PodEvaluation:
         """What PreFilter and Filter say, in the cluster as the scheduler sees it."""
         static = self._kept_answers.of(cycle)
         refusals: list[Obstacle] = []
@@ -243,7 +204,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
                 if against is not None:
                     bits[name] = against
                     feasible &= against == 0
-        return Evaluation(
+        return PodEvaluation(
             self,
             cycle,
             is_queued=True,
@@ -253,32 +214,23 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             bits=bits,
             feasible=feasible,
             undecided=tuple(undecided),
-            is_rewritable=bool(self._filter_transformers),
         )
 
-    def scores(self, evaluation: Evaluation) -> ScoreTable:
+    def scores(self, evaluation: PodEvaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
         return self._scoring.scores(evaluation)
 
-    def choose(self, evaluation: Evaluation) -> Choice | None:
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
         choice = self._scoring.choose(evaluation)
         cause = "" if choice is None else self.doubt(evaluation.cycle.pod.pod, DoubtOf.CHOICE)
         return self._scoring.opened(choice, evaluation, cause) if choice is not None and cause else choice
 
-    def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
+    def place(self, evaluation: PodEvaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
-        cycle = self._resized(evaluation.cycle, node) if self._resizers else evaluation.cycle
+        cycle = evaluation.cycle
         patch = partial(self._patch, cycle, node) if self._patchers else None
         return self.cluster.place(cycle, node, (*ledgers, *self._ledgers), patch)
-
-    def _resized(self, cycle: Cycle, node: int) -> Cycle:
-        """`cycle` with the pod as it takes room on `node`."""
-        for plugin in self._resizers:
-            pod = plugin.resize_pod(cycle, node)
-            if pod is not None:
-                cycle = msgspec.structs.replace(cycle, pod=self.cluster.placement_class(pod))
-        return cycle
 
     def _patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
         """The annotations that the plugins write on the pod of `cycle`, the last one's where two write the same."""
@@ -303,7 +255,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
         return tuple(found)
 
-    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+    def may_preempt(self, refused: PodEvaluation, other: Pod) -> bool:
         """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at.
 
         A plugin whose refusal no preemption changes has none evicted.
@@ -311,7 +263,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         preempters = [self._preempters.get(refusal.plugin) for refusal in refused.refusals]
         return all(each is not None and each.may_preempt(refused.cycle.pod.pod, other) for each in preempters)
 
-    def _barred(self, cycle: Cycle) -> Evaluation | None:
+    def _barred(self, cycle: Cycle) -> PodEvaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""
         for gate in self._pre_enqueue:
             obstacle = gate.pre_enqueue(cycle)
@@ -319,14 +271,14 @@ class Scheduler(JoinedInteractions, SchedulerModel):
                 return self.refused(cycle, (obstacle,), is_queued=False)
         return self.refused(cycle, self._failures) if self._failures else None
 
-    def openable(self, evaluation: Evaluation) -> BoolMask:
+    def openable(self, evaluation: PodEvaluation) -> BoolMask:
         """The nodes that none refuses but plugins which others may appease."""
         helpers = self.helpers(evaluation.cycle.pod.pod)
         if not helpers or evaluation.refusals:
             return evaluation.feasible
         return evaluation.open_for_good() & ~ObstacleCounts(evaluation).of_others(helpers)
 
-    def open_but_for(self, evaluation: Evaluation, compared: Container[Compares]) -> BoolMask | None:
+    def open_but_for(self, evaluation: PodEvaluation, compared: Container[Compares]) -> BoolMask | None:
         """The nodes that are open beside what plugins say that compare any of `compared`."""
         if evaluation.refusals or evaluation.cause:
             return None

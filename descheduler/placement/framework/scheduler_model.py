@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation, Evaluator
+from descheduler.placement.framework.evaluation import Evaluator, PodEvaluation
 from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, put_on_node
 from descheduler.placement.framework.interactions import Interplay
@@ -60,7 +60,7 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         return ""
 
     @abstractmethod
-    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
+    def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
         """What it says of `pod`, as the cluster is now, and places nothing; `company` are the pods that it is tried
         with."""
 
@@ -105,10 +105,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
             return attempt
         return Attempt(self.refused(attempt.evaluation.cycle, waits))
 
-    def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...], *, is_queued: bool = True) -> Evaluation:
+    def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...], *, is_queued: bool = True) -> PodEvaluation:
         """The answer for a pod that is taken nowhere for `obstacles`."""
         nowhere = np.zeros(len(self.cluster.table), dtype=bool)
-        return Evaluation(
+        return PodEvaluation(
             self,
             cycle,
             is_queued=is_queued,
@@ -119,7 +119,7 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
             feasible=nowhere,
         )
 
-    def obstacles(self, evaluation: Evaluation) -> ObstacleCounts:
+    def obstacles(self, evaluation: PodEvaluation) -> ObstacleCounts:
         """What is against the pod of a try, with the number of nodes that it is against."""
         return ObstacleCounts(evaluation)
 
@@ -128,13 +128,13 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         del pod
         return False
 
-    def openable(self, evaluation: Evaluation) -> BoolMask:
+    def openable(self, evaluation: PodEvaluation) -> BoolMask:
         """The nodes that may take the evaluated pod once others are placed, whoever these are."""
         return (
             np.ones_like(evaluation.feasible) if self.can_be_helped(evaluation.cycle.pod.pod) else evaluation.feasible
         )
 
-    def open_but_for(self, evaluation: Evaluation, compared: Container[Compares]) -> BoolMask | None:
+    def open_but_for(self, evaluation: PodEvaluation, compared: Container[Compares]) -> BoolMask | None:
         """The nodes that would take the pod had they enough of what is `compared`; None where no room helps, or where
         the answer is not certain."""
         del compared

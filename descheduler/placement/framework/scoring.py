@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
+from descheduler.placement.framework.evaluation import Choice, PluginScores, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import PartlyUnknownScore, ScoreError, ScorePlugin, Scores
 from descheduler.placement.framework.foreign.plugin import ForeignPlugin
 from descheduler.placement.framework.foreign.rows import guarded_row
@@ -53,7 +53,7 @@ class Scoring:
         self._open_scorers = [(each, weight) for each, weight in self._scorers if isinstance(each, PartlyUnknownScore)]
         self._other_scorers = [each for each in self._scorers if not isinstance(each[0], OwnNodeScore)]
 
-    def scores(self, evaluation: Evaluation) -> ScoreTable:
+    def scores(self, evaluation: PodEvaluation) -> ScoreTable:
         """As `SchedulerModel.scores`."""
         nodes = evaluation.nodes
         with evaluation.cycle.view():
@@ -66,7 +66,7 @@ class Scoring:
             totals += weighted.final
         return ScoreTable(nodes, by_plugin, totals)
 
-    def choose(self, evaluation: Evaluation) -> Choice | None:
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
         num_nodes = evaluation.num_nodes
         if not num_nodes:
@@ -95,7 +95,7 @@ class Scoring:
             is_sampled=is_sampled,
         )
 
-    def opened(self, choice: Choice, evaluation: Evaluation, cause: str) -> Choice:
+    def opened(self, choice: Choice, evaluation: PodEvaluation, cause: str) -> Choice:
         """`choice` where for `cause` any node that passes may be taken: all of them, the highest totals first."""
         if evaluation.num_nodes == 1:
             return choice
@@ -103,7 +103,7 @@ class Scoring:
         ties = tuple(table.nodes[np.argsort(-table.totals, kind="stable")].tolist())
         return msgspec.structs.replace(choice, node=ties[0], ties=ties, margin=None, is_open=True, cause=cause)
 
-    def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
+    def _given(self, evaluation: PodEvaluation) -> Iterator[tuple[str, Scores, int]]:
         """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
         self._check_scorers()
         for plugin, weight in self._scorers:
@@ -111,7 +111,7 @@ class Scoring:
             if scores is not None:
                 yield plugin.name, scores, weight
 
-    def _totals(self, evaluation: Evaluation) -> tuple[NDArray[np.int64], int]:
+    def _totals(self, evaluation: PodEvaluation) -> tuple[NDArray[np.int64], int]:
         """The totals of all nodes, to be written to, and what each of them has beside. They mean nothing of nodes that
         are not feasible. Raises ScoreError."""
         self._check_scorers()
@@ -126,7 +126,7 @@ class Scoring:
                 level += scores.level * weight
         return totals, level
 
-    def _ranges(self, evaluation: Evaluation) -> Iterator[_ScoreRange]:
+    def _ranges(self, evaluation: PodEvaluation) -> Iterator[_ScoreRange]:
         """Where totals are not known. Raises ScoreError."""
         for plugin, weight in self._open_scorers:
             nodes = plugin.unknown(evaluation.cycle)

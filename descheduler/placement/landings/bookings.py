@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import HeldRooms
 from descheduler.model.pod import Pod
-from descheduler.placement.landings.candidates import Candidate
+from descheduler.placement.landings.candidates import LandingCandidate
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.shadow.undo_log import WhatIf
 
@@ -28,7 +26,7 @@ class Booking(msgspec.Struct, frozen=True, gc=False):
     `node` is where its replacement is predicted, None where it is nowhere.
     """
 
-    candidate: Candidate
+    candidate: LandingCandidate
     changes: WhatIf
     homeless: Pod | None
     node: str | None = None
@@ -39,11 +37,11 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
     booked."""
 
     victim: Pod
-    held_on: str
-    candidate: Candidate
+    held: HeldRooms
+    candidate: LandingCandidate
     decision: Decision
     changes: WhatIf
 
-    def is_about(self, victim: Pod, held_on: str, rooms: Sequence[HeldRoom]) -> bool:
+    def is_about(self, victim: Pod, held: HeldRooms) -> bool:
         """Whether it was asked with the same room held for the replacement and for other pods."""
-        return self.victim is victim and self.held_on == held_on and self.candidate.rooms == tuple(rooms)
+        return self.victim is victim and self.held == held

@@ -11,7 +11,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.framework.units import priority_of
@@ -24,7 +24,7 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
-__all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before", "first_priority"]
+__all__ = ["CandidateMaker", "LandingCandidate", "UnplacedReplacement", "evicted_before", "first_priority"]
 
 _LEAST_PRIORITY = -(2**31)
 
@@ -56,7 +56,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
         """What it shares with those that are placed together with it, as the cluster is now."""
         return self.scheduler.unit_of(self.pod)
 
-    def evaluate(self, *, unit_is_begun: bool = False) -> Evaluation:
+    def evaluate(self, *, unit_is_begun: bool = False) -> PodEvaluation:
         """What the filters say of it, as the cluster is now; nothing takes it while its unit is held back.
 
         That is asked before any of the unit is placed: `unit_is_begun` says that others of it are.
@@ -87,7 +87,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
         return self.replacement.answer.node
 
 
-class Candidate(msgspec.Struct, frozen=True, eq=False, gc=False):
+class LandingCandidate(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A victim: with a `landing` that is clear without looking at nodes, or else an `unplaced` that looks for one.
 
     `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back
@@ -126,7 +126,7 @@ class CandidateMaker:
         owners = self._maker.owners
         return owners.may_end(victim) and owners.answer(victim).returns is Returns.OWNER_ENDS
 
-    def candidate(self, victim: Pod, gone: Mapping[str, Sequence[Pod]], mates: Sequence[Pod] = ()) -> Candidate:
+    def candidate(self, victim: Pod, gone: Mapping[str, Sequence[Pod]], mates: Sequence[Pod] = ()) -> LandingCandidate:
         """The candidate for `victim`, where `gone` has by controller UID the pods evicted before it.
 
         `mates` leave with it as one bundle, all or none.
@@ -149,12 +149,14 @@ class CandidateMaker:
         alternative = replacement.alternative
         other = None if alternative is None else self._unplaced(victim, replacement, alternative)
         unplaced = self._unplaced(victim, replacement, replacement.pod, other)
-        return Candidate(victim, leaves=True, is_moved=True, unplaced=unplaced)
+        return LandingCandidate(victim, leaves=True, is_moved=True, unplaced=unplaced)
 
     def _other_placer(self, pod: Pod) -> str:
         return other_placer(pod, is_foreign=self._schedulers.is_foreign(pod))
 
-    def evaluation_of_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> tuple[SchedulerModel, Evaluation | None]:
+    def evaluation_of_pending(
+        self, pod: Pod, others: Sequence[Pod] = ()
+    ) -> tuple[SchedulerModel, PodEvaluation | None]:
         """The scheduler of a pending pod, and what it says of the pod with those of the pending `others` that are
         placed together with it.
 
@@ -213,10 +215,10 @@ def _settled(
     leaves: bool = True,
     is_moved: bool = True,
     cause: str = "",
-) -> Candidate:
+) -> LandingCandidate:
     """The candidate of which it is clear what becomes of it, without looking at nodes."""
     landing = Landing(replacement.victim, replacement, verdict, verdict, verdict, message=message, cause=cause)
-    return Candidate(replacement.victim, leaves=leaves, is_moved=is_moved, landing=landing)
+    return LandingCandidate(replacement.victim, leaves=leaves, is_moved=is_moved, landing=landing)
 
 
 def first_priority(unplaced: UnplacedReplacement) -> int:
@@ -224,7 +226,7 @@ def first_priority(unplaced: UnplacedReplacement) -> int:
     return _LEAST_PRIORITY if unplaced.scheduler.doubt(unplaced.pod, DoubtOf.ORDER) else unplaced.priority
 
 
-def evicted_before(victim: Pod) -> Candidate:
+def evicted_before(victim: Pod) -> LandingCandidate:
     """The candidate for a victim that is gone already: nothing is left to evict."""
     gone = "it is already evicted"
     replacement = Replacement(victim, not_created(gone), None, "none", unmovable=gone)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from descheduler.model.koordinator.reservation import RESERVATION_NAME_ANNOTATION
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import Placement, put_on_node
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_groups import Competitor
@@ -63,7 +63,7 @@ class CompetitorFinder:
         self._cluster = cluster
         self._pending = pending
 
-    def competition(self, unplaced: UnplacedReplacement, evaluation: Evaluation) -> Competition | None:
+    def competition(self, unplaced: UnplacedReplacement, evaluation: PodEvaluation) -> Competition | None:
         """The competitor without which `unplaced`, refused after `evaluation`, would land; None without one.
 
         All pending pods on nodes that may ever take it are lifted, the last hundred at most. Those that go first have

@@ -8,16 +8,16 @@ from msgspec.structs import replace
 
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
-from descheduler.placement.landings.candidates import Candidate, UnplacedReplacement, first_priority
+from descheduler.placement.landings.candidates import LandingCandidate, UnplacedReplacement, first_priority
 from descheduler.placement.landings.competitors import CompetitorFinder, competitor_condition, forestalled
 from descheduler.placement.landings.doubtful_rivals import rival_of
 from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
 from descheduler.placement.landings.landing import Landing, LandingVerdict
-from descheduler.placement.landings.open_choices import Choices, FreePod, choices_beside, is_kept_out_by
+from descheduler.placement.landings.open_choices import FreePod, OpenNodes, choices_beside, is_kept_out_by
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.verdicts import (
     as_likely,
@@ -62,7 +62,7 @@ class Decider:
         self._unbooked = unbooked
         self._placed = placed
 
-    def decide(self, candidate: Candidate) -> Decision:
+    def decide(self, candidate: LandingCandidate) -> Decision:
         """The landing of one victim. The cluster is left as it is once that has happened.
 
         A victim whose landing is unknown, or not proven, stays where it is, in the place of a replacement that takes
@@ -76,7 +76,7 @@ class Decider:
                 trial.keep()
             return decision
 
-    def _beside_doubtful(self, candidate: Candidate, decision: Decision) -> Decision:
+    def _beside_doubtful(self, candidate: LandingCandidate, decision: Decision) -> Decision:
         """`decision` under the condition that no pending pod takes the room of which it is unknown whether it can."""
         landing, unplaced = decision.landing, candidate.unplaced
         if (
@@ -89,7 +89,7 @@ class Decider:
         rival = rival_of(pods, unplaced, landing.node or "", self._cluster) if pods else None
         return decision if rival is None else replace(decision, landing=under_condition(landing, rival.condition))
 
-    def _beside_others(self, candidate: Candidate, decision: Decision) -> Decision:
+    def _beside_others(self, candidate: LandingCandidate, decision: Decision) -> Decision:
         """`decision`, which is likely at best where it depends on nodes that nobody knows of other pods."""
         landing, unplaced = decision.landing, candidate.unplaced
         if self._placed is None or unplaced is None or landing.cause or unplaced.held_on:
@@ -103,14 +103,14 @@ class Decider:
         choices = choices_beside(others, unplaced, landing.node, self._cluster)
         return decision if choices is None else replace(decision, landing=self._open(landing, choices))
 
-    def _open(self, landing: Landing, choices: Choices) -> Landing:
+    def _open(self, landing: Landing, choices: OpenNodes) -> Landing:
         """`landing` where nobody knows which of several nodes it is on, nor whether it is on one unless that is
         certain."""
         names = [self._cluster.table.names[node] for node in choices.nodes]
         landing = on_any(landing, names, choices.cause)
         return landing if choices.is_certain else as_likely(landing, choices.cause)
 
-    def _settle(self, candidate: Candidate, trial: WhatIf) -> Decision:
+    def _settle(self, candidate: LandingCandidate, trial: WhatIf) -> Decision:
         unplaced = candidate.unplaced
         if unplaced is not None and unplaced.held_on:
             return self._settle_held(unplaced, candidate.rooms)
@@ -146,7 +146,7 @@ class Decider:
         return self._without_node(unplaced, attempt.evaluation, cold)
 
     def _without_node(
-        self, unplaced: UnplacedReplacement, evaluation: Evaluation, cold: LandingVerdict | None
+        self, unplaced: UnplacedReplacement, evaluation: PodEvaluation, cold: LandingVerdict | None
     ) -> Decision:
         """No node takes it; one may where pending pods are in its way that do not go first in any case."""
         competition = self._competitors.competition(unplaced, evaluation)
@@ -213,7 +213,7 @@ def _hinders_elsewhere(unplaced: UnplacedReplacement) -> bool:
     return unplaced.scheduler.hinders_while_ending(unplaced.victim, unplaced.pod)
 
 
-def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:
+def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: PodEvaluation) -> bool:
     """Whether a node other than the victim's takes the replacement, by `evaluation`."""
     source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
     takes_it = source is not None and bool(evaluation.feasible[source])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.held_room import HeldRoom
-from descheduler.placement.framework.evaluation import Choice, Evaluation
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.landings.candidates import UnplacedReplacement
@@ -40,12 +40,12 @@ def land_in_held_room(unplaced: UnplacedReplacement, cluster: ShadowCluster) -> 
     return landed(unplaced, placement, cluster, cold=None)
 
 
-def _only(node: int, evaluation: Evaluation) -> Choice:
+def _only(node: int, evaluation: PodEvaluation) -> Choice:
     """No choice: it is that node. A scheduler that does not look at all nodes may still miss it."""
     return Choice(node, 0, (node,), None, is_sampled=evaluation.is_sampled)
 
 
-def _refused(unplaced: UnplacedReplacement, evaluation: Evaluation, node: int) -> Landing:
+def _refused(unplaced: UnplacedReplacement, evaluation: PodEvaluation, node: int) -> Landing:
     causes = ", ".join(evaluation.first_obstacle_on(node).short)
     return _not_held(unplaced, causes, next(iter(evaluation.refusals), None))
 

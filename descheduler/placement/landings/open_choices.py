@@ -12,7 +12,7 @@ from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerMo
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Choices", "FreePod", "choices_beside", "is_kept_out_by"]
+__all__ = ["FreePod", "OpenNodes", "choices_beside", "is_kept_out_by"]
 
 _MOST_NODES = 3
 
@@ -30,7 +30,7 @@ class FreePod(NamedTuple):
         return self.scheduler.doubt(self.pod, DoubtOf.CHOICE)
 
 
-class Choices(NamedTuple):
+class OpenNodes(NamedTuple):
     """What `cause` comes to: the `nodes` of one replacement by index, any of which it may get.
 
     Where it `is_certain` it gets one of them, whichever nodes the others get.
@@ -43,7 +43,7 @@ class Choices(NamedTuple):
 
 def choices_beside(
     others: Sequence[FreePod], unplaced: UnplacedReplacement, node: str, cluster: ShadowCluster
-) -> Choices | None:
+) -> OpenNodes | None:
     """The nodes that `unplaced` may get, as nobody knows those of `others`; None where all of these are known.
 
     On `cluster` it is on `node`, and they are where they are predicted. Where pods bear on each other on their own node
@@ -60,7 +60,7 @@ def choices_beside(
     everyone = [FreePod(unplaced.pod, own_node, unplaced.scheduler), *others]
     is_local = not any(_interact(first, second) for first, second in combinations(everyone, 2))
     is_certain = is_local and (len(nodes) > len(free) or _has_room_for_all(nodes, free, unplaced, cluster))
-    return Choices(free[0].doubt, nodes, is_certain)
+    return OpenNodes(free[0].doubt, nodes, is_certain)
 
 
 def _interact(first: FreePod, second: FreePod) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.units import Unit, priority_of
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -82,14 +82,13 @@ class Group:
         self.num_changes: int | None = None
         self.doubt = ""
 
-    def tried(self, evaluation: Evaluation) -> None:
+    def tried(self, evaluation: PodEvaluation) -> None:
         """Notes what the first of those that wait was told."""
         self.doubt = evaluation.cause if evaluation.fits else ""
         if self.open_nodes is None:
             self.open_nodes = evaluation.open_for_good()
         cycle = evaluation.cycle
-        without_notes = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen, unseen=cycle.unseen)
-        self.last_cycle = None if evaluation.is_rewritable else without_notes
+        self.last_cycle = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen, unseen=cycle.unseen)
         self.num_changes = self.scheduler.num_changes_seen()
 
     def add(self, pod: Pod) -> None:

@@ -13,7 +13,7 @@ from itertools import count, groupby
 from operator import attrgetter
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import first_of_ties
 from descheduler.placement.framework.units import Unit, priority_of, queue_order
 from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod, Group, UnitGroup
@@ -252,7 +252,7 @@ class PendingPods:
         self._put(group, evaluation, choice.node)
         return True
 
-    def _put(self, group: Group, evaluation: Evaluation, node: int) -> None:
+    def _put(self, group: Group, evaluation: PodEvaluation, node: int) -> None:
         """Puts the next pod of `group` on `node`."""
         placed = evaluation.place(node, self)
         self.placed[-1].placed = placed  # noted there by `reserve`

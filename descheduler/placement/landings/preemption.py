@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.framework.units import priority_of, queue_order
@@ -53,7 +53,7 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
     return ""
 
 
-def _helpable(unplaced: UnplacedReplacement, evaluation: Evaluation) -> Iterator[int]:
+def _helpable(unplaced: UnplacedReplacement, evaluation: PodEvaluation) -> Iterator[int]:
     """Nodes against which there is nothing that preemption could not change."""
     if evaluation.refusals:
         yield from range(min(len(evaluation.feasible), _MOST_NODES))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import Placement
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
@@ -48,7 +48,7 @@ def of_live_size(victim: Pod) -> str:
     return f"the replacement pod gets the requests of this pod again ({whose})"
 
 
-def verdict_of(unplaced: UnplacedReplacement, evaluation: Evaluation) -> LandingVerdict:
+def verdict_of(unplaced: UnplacedReplacement, evaluation: PodEvaluation) -> LandingVerdict:
     """What the filters alone say."""
     if evaluation.fits:
         return LandingVerdict.LIKELY if unplaced.doubt or evaluation.undecided else LandingVerdict.LANDS
@@ -62,7 +62,7 @@ def landed(
     *,
     cold: LandingVerdict | None,
     conditions: tuple[str, ...] = (),
-    evaluation: Evaluation | None = None,
+    evaluation: PodEvaluation | None = None,
 ) -> Landing:
     """The landing of a placed replacement, which depends on `conditions` beside those of its owner and of its placing.
 
@@ -137,7 +137,7 @@ def _open(cause: str) -> str:
 
 
 def not_landed(
-    unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: LandingVerdict | None, behind: str = ""
+    unplaced: UnplacedReplacement, evaluation: PodEvaluation, *, cold: LandingVerdict | None, behind: str = ""
 ) -> Landing:
     """The landing of a replacement that was not placed after `evaluation`; `behind` says which pending pod is why."""
     obstacles = unplaced.scheduler.obstacles(evaluation)
@@ -160,7 +160,7 @@ def not_landed(
     )
 
 
-def _only_return(node: str, unplaced: UnplacedReplacement, evaluation: Evaluation) -> str:
+def _only_return(node: str, unplaced: UnplacedReplacement, evaluation: PodEvaluation) -> str:
     is_alone = node == unplaced.victim.node_name and evaluation.num_nodes == 1 < len(evaluation.feasible)
     return unplaced.scheduler.obstacles(evaluation).sentence() if is_alone else ""
 
@@ -178,7 +178,7 @@ def _verdict_of_refusal(unplaced: UnplacedReplacement, obstacles: ObstacleCounts
     return LandingVerdict.NO
 
 
-def _message(unplaced: UnplacedReplacement, evaluation: Evaluation) -> str:
+def _message(unplaced: UnplacedReplacement, evaluation: PodEvaluation) -> str:
     if evaluation.fits:
         return _UNSCORED
     if not evaluation.refusals:

@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -17,7 +17,7 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 __all__ = ["NodeDeclaredFeatures"]
 
 
-class FeatureReason(Reason):
+class FeatureReason(ObstacleReason):
     """Why a node takes no pod that needs features."""
 
     UNDECLARED = 1, "node(s) didn't match Pod's required features", "didn't match Pod's required features"

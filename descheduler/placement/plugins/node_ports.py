@@ -11,7 +11,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import B
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import ClosingNodes
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode, listed
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -111,7 +111,7 @@ class UsedPorts:
             port.change(node, used.ip, by)
 
 
-class PortReason(Reason):
+class PortReason(ObstacleReason):
     """Why a node takes no pod that wants host ports."""
 
     TAKEN = (

@@ -10,7 +10,7 @@ from descheduler.model.selection.taints import NO_SCHEDULE, Taint, tolerates_all
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -21,7 +21,7 @@ __all__ = ["NodeUnschedulable"]
 _CORDON = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
 
 
-class CordonReason(Reason):
+class CordonReason(ObstacleReason):
     """Why a cordoned node takes no pod."""
 
     CORDONED = 1, "node(s) were unschedulable", "unschedulable"

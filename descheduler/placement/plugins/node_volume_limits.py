@@ -14,7 +14,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import B
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import ClosingNodes
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.volumes.attachable import AttachableVolumes, may_have_attachable
@@ -27,7 +27,7 @@ __all__ = ["NodeVolumeLimits"]
 _TOO_MANY_VOLUMES, _NO_CLAIM = 1, 2
 
 
-class LimitReason(Reason):
+class LimitReason(ObstacleReason):
     """Why no more volumes are attached to a node."""
 
     EXCEEDED = 1, "node(s) exceed max volume count", "too many volumes"

@@ -14,7 +14,7 @@ from descheduler.model.selection.taints import PREFER_NO_SCHEDULE, Taint, Tolera
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits, Scores
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
@@ -26,7 +26,7 @@ from descheduler.placement.shadow.tolerations import honoured_tolerations
 __all__ = ["ROW", "TaintToleration", "TaintTolerationScore", "taint_text"]
 
 
-class _TaintReason(Reason):
+class _TaintReason(ObstacleReason):
     """Why a tainted node takes no pod."""
 
     UNTOLERATED = 1, "node(s) had untolerated taint(s)", "untolerated taint"

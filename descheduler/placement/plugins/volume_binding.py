@@ -19,7 +19,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import B
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import Interactions
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.helper.node_selector_words import unmet
@@ -33,7 +33,7 @@ from descheduler.policy.shared_args import Args
 __all__ = ["VolumeBinding", "VolumeFault"]
 
 
-class VolumeFault(Reason):
+class VolumeFault(ObstacleReason):
     """What of a pod's volumes is not to be had on a node."""
 
     ELSEWHERE = (

@@ -16,7 +16,7 @@ from descheduler.model.volume_sources import READ_WRITE_ONCE, READ_WRITE_ONCE_PO
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.volumes.claim_interactions import ClaimInteractions
@@ -28,7 +28,7 @@ from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCl
 __all__ = ["VolumeRestrictions"]
 
 
-class VolumeUseReason(Reason):
+class VolumeUseReason(ObstacleReason):
     """What another pod keeps a volume from."""
 
     DISK = 1, "node(s) had no available disk", "had no available disk"

@@ -16,7 +16,7 @@ from descheduler.model.volume_sources import PersistentVolume
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
@@ -40,7 +40,7 @@ _Zone: TypeAlias = tuple[str, frozenset[str]]
 """A label key that names a place, and the places of a volume."""
 
 
-class ZoneReason(Reason):
+class ZoneReason(ObstacleReason):
     """Why a node is out of reach of a volume, and claims of which that cannot be said."""
 
     ANOTHER_ZONE = 1, "node(s) had no available volume zone", "had no available volume zone"

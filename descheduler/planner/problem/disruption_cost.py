@@ -13,10 +13,10 @@ from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION, 
 from descheduler.model.koordinator.pod_order import annotated_cost
 from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import Floats, Ints
-from descheduler.planner.args import DisruptionCost
+from descheduler.planner.args import TIE_BREAKS, DisruptionCost
 from descheduler.strategies.shared.pod_age import age_seconds
 
-__all__ = ["ORDINARY", "disruption_costs"]
+__all__ = ["ORDINARY", "disruption_costs", "most_of_ties"]
 
 ORDINARY = 1000
 """The cost of an ordinary eviction."""
@@ -58,6 +58,11 @@ def disruption_costs(
     ends = np.fromiter(map(ends_owner, pods), dtype=bool, count=len(pods))
     total = np.where(ends, np.maximum(total, 1.0) + _ENDS_OWNER, total)
     return np.maximum(np.rint(total * ORDINARY), 1).astype(np.int64)
+
+
+def most_of_ties(num_evictions: int) -> int:
+    """By how much two plans with so many evictions can differ in cost by tie-breaks alone."""
+    return round(num_evictions * TIE_BREAKS * ORDINARY)
 
 
 def _share_of_range(values: Floats) -> Floats:

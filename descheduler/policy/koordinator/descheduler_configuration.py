@@ -22,7 +22,7 @@ from descheduler.policy.component_config import (
     read_address,
     read_leader_election,
 )
-from descheduler.policy.koordinator.profile import ProfileSection, read_profile
+from descheduler.policy.koordinator.profile import KoordinatorProfileSection, read_profile
 from descheduler.policy.plugin import Registry
 from descheduler.policy.shared_args import Args, LabelSelectorArg, UIntOrPercent, compile_selector, one_of
 from descheduler.policy.types import COMPATIBILITIES, Policy
@@ -55,7 +55,7 @@ class DeschedulerConfigurationSection(Args, frozen=True):
     """Read, and without effect: the program runs once."""
     dry_run: bool = False
     """Whether every run is a dry run."""
-    profiles: tuple[ProfileSection, ...] = ()
+    profiles: tuple[KoordinatorProfileSection, ...] = ()
     """Sets of plugins with their arguments; all of them run, in this order."""
     node_selector: LabelSelectorArg | None = None
     """Nodes that plugins look at; all nodes when unset."""
@@ -104,15 +104,15 @@ def read_descheduler_configuration(checks: Checks, registry: Registry) -> Policy
     )
 
 
-def _with_default_profile(profiles: tuple[ProfileSection, ...]) -> tuple[ProfileSection, ...]:
+def _with_default_profile(profiles: tuple[KoordinatorProfileSection, ...]) -> tuple[KoordinatorProfileSection, ...]:
     """`profiles`, or one of defaults when there is none; a single one may go without a name."""
-    first, *others = profiles or (ProfileSection(),)
+    first, *others = profiles or (KoordinatorProfileSection(),)
     if others or first.name:
         return profiles
     return (msgspec.structs.replace(first, name=_DEFAULT_PROFILE_NAME),)
 
 
-def _check_names(checks: Checks, profiles: tuple[ProfileSection, ...]) -> None:
+def _check_names(checks: Checks, profiles: tuple[KoordinatorProfileSection, ...]) -> None:
     seen = set[str]()
     for index, name in enumerate(profile.name for profile in profiles):
         path = ("profiles", index, "name")

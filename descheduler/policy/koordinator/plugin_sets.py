@@ -7,7 +7,14 @@ from collections.abc import Mapping, Sequence
 from descheduler.policy.plugin import ExtensionPoint
 from descheduler.policy.shared_args import Args
 
-__all__ = ["DEFAULT_PLUGINS", "OWN_DEFAULTS", "POINTS", "PluginSetSection", "PluginsSection", "merge_plugin_set"]
+__all__ = [
+    "DEFAULT_PLUGINS",
+    "OWN_DEFAULTS",
+    "POINTS",
+    "KoordinatorPluginSetSection",
+    "KoordinatorPluginsSection",
+    "merge_plugin_set",
+]
 
 _EVERYTHING = "*"
 
@@ -39,7 +46,7 @@ class PluginReference(Args, frozen=True):
     """Name of the plugin."""
 
 
-class PluginSetSection(Args, frozen=True):
+class KoordinatorPluginSetSection(Args, frozen=True):
     """One plugin set as written; `*` among `disabled` stands for every default of Koordinator."""
 
     enabled: tuple[PluginReference, ...] = ()
@@ -48,20 +55,20 @@ class PluginSetSection(Args, frozen=True):
     """Defaults that do not run; `*` stands for all of Koordinator's."""
 
 
-class PluginsSection(Args, frozen=True):
+class KoordinatorPluginsSection(Args, frozen=True):
     """All plugin sets of a profile."""
 
-    deschedule: PluginSetSection = PluginSetSection()
+    deschedule: KoordinatorPluginSetSection = KoordinatorPluginSetSection()
     """Plugins that look at single pods; they run first."""
-    balance: PluginSetSection = PluginSetSection()
+    balance: KoordinatorPluginSetSection = KoordinatorPluginSetSection()
     """Plugins that look at groups of pods or at nodes; they run after all of `deschedule`."""
-    evict: PluginSetSection = PluginSetSection()
+    evict: KoordinatorPluginSetSection = KoordinatorPluginSetSection()
     """The one plugin that evicts; `MigrationController` by default."""
-    filter: PluginSetSection = PluginSetSection()
+    filter: KoordinatorPluginSetSection = KoordinatorPluginSetSection()
     """Plugins that say which pods may go; `MigrationController` and `PlacementVerification` by default."""
 
 
-def merge_plugin_set(defaults: Sequence[str], section: PluginSetSection) -> tuple[str, ...]:
+def merge_plugin_set(defaults: Sequence[str], section: KoordinatorPluginSetSection) -> tuple[str, ...]:
     """The plugins that run: defaults that are not disabled, in their place, then the other enabled ones, in order.
 
     With `*`, those of `OWN_DEFAULTS` are kept, in the place that the section gives them, else ahead. A plugin enabled

@@ -14,8 +14,8 @@ from descheduler.policy.checks import Checks
 from descheduler.policy.koordinator.plugin_sets import (
     DEFAULT_PLUGINS,
     POINTS,
-    PluginSetSection,
-    PluginsSection,
+    KoordinatorPluginSetSection,
+    KoordinatorPluginsSection,
     merge_plugin_set,
 )
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
@@ -31,26 +31,26 @@ from descheduler.policy.priority_thresholds import threshold_of, too_high, with_
 from descheduler.policy.shared_args import Args, LabelSelectorArg, compile_selector
 from descheduler.policy.types import PluginConfig, Profile
 
-__all__ = ["ProfileSection", "read_profile"]
+__all__ = ["KoordinatorProfileSection", "read_profile"]
 
 _EVICTOR = "DefaultEvictor"
 _EVERYTHING = "*"
 
 
-class ProfileSection(Args, frozen=True):
+class KoordinatorProfileSection(Args, frozen=True):
     """One entry of `profiles`."""
 
     name: str = ""
     """Name of the profile; required when there are several."""
     plugin_config: tuple[PluginConfigSection, ...] = ()
     """Arguments, an entry for each plugin that does not run with its defaults."""
-    plugins: PluginsSection = PluginsSection()
+    plugins: KoordinatorPluginsSection = KoordinatorPluginsSection()
     """Which plugins run, by extension point."""
     node_selector: LabelSelectorArg | None = None
     """Nodes that the profile's plugins look at; all nodes when unset."""
 
 
-def read_profile(checks: Checks, section: ProfileSection, index: int, registry: Registry) -> Profile:
+def read_profile(checks: Checks, section: KoordinatorProfileSection, index: int, registry: Registry) -> Profile:
     """The profile in `section`, the `index`-th of the document, with what is wrong recorded in `checks`.
 
     Every enabled plugin has arguments afterwards, defaults for those without an entry of `pluginConfig`.
@@ -59,7 +59,7 @@ def read_profile(checks: Checks, section: ProfileSection, index: int, registry: 
 
 
 class _ProfileReader:
-    def __init__(self, checks: Checks, section: ProfileSection, index: int, registry: Registry) -> None:
+    def __init__(self, checks: Checks, section: KoordinatorProfileSection, index: int, registry: Registry) -> None:
         self._checks = checks
         self._section = section
         self._registry = registry
@@ -107,7 +107,7 @@ class _ProfileReader:
 
     def _check_set(self, key: str) -> None:
         path = (*self._path, "plugins", key)
-        section: PluginSetSection = getattr(self._section.plugins, key)
+        section: KoordinatorPluginSetSection = getattr(self._section.plugins, key)
         seen = set[str]()
         for index, plugin in enumerate(section.enabled):
             place = (*path, "enabled", index, "name")

@@ -10,8 +10,8 @@ import msgspec
 
 from descheduler.documents.fields import Fields
 from descheduler.model.text.printable import printable
-from descheduler.report.outcome.document import EvictionResult, Outcome
-from descheduler.report.plan.document import BackgroundEviction, Move, Plan, PlannedRefusal
+from descheduler.report.outcome.document import EvictionResult, OutcomeDocument
+from descheduler.report.plan.document import BackgroundEviction, Plan, PlanMove, PlannedRefusal
 
 __all__ = ["CSV_HEADER", "csv_lines", "json_lines", "names"]
 
@@ -24,7 +24,7 @@ CSV_HEADER = (
 """Columns of the CSV. `decision` is evict, background or blocked in a plan; in an outcome the result, or blocked."""
 
 
-def names(document: Plan | Outcome) -> Iterator[str]:
+def names(document: Plan | OutcomeDocument) -> Iterator[str]:
     """`namespace/name` of every pod that would be evicted or, of an outcome, was; a line each."""
     if isinstance(document, Plan):
         pods = [move.pod for move in document.moves]
@@ -33,7 +33,7 @@ def names(document: Plan | Outcome) -> Iterator[str]:
     yield from (printable(f"{pod.namespace}/{pod.name}") + "\n" for pod in pods)
 
 
-def csv_lines(document: Plan | Outcome, *, has_header: bool = True) -> Iterator[str]:
+def csv_lines(document: Plan | OutcomeDocument, *, has_header: bool = True) -> Iterator[str]:
     """The pods that are selected, evicted or not, as CSV (RFC 4180, but with bare line feeds).
 
     A row is one line: messages are texts of others, and what does not print in them is escaped. A cell that a
@@ -50,7 +50,7 @@ def csv_lines(document: Plan | Outcome, *, has_header: bool = True) -> Iterator[
     yield from (_csv_line(_refusal(refusal)) for refusal in plan.refusals)
 
 
-def _move(move: Move) -> Sequence[str]:
+def _move(move: PlanMove) -> Sequence[str]:
     pod, verdict = move.pod, "" if move.landing is None else move.landing.verdict
     where = pod.namespace, pod.name, pod.uid, move.from_node, move.to_node or ""
     return "evict", *where, verdict, move.profile, move.plugin, move.reason, "", "", ""
@@ -88,12 +88,12 @@ def _cell(value: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def json_lines(document: Plan | Outcome) -> Iterator[str]:
+def json_lines(document: Plan | OutcomeDocument) -> Iterator[str]:
     """One line for every entry of the document's lists, in the order of its fields, and a last one for the rest.
 
     The `type` of an entry is the name of its list (`moves`, `refusals`, …), of the last line `Plan` or `Outcome`.
     """
-    if isinstance(document, Outcome):
+    if isinstance(document, OutcomeDocument):
         yield from _entries(document, leave_out=("plan",))
         yield from _entries(document.plan, leave_out=())
         yield _json_line(document.kind, {**_scalars(document), "plan": _scalars(document.plan)})

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from descheduler.documents.fields import Fields
 from descheduler.report.formats.json_text import json_pieces
-from descheduler.report.outcome.document import Outcome
-from descheduler.report.outcome.status_document import Status
+from descheduler.report.outcome.document import OutcomeDocument
+from descheduler.report.outcome.status_document import StatusDocument
 from descheduler.report.plan.document import Plan
 from descheduler.report.simulation_document import Simulation
 from descheduler.report.tables.table_style import TableStyle
@@ -34,7 +34,7 @@ class TabledDocument(Fields, frozen=True):
 
 
 def render(
-    document: Plan | Outcome | Status | Simulation | TabledDocument,
+    document: Plan | OutcomeDocument | StatusDocument | Simulation | TabledDocument,
     output_format: Format | FlatFormat,
     style: TableStyle = _PLAIN_TABLE,
 ) -> Iterator[str]:
@@ -53,13 +53,13 @@ def render(
         case (("table" | "wide"), _):
             table = _table(document, replace(style, is_wide=output_format == "wide"))
             yield from (f"{line}\n" for line in table)
-        case (("name" | "csv" | "jsonl"), (Plan() | Outcome())):
+        case (("name" | "csv" | "jsonl"), (Plan() | OutcomeDocument())):
             yield from _flat(document, output_format, style)
         case _:
             raise ValueError(f"{type(document).__name__} cannot be written as {output_format}")
 
 
-def _flat(document: Plan | Outcome, output_format: FlatFormat, style: TableStyle) -> Iterator[str]:
+def _flat(document: Plan | OutcomeDocument, output_format: FlatFormat, style: TableStyle) -> Iterator[str]:
     from descheduler.report.formats.flat_rows import csv_lines, json_lines, names
 
     match output_format:
@@ -71,17 +71,19 @@ def _flat(document: Plan | Outcome, output_format: FlatFormat, style: TableStyle
             return json_lines(document)
 
 
-def _table(document: Plan | Outcome | Status | Simulation | TabledDocument, style: TableStyle) -> Iterator[str]:
+def _table(
+    document: Plan | OutcomeDocument | StatusDocument | Simulation | TabledDocument, style: TableStyle
+) -> Iterator[str]:
     match document:
         case Plan():
             from descheduler.report.tables.plan_table import plan_table
 
             return plan_table(document, style)
-        case Outcome():
+        case OutcomeDocument():
             from descheduler.report.tables.outcome_table import outcome_table
 
             return outcome_table(document, style)
-        case Status():
+        case StatusDocument():
             from descheduler.report.tables.status_table import status_table
 
             return status_table(document, style)

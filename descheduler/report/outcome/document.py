@@ -13,7 +13,7 @@ from descheduler.report.outcome.predictions import Predictions
 from descheduler.report.plan.document import LandingTotals, Plan, Target
 from descheduler.report.plan.figures import Figures
 
-__all__ = ["EvictionResult", "NotAttempted", "Outcome", "PluginResults", "ResultKind"]
+__all__ = ["EvictionResult", "NotAttempted", "OutcomeDocument", "PluginResults", "ResultKind"]
 
 ResultKind = Literal["evicted", "gone", "refused", "background", "failed", "not-attempted"]
 
@@ -74,7 +74,7 @@ class PluginResults(Fields, frozen=True):
     counts: Mapping[ResultKind, int]
 
 
-class Outcome(Fields, frozen=True):
+class OutcomeDocument(Fields, frozen=True):
     """A plan and what became of it. `results` begin with PodMigrationJobs of users and go on in the order of the plan;
     `counts` has every kind.
 

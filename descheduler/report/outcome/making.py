@@ -10,26 +10,26 @@ from descheduler.plan import outcome
 from descheduler.plan.decisions import Decisions
 from descheduler.report.document import API_VERSION
 from descheduler.report.identities import reference
-from descheduler.report.outcome.document import EvictionResult, NotAttempted, Outcome, PluginResults, ResultKind
+from descheduler.report.outcome.document import EvictionResult, NotAttempted, OutcomeDocument, PluginResults, ResultKind
 from descheduler.report.outcome.predictions import make_predictions
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.figures import make_figures
 from descheduler.report.plan.landings import landing_totals, target_of
 
-__all__ = ["Outcome", "make_outcome", "result_counts"]
+__all__ = ["OutcomeDocument", "make_outcome", "result_counts"]
 
 _KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
 
 
 def make_outcome(
     plan: Plan, decisions: Decisions, executed: Sequence[outcome.Outcome], *, stopped_by: str = ""
-) -> Outcome:
+) -> OutcomeDocument:
     """The document about `plan`, which was made of `decisions`, and the evictions made for it, and before for users."""
     evicted = [each.eviction for each in executed if each.kind is outcome.OutcomeKind.EVICTED]
     # A pod that left before the snapshot was taken may have a successor of its name in it.
     uids = {eviction.uid for eviction in evicted}
     pods = [pod for pod in decisions.snapshot.pods if pod.uid in uids] if uids else []
-    return Outcome(
+    return OutcomeDocument(
         api_version=API_VERSION,
         kind="Outcome",
         plan=plan,

@@ -12,7 +12,7 @@ from descheduler.documents.fields import Fields
 from descheduler.report.outcome.document import PluginResults, ResultKind
 from descheduler.report.outcome.predictions import Predictions
 
-__all__ = ["MOST_RUNS", "NOTHING_TAKEN_UP", "STATUS_VERSION", "RunSummary", "Status", "StatusError", "TakenUp"]
+__all__ = ["MOST_RUNS", "NOTHING_TAKEN_UP", "STATUS_VERSION", "RunSummary", "StatusDocument", "StatusError", "TakenUp"]
 
 STATUS_VERSION: Literal["descheduler.status/v1"] = "descheduler.status/v1"
 
@@ -67,14 +67,14 @@ class RunSummary(Fields, frozen=True):
     num_api_calls: int = msgspec.field(name="apiCalls")
 
 
-class Status(Fields, frozen=True):
+class StatusDocument(Fields, frozen=True):
     """The last `MOST_RUNS` runs, the latest first."""
 
     api_version: Literal["descheduler.status/v1"]
     kind: Literal["Status"]
     runs: tuple[RunSummary, ...]
 
-    def with_run(self, run: RunSummary) -> Status:
+    def with_run(self, run: RunSummary) -> StatusDocument:
         """The status after `run`."""
         return msgspec.structs.replace(self, runs=(run, *self.runs)[:MOST_RUNS])
 
@@ -83,7 +83,7 @@ class Status(Fields, frozen=True):
         return msgspec.json.encode(self).decode()
 
     @classmethod
-    def decoded(cls, text: str) -> Status:
+    def decoded(cls, text: str) -> StatusDocument:
         """What `text` holds; no run where it is empty. Raises StatusError."""
         if not text:
             return cls(api_version=STATUS_VERSION, kind="Status", runs=())
@@ -93,4 +93,4 @@ class Status(Fields, frozen=True):
             raise StatusError(f"not a status of version {STATUS_VERSION}: {error}") from error
 
 
-_decode_status = msgspec.json.Decoder(Status).decode
+_decode_status = msgspec.json.Decoder(StatusDocument).decode

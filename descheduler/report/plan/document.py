@@ -11,7 +11,7 @@ import msgspec
 from descheduler.documents.fields import Fields
 from descheduler.plan.decisions import Failure
 from descheduler.report.document import ApiVersion, PodReference, PolicyIdentity, SnapshotIdentity
-from descheduler.report.facts import PluginFacts
+from descheduler.report.facts import ReportedFacts
 from descheduler.report.plan.figures import Figures
 from descheduler.report.plan.goal import PlannedGoal
 
@@ -25,8 +25,8 @@ __all__ = [
     "BackgroundEviction",
     "LandingCause",
     "LandingTotals",
-    "Move",
     "Plan",
+    "PlanMove",
     "PlannedAllocation",
     "PlannedLanding",
     "PlannedRefusal",
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-class Move(Fields, frozen=True):
+class PlanMove(Fields, frozen=True):
     """A pod that leaves its node, once, in the order in which moves are decided.
 
     `to_node` is where its replacement is scheduled, null when no node is predicted or when that was not looked up;
@@ -54,7 +54,7 @@ class Move(Fields, frozen=True):
     from_node: str = msgspec.field(name="from")
     to_node: str | None = msgspec.field(name="to")
     holds_target: bool
-    room_for: tuple[HeldRoom, ...]
+    room_for: tuple[PlanRoom, ...]
     landing: PlannedLanding | None
     profile: str
     plugin: str
@@ -63,7 +63,7 @@ class Move(Fields, frozen=True):
     cost: int | None
 
 
-class HeldRoom(Fields, frozen=True):
+class PlanRoom(Fields, frozen=True):
     """Room on `node` that is held for `pod`, which is pending, or, where it leaves later, for its replacement."""
 
     pod: PodReference
@@ -259,7 +259,7 @@ class PluginFigures(Fields, frozen=True):
     evicted: int
     background: int
     refused: Mapping[str, int]
-    facts: PluginFacts | None
+    facts: ReportedFacts | None
 
 
 class Plan(Fields, frozen=True):
@@ -277,7 +277,7 @@ class Plan(Fields, frozen=True):
     policy: PolicyIdentity
     snapshot: SnapshotIdentity
     skipped: str
-    moves: tuple[Move, ...]
+    moves: tuple[PlanMove, ...]
     repeated_requests: tuple[RepeatedRequest, ...]
     goal: PlannedGoal | None
     landings: LandingTotals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Literal
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from descheduler.documents.fields import Fields
 from descheduler.plan import goals
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.goals import Goal, Level
+from descheduler.plan.goals import Level
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
@@ -48,8 +48,9 @@ class PendingPod(Fields, frozen=True):
 class PlannedObjective(Fields, frozen=True):
     """One objective of a planner, in the order of the policy. `sentence` says what came of it.
 
-    `cost` is that of the evictions in thousandths of ordinary ones; no plan that reaches the bounds of all `levels`
-    costs less than `cost_bound`. `pending_pods` are those of makeRoom, empty for other objectives.
+    `cost` is that of the evictions in thousandths of ordinary ones. A plan that reaches the same figures needs at least
+    `bound` evictions and costs at least `cost_bound`; both are null where nothing is proven for these figures.
+    `pending_pods` are those of makeRoom, empty for other objectives.
     """
 
     profile: str
@@ -57,9 +58,9 @@ class PlannedObjective(Fields, frozen=True):
     objective: str
     levels: tuple[GoalLevel, ...]
     evictions: int
-    bound: int
+    bound: int | None
     cost: int
-    cost_bound: int
+    cost_bound: int | None
     sentence: str
     pending_pods: tuple[PendingPod, ...]
 
@@ -67,17 +68,17 @@ class PlannedObjective(Fields, frozen=True):
 class PlannedGoal(Fields, frozen=True):
     """What planners were asked for, and how near the plan comes.
 
-    To reach the bounds of all `levels` at least `bound` evictions are needed, by proof. `gap` is the share of that by
-    which `evictions` are more, null where some level is not at its bound, and where no number is proven (`bound` 0).
-    `status` is `optimal` where no plan is
-    better, `feasible` where one may be, and `nothing` where there was nothing to do. `seconds` is how long was
+    A plan that reaches the figures of all `levels` needs at least `bound` evictions, by proof, and `gap` is the share
+    of that by which `evictions` are more. Both are null where nothing is proven for these figures.
+    `status` is `optimal` where no plan has better figures or fewer evictions, or costs less by more than tie-breaks,
+    `feasible` where one may, and `nothing` where there was nothing to do. `seconds` is how long was
     searched, and `work` the same in units that are equal on every machine; all but `seconds` is the same for equal
     input where a limit of work ended the search.
     """
 
     objectives: tuple[PlannedObjective, ...]
     evictions: int
-    bound: int
+    bound: int | None
     gap: float | None
     status: Literal["optimal", "feasible", "nothing"]
     seconds: float
@@ -90,7 +91,7 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
     if not found:
         return None
     held = {identity_of(room.pod) for move in decisions.moves for room in move.rooms}
-    evictions, bound = sum(goal.evictions for *_, goal in found), sum(goal.bound for *_, goal in found)
+    evictions, bound = sum(goal.evictions for *_, goal in found), _sum([goal.bound for *_, goal in found])
     status: Literal["optimal", "feasible", "nothing"] = max((goal.status for *_, goal in found), key=_WORST.index)
     return PlannedGoal(
         objectives=tuple(
@@ -110,7 +111,7 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
         ),
         evictions=evictions,
         bound=bound,
-        gap=_gap(evictions, bound) if all(goal.is_reached and _is_proven(goal) for *_, goal in found) else None,
+        gap=None if bound is None else round((evictions - bound) / max(bound, 1), 6),
         status=status,
         seconds=round(sum(goal.seconds for *_, goal in found), 3),
         work=round(sum(goal.work for *_, goal in found), 6),
@@ -132,10 +133,6 @@ def _in_units(figure: int, scale: int) -> int | float:
     return figure * _MILLION // scale / _MILLION if rest else whole
 
 
-def _is_proven(goal: Goal) -> bool:
-    """Whether it is known how many evictions are needed at least; none are needed where there are none."""
-    return bool(goal.bound) or not goal.evictions
-
-
-def _gap(evictions: int, bound: int) -> float:
-    return round((evictions - bound) / max(bound, 1), 6)
+def _sum(bounds: Sequence[int | None]) -> int | None:
+    """Of all of them; None where one is not proven."""
+    return None if None in bounds else sum(filter(None, bounds))

@@ -16,10 +16,10 @@ from descheduler.report.identities import policy_identity, reference, snapshot_i
 from descheduler.report.plan.document import (
     ApiAnswer,
     BackgroundEviction,
-    HeldRoom,
-    Move,
     Plan,
+    PlanMove,
     PlannedRefusal,
+    PlanRoom,
     PluginFigures,
     ReachedLimit,
     RefusalCount,
@@ -77,13 +77,13 @@ def make_plan(decisions: Decisions) -> Plan:
     )
 
 
-def _move(move: moves.Move) -> Move:
-    return Move(
+def _move(move: moves.Move) -> PlanMove:
+    return PlanMove(
         pod=reference(move.pod),
         from_node=move.pod.node_name,
         to_node=move.to_node,
         holds_target=bool(move.held_on),
-        room_for=tuple(HeldRoom(pod=reference(room.pod), node=room.node) for room in move.rooms),
+        room_for=tuple(PlanRoom(pod=reference(room.pod), node=room.node) for room in move.rooms),
         landing=None if move.landing is None else planned_landing(move.landing),
         profile=move.profile,
         plugin=move.plugin,

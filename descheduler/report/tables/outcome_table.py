@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.model.text.counted import counted
 from descheduler.report.document import PodReference
-from descheduler.report.outcome.document import EvictionResult, Outcome
+from descheduler.report.outcome.document import EvictionResult, OutcomeDocument
 from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.palette import Tone
@@ -20,7 +20,7 @@ __all__ = ["outcome_table"]
 _TONES = {"refused": Tone.WARNING, "failed": Tone.FAILURE, "not-attempted": Tone.WARNING}
 
 
-def outcome_table(outcome: Outcome, style: TableStyle) -> Iterator[str]:
+def outcome_table(outcome: OutcomeDocument, style: TableStyle) -> Iterator[str]:
     """Lines that show what was evicted, what was not and why, and the summary."""
     if not style.has_headers:
         rows: list[Row] = [_plain_row(result) for result in outcome.results]
@@ -36,7 +36,7 @@ def outcome_table(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     yield from outcome_summary(outcome, style)
 
 
-def _evicted(outcome: Outcome, style: TableStyle) -> Iterator[str]:
+def _evicted(outcome: OutcomeDocument, style: TableStyle) -> Iterator[str]:
     """One table a plugin, all with the same columns."""
     groups: dict[tuple[str, str], list[EvictionResult]] = {}
     for result in outcome.results:
@@ -52,7 +52,7 @@ def _evicted(outcome: Outcome, style: TableStyle) -> Iterator[str]:
         yield from style.table(header, style.without_repeats(its_rows), title=title, like=all_rows)
 
 
-def _conditions(outcome: Outcome) -> Iterator[tuple[PodReference, Sequence[str]]]:
+def _conditions(outcome: OutcomeDocument) -> Iterator[tuple[PodReference, Sequence[str]]]:
     for result in outcome.results:
         if result.result == "evicted" and result.target is not None:
             yield result.pod, result.target.conditions
@@ -76,7 +76,7 @@ def _target(result: EvictionResult) -> Cell:
     return "" if target is None else target_cell(target, target.node)
 
 
-def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:
+def _others(outcome: OutcomeDocument, style: TableStyle) -> Iterator[str]:
     """Pods of the plan, and of users' jobs, that were not evicted after all."""
     rows: list[Row] = [
         [r.pod.namespace, r.pod.name, r.node, r.asked_by, Toned(r.result, _TONES.get(r.result, Tone.PLAIN)), r.message]
@@ -88,7 +88,7 @@ def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "RESULT", "CAUSE"], rows, title=title)
 
 
-def _not_evicted(outcome: Outcome) -> frozenset[PodReference]:
+def _not_evicted(outcome: OutcomeDocument) -> frozenset[PodReference]:
     """The pods in the rows of `_others`."""
     return frozenset(result.pod for result in outcome.results if result.result != "evicted")
 

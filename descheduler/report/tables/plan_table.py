@@ -12,7 +12,7 @@ from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Failure
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import Move, Plan, PlannedRefusal, RefusalCount
+from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
 from descheduler.report.plan.figures import Amounts
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
@@ -82,7 +82,7 @@ def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
     """One table a plugin, all with the same columns."""
     has_targets = plan.landings.num_assessed > 0
     has_allocations = style.is_wide and any(move.landing and move.landing.allocations for move in plan.moves)
-    groups: dict[tuple[str, str], list[Move]] = {}
+    groups: dict[tuple[str, str], list[PlanMove]] = {}
     for move in plan.moves:
         groups.setdefault((move.profile, move.plugin), []).append(move)
     header = ["NAMESPACE", "POD", *(["UID"] if style.is_wide else []), "NODE", *(["TARGET"] if has_targets else [])]
@@ -115,7 +115,7 @@ def _expected(each: PendingPod, *, holds_room: bool) -> list[Cell]:
     return [node, *(["yes" if each.holds_target else "no"] if holds_room else [])]
 
 
-def _row(move: Move, style: TableStyle, has_targets: bool, has_allocations: bool) -> Row:
+def _row(move: PlanMove, style: TableStyle, has_targets: bool, has_allocations: bool) -> Row:
     return [
         move.pod.namespace,
         move.pod.name,
@@ -128,11 +128,11 @@ def _row(move: Move, style: TableStyle, has_targets: bool, has_allocations: bool
     ]
 
 
-def _plain_rows(moves: Sequence[Move]) -> list[Row]:
+def _plain_rows(moves: Sequence[PlanMove]) -> list[Row]:
     return [[m.pod.namespace, m.pod.name, m.from_node, _target(m), m.plugin, m.reason] for m in moves]
 
 
-def _target(move: Move) -> Cell:
+def _target(move: PlanMove) -> Cell:
     landing = move.landing
     if landing is None:
         return ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.outcome.predictions import hit_rate_text
-from descheduler.report.outcome.status_document import RunSummary, Status, TakenUp
+from descheduler.report.outcome.status_document import RunSummary, StatusDocument, TakenUp
 from descheduler.report.tables.columns import Row
 from descheduler.report.tables.table_style import TableStyle
 
@@ -26,7 +26,7 @@ _HEADER = (
 )
 
 
-def status_table(status: Status, style: TableStyle) -> Iterator[str]:
+def status_table(status: StatusDocument, style: TableStyle) -> Iterator[str]:
     """A row for each run, the latest first, and more lines about the latest one."""
     yield from style.table(_HEADER, [_row(run) for run in status.runs], title="Last runs")
     if status.runs:

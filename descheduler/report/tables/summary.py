@@ -9,7 +9,7 @@ from itertools import groupby
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.nothing import why_nothing
-from descheduler.report.outcome.document import Outcome, ResultKind
+from descheduler.report.outcome.document import OutcomeDocument, ResultKind
 from descheduler.report.outcome.predictions import hit_rate_text
 from descheduler.report.plan.document import LandingTotals, Plan, ReachedLimit
 from descheduler.report.plan.figures import TotalFigures
@@ -62,7 +62,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
     )
 
 
-def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
+def outcome_summary(outcome: OutcomeDocument, style: TableStyle) -> Iterator[str]:
     """The headline of an outcome, and a line for each thing that there is something to say of."""
     yield style.palette.heading(outcome_headline(outcome))
     if outcome.plan.skipped and not outcome.results:
@@ -111,7 +111,7 @@ def plan_headline(plan: Plan) -> str:
     return f"{counted(len(plan.moves), 'pod')} would be evicted"
 
 
-def outcome_headline(outcome: Outcome) -> str:
+def outcome_headline(outcome: OutcomeDocument) -> str:
     """Such as `10 pods evicted, 1 refused by the API server, 1 not attempted`.
 
     Jobs of users are carried out also where no plugin runs.

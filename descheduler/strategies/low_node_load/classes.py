@@ -7,9 +7,9 @@ from enum import Enum
 
 import msgspec
 
-from descheduler.strategies.low_node_load.node_load import NodeLoad
+from descheduler.strategies.low_node_load.node_load import MeasuredNode
 
-__all__ = ["NodeClass", "NodeClasses", "classify"]
+__all__ = ["LoadClasses", "NodeClass", "classify"]
 
 
 class NodeClass(Enum):
@@ -23,13 +23,13 @@ class NodeClass(Enum):
     OTHER = "neither overutilized nor underutilized"
 
 
-class NodeClasses(msgspec.Struct, frozen=True):
+class LoadClasses(msgspec.Struct, frozen=True):
     """The loads of a pool by class, in the given order."""
 
-    loads: Sequence[NodeLoad]
+    loads: Sequence[MeasuredNode]
     classes: Sequence[NodeClass]
 
-    def of(self, *classes: NodeClass) -> list[NodeLoad]:
+    def of(self, *classes: NodeClass) -> list[MeasuredNode]:
         """The nodes of these classes: class by class, as they are given here."""
         return [load for wanted in classes for load in self._of(wanted)]
 
@@ -38,21 +38,21 @@ class NodeClasses(msgspec.Struct, frozen=True):
         """How many nodes count as underutilized, those that can take prod pods alone among them."""
         return sum(each in (NodeClass.LOW, NodeClass.PROD_LOW, NodeClass.BOTH_LOW) for each in self.classes)
 
-    def _of(self, wanted: NodeClass) -> Iterator[NodeLoad]:
+    def _of(self, wanted: NodeClass) -> Iterator[MeasuredNode]:
         return (load for load, found in zip(self.loads, self.classes, strict=True) if found is wanted)
 
 
-def classify(loads: Iterable[NodeLoad]) -> NodeClasses:
+def classify(loads: Iterable[MeasuredNode]) -> LoadClasses:
     """The classes of nodes; a cordoned node is never underutilized.
 
     Without thresholds for prod pods every node that is not overutilized can take prod pods, as in koordinator 1.8
     `classifyNodes` in `pkg/descheduler/framework/plugins/loadaware/utilization_util.go`.
     """
     known = list(loads)
-    return NodeClasses(known, [_class_of(load) for load in known])
+    return LoadClasses(known, [_class_of(load) for load in known])
 
 
-def _class_of(load: NodeLoad) -> NodeClass:
+def _class_of(load: MeasuredNode) -> NodeClass:
     is_schedulable = not load.node.unschedulable
     is_prod_low = is_schedulable and load.prod.is_under
     if is_schedulable and load.whole.is_under:

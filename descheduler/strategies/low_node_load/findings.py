@@ -15,9 +15,9 @@ from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
 from descheduler.strategies.low_node_load.classes import NodeClass
 from descheduler.strategies.low_node_load.detector import Detectors
 from descheduler.strategies.low_node_load.headroom import Aspect, prod_load, whole_load
-from descheduler.strategies.low_node_load.node_load import NodeLoad
-from descheduler.strategies.low_node_load.pool_run import PoolRun, Stop
-from descheduler.strategies.low_node_load.thresholds import Thresholds, usage_percent
+from descheduler.strategies.low_node_load.node_load import MeasuredNode
+from descheduler.strategies.low_node_load.pool_run import PoolRun, PoolStop
+from descheduler.strategies.low_node_load.thresholds import LoadThresholds, usage_percent
 from descheduler.strategies.node_utilization import classify, levels
 from descheduler.strategies.node_utilization.census import nodes_text
 from descheduler.strategies.node_utilization.usage import noun_of
@@ -30,10 +30,10 @@ __all__ = ["Findings"]
 _EXPIRATION = "nodeMetricExpirationSeconds"
 _NO_METRICS = "no usage is known: there are no NodeMetrics (slo.koordinator.sh); is koordlet installed?"
 _KEYS = {
-    Stop.NONE_ABNORMAL: "anomalyCondition",
-    Stop.NONE_UNDER: "lowThresholds",
-    Stop.TOO_FEW_UNDER: "numberOfNodes",
-    Stop.ALL_UNDER: "lowThresholds",
+    PoolStop.NONE_ABNORMAL: "anomalyCondition",
+    PoolStop.NONE_UNDER: "lowThresholds",
+    PoolStop.TOO_FEW_UNDER: "numberOfNodes",
+    PoolStop.ALL_UNDER: "lowThresholds",
 }
 
 
@@ -111,17 +111,17 @@ class Findings:
         """Why the turn of a pool ended; empty where it did not."""
         num_over, num_low = len(run.high) + len(run.prod_high), run.classes.num_low
         match run.stop:
-            case Stop.NONE_OVER:
+            case PoolStop.NONE_OVER:
                 return f"no node is overutilized: {self._highest(run)}"
-            case Stop.NONE_ABNORMAL:
+            case PoolStop.NONE_ABNORMAL:
                 return f"{nodes_text(num_over)} overutilized, {self._too_new(run)}"
-            case Stop.NONE_UNDER:
+            case PoolStop.NONE_UNDER:
                 return "no node is underutilized"
-            case Stop.TOO_FEW_UNDER:
+            case PoolStop.TOO_FEW_UNDER:
                 least = self._args.number_of_nodes
                 more = f"more than {least:,} are required (numberOfNodes: {least})"
                 return f"{nodes_text(num_low)} underutilized, {more}"
-            case Stop.ALL_UNDER:
+            case PoolStop.ALL_UNDER:
                 return f"all {num_low:,} nodes are underutilized"
         return ""
 
@@ -146,7 +146,7 @@ class Findings:
     def _expiration(self) -> str:
         return f"{_EXPIRATION}: {self._args.node_metric_expiration_seconds}"
 
-    def _why_not_relieved(self, run: PoolRun, load: NodeLoad) -> str:
+    def _why_not_relieved(self, run: PoolRun, load: MeasuredNode) -> str:
         name = load.node.name
         is_high, is_prod_high = (any(each is load for each in of) for of in (run.high, run.prod_high))
         if not is_high and not is_prod_high:
@@ -155,7 +155,7 @@ class Findings:
             return f"node {name} is overutilized, {self._too_new(run, name)}"
         return self._stop_sentence(run)
 
-    def _why_not_leaving(self, run: PoolRun, load: NodeLoad, pod: Pod) -> str:
+    def _why_not_leaving(self, run: PoolRun, load: MeasuredNode, pod: Pod) -> str:
         phase = run.reliefs[1 if any(each is load for each in run.prod_high) else 0]
         if phase is run.reliefs[1] and not is_prod(pod):
             return f"node {load.node.name} is overutilized by prod pods alone, and the pod is not one of them"
@@ -184,7 +184,7 @@ class Findings:
         level = self._level(run.measured.whole, load, whole_load)
         return f"the highest is {load.node.name} with {level}" if level else "no threshold is set"
 
-    def _level(self, thresholds: Thresholds, load: NodeLoad, aspect: Aspect) -> str:
+    def _level(self, thresholds: LoadThresholds, load: MeasuredNode, aspect: Aspect) -> str:
         """The resource of a node that is nearest to its high threshold, or furthest above it."""
         level = _stated(thresholds, is_high=True).highest(_for_words(load, aspect))
         return "" if level is None else level.words(_noun(level.resource, aspect))
@@ -239,10 +239,10 @@ class Findings:
 
 def _progress(run: PoolRun) -> int:
     """How far a pool came; the furthest has the most to say."""
-    return len(Stop) + 1 if run.stop is None else run.stop.value * bool(run.measured.loads)
+    return len(PoolStop) + 1 if run.stop is None else run.stop.value * bool(run.measured.loads)
 
 
-def _stated(thresholds: Thresholds, *, is_high: bool) -> levels.Thresholds:
+def _stated(thresholds: LoadThresholds, *, is_high: bool) -> levels.Thresholds:
     """One map of thresholds as far as the policy states it, for words."""
     given = thresholds.stated.high if is_high else thresholds.stated.low
     key = thresholds.stated.high_key if is_high else thresholds.stated.low_key
@@ -255,7 +255,7 @@ def _stated(thresholds: Thresholds, *, is_high: bool) -> levels.Thresholds:
     return levels.Thresholds(key, effective, {name: given[name] for name in names}, means)
 
 
-def _for_words(load: NodeLoad, aspect: Aspect) -> classify.NodeLoad:
+def _for_words(load: MeasuredNode, aspect: Aspect) -> classify.NodeLoad:
     usage = aspect(load).usage
     return classify.NodeLoad(load.node, load.pods, usage, usage_percent(usage, load.capacity))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO
 from descheduler.model.requests import PODS, ResourceList
-from descheduler.strategies.low_node_load.node_load import Load, NodeLoad
+from descheduler.strategies.low_node_load.node_load import Load, MeasuredNode
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     import numpy as np
@@ -21,16 +21,16 @@ __all__ = ["Aspect", "Headroom", "Targets", "prod_load", "whole_load"]
 _SLACK = 1e-9
 """Of a threshold: far above what rounding takes from it, far below what a pod uses."""
 
-Aspect: TypeAlias = Callable[[NodeLoad], Load]
+Aspect: TypeAlias = Callable[[MeasuredNode], Load]
 """Which load of a node a phase is about."""
 
 
-def whole_load(load: NodeLoad) -> Load:
+def whole_load(load: MeasuredNode) -> Load:
     """The load of all pods."""
     return load.whole
 
 
-def prod_load(load: NodeLoad) -> Load:
+def prod_load(load: MeasuredNode) -> Load:
     """The load of the prod pods."""
     return load.prod
 
@@ -42,7 +42,7 @@ class Headroom:
         self.left = dict(left)
 
     @classmethod
-    def of(cls, loads: Iterable[NodeLoad], aspect: Aspect, resources: Iterable[str]) -> Headroom:
+    def of(cls, loads: Iterable[MeasuredNode], aspect: Aspect, resources: Iterable[str]) -> Headroom:
         """The headroom of `loads` as they are now."""
         sides = [aspect(load) for load in loads]
         return cls({name: sum(side.high[name] - side.usage[name] for side in sides) for name in resources})
@@ -99,7 +99,7 @@ class Targets:
     evicted in the end: the targets are so never overrun. They are tried in name order here; the original has none.
     """
 
-    def __init__(self, loads: Sequence[NodeLoad], aspect: Aspect, node_fit: NodeFit) -> None:
+    def __init__(self, loads: Sequence[MeasuredNode], aspect: Aspect, node_fit: NodeFit) -> None:
         self._loads = sorted(loads, key=lambda load: load.node.name)
         self._sides = [aspect(load) for load in self._loads]
         self._node_fit = node_fit

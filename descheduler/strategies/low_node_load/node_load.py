@@ -16,9 +16,9 @@ from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO
 from descheduler.model.requests import PODS, ResourceList
 from descheduler.strategies.low_node_load.pools import NodePool
-from descheduler.strategies.low_node_load.thresholds import Thresholds, average_percent, resources_of
+from descheduler.strategies.low_node_load.thresholds import LoadThresholds, average_percent, resources_of
 
-__all__ = ["Load", "NodeLoad", "PoolLoads", "measure"]
+__all__ = ["Load", "MeasuredNode", "PoolLoads", "measure"]
 
 
 class Load(msgspec.Struct):
@@ -47,7 +47,7 @@ class Load(msgspec.Struct):
         return all(self.usage[resource] <= limit for resource, limit in self.low.items())
 
 
-class NodeLoad(msgspec.Struct, frozen=True):
+class MeasuredNode(msgspec.Struct, frozen=True):
     """A measured node: the load of all of it, and that of its `prod` pods alone.
 
     `pods` have not finished; those that are to arrive are in the usage alone. `usage_by_pod` is by `namespace/name`.
@@ -69,10 +69,10 @@ class NodeLoad(msgspec.Struct, frozen=True):
 class PoolLoads(msgspec.Struct, frozen=True):
     """The measured nodes of a pool in the given order, the others, and the thresholds in effect for both phases."""
 
-    loads: Sequence[NodeLoad]
+    loads: Sequence[MeasuredNode]
     unmeasured: Sequence[Node]
-    whole: Thresholds
-    prod: Thresholds
+    whole: LoadThresholds
+    prod: LoadThresholds
     resources: tuple[str, ...]
 
 
@@ -86,8 +86,8 @@ def measure(
     known = [node for node in nodes if _is_current(metrics.get(node.name), now, lifetime)]
     measured = [_Measured.of(node, metrics[node.name], view, resources) for node in known]
     averages = [None, None] if not pool.uses_deviation else [_average(measured), _prod_average(measured)]
-    whole = Thresholds.of(pool.node, resources, averages[0])
-    prod = Thresholds.of(pool.prod, resources, averages[1])
+    whole = LoadThresholds.of(pool.node, resources, averages[0])
+    prod = LoadThresholds.of(pool.prod, resources, averages[1])
     names = {node.name for node in known}
     return PoolLoads(
         loads=[each.beside(whole, prod) for each in measured],
@@ -143,10 +143,10 @@ class _Measured(msgspec.Struct, frozen=True):
             usage_by_pod=dict(entries),
         )
 
-    def beside(self, whole: Thresholds, prod: Thresholds) -> NodeLoad:
+    def beside(self, whole: LoadThresholds, prod: LoadThresholds) -> MeasuredNode:
         """The node with its thresholds."""
         capacity = self.capacity
-        return NodeLoad(
+        return MeasuredNode(
             node=self.node,
             capacity=capacity,
             whole=Load(self.usage, whole.low_amounts(capacity), whole.high_amounts(capacity)),

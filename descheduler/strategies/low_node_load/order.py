@@ -12,7 +12,7 @@ from descheduler.model.koordinator.pod_order import importance
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 from descheduler.strategies.low_node_load.headroom import Aspect
-from descheduler.strategies.low_node_load.node_load import NodeLoad
+from descheduler.strategies.low_node_load.node_load import MeasuredNode
 from descheduler.strategies.node_utilization.thresholds import units_of
 
 __all__ = ["removal_order", "sort_by_load"]
@@ -20,13 +20,13 @@ __all__ = ["removal_order", "sort_by_load"]
 _FULL = 1000
 
 
-def sort_by_load(loads: Iterable[NodeLoad], aspect: Aspect, weights: Mapping[str, int]) -> list[NodeLoad]:
+def sort_by_load(loads: Iterable[MeasuredNode], aspect: Aspect, weights: Mapping[str, int]) -> list[MeasuredNode]:
     """The nodes from the most to the least loaded by weighted share of their capacity; ties by name."""
     by_name = sorted(loads, key=lambda load: load.node.name)
     return sorted(by_name, key=lambda load: -_share(aspect(load).usage, load.capacity, weights))
 
 
-def removal_order(pods: Iterable[Pod], load: NodeLoad, aspect: Aspect, weights: Mapping[str, int]) -> list[Pod]:
+def removal_order(pods: Iterable[Pod], load: MeasuredNode, aspect: Aspect, weights: Mapping[str, int]) -> list[Pod]:
     """The pods from the one to go first: by importance, then those whose usage is next to what the node has too much.
 
     Above all the smallest pod that covers it alone, then the largest that does not. Pods whose usage is not known come

@@ -15,16 +15,16 @@ from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
 from descheduler.strategies.low_node_load.classes import NodeClass, classify
 from descheduler.strategies.low_node_load.detector import Detectors, DetectorSet
 from descheduler.strategies.low_node_load.headroom import Headroom, Targets, prod_load, whole_load
-from descheduler.strategies.low_node_load.node_load import NodeLoad, measure
+from descheduler.strategies.low_node_load.node_load import MeasuredNode, measure
 from descheduler.strategies.low_node_load.order import sort_by_load
 from descheduler.strategies.low_node_load.pools import NodePool
-from descheduler.strategies.low_node_load.relief import Phase, Relief
+from descheduler.strategies.low_node_load.relief import PoolRelief, ReliefPhase
 from descheduler.strategies.shared.selection import Selection
 
-__all__ = ["PoolRun", "Stop"]
+__all__ = ["PoolRun", "PoolStop"]
 
 
-class Stop(Enum):
+class PoolStop(Enum):
     """The gate at which a pool's turn ended without any pod being looked at."""
 
     NONE_OVER = auto()
@@ -51,8 +51,8 @@ class PoolRun:
         self.unmeasured_names = frozenset(node.name for node in self.measured.unmeasured)
         self.abnormal = frozenset[str]()
         """Names of the overutilized nodes that are so for long enough, of both phases."""
-        self.stop: Stop | None = None
-        self.reliefs: tuple[Relief, ...] = ()
+        self.stop: PoolStop | None = None
+        self.reliefs: tuple[PoolRelief, ...] = ()
         self._args = args
         self._handle = handle
 
@@ -68,27 +68,27 @@ class PoolRun:
         detectors.node.mark_normal(_names(self._abnormal(self.high)), self.pool.condition)
         detectors.prod.mark_normal(_names(self._abnormal(self.prod_high)), self.pool.condition)
 
-    def _pass_gates(self, detectors: Detectors) -> Stop | None:
+    def _pass_gates(self, detectors: Detectors) -> PoolStop | None:
         if not self.high and not self.prod_high:
-            return Stop.NONE_OVER
+            return PoolStop.NONE_OVER
         self.abnormal = self._marked(detectors.node, self.high) | self._marked(detectors.prod, self.prod_high)
         if not self.abnormal:
-            return Stop.NONE_ABNORMAL
+            return PoolStop.NONE_ABNORMAL
         if not self.classes.num_low:
-            return Stop.NONE_UNDER
+            return PoolStop.NONE_UNDER
         detectors.node.reset(_names(self.classes.of(NodeClass.LOW, NodeClass.BOTH_LOW)))
         detectors.prod.reset(_names(self.classes.of(NodeClass.PROD_LOW)))
         if self.classes.num_low <= self._args.number_of_nodes:
-            return Stop.TOO_FEW_UNDER
-        return Stop.ALL_UNDER if self.classes.num_low == len(self.nodes) else None
+            return PoolStop.TOO_FEW_UNDER
+        return PoolStop.ALL_UNDER if self.classes.num_low == len(self.nodes) else None
 
-    def _marked(self, detectors: DetectorSet, loads: Sequence[NodeLoad]) -> frozenset[str]:
+    def _marked(self, detectors: DetectorSet, loads: Sequence[MeasuredNode]) -> frozenset[str]:
         return frozenset(detectors.abnormal(_names(loads), self.pool.condition))
 
-    def _abnormal(self, loads: Sequence[NodeLoad]) -> list[NodeLoad]:
+    def _abnormal(self, loads: Sequence[MeasuredNode]) -> list[MeasuredNode]:
         return [load for load in loads if load.node.name in self.abnormal]
 
-    def _phases(self, selection: Selection) -> tuple[Relief, Relief]:
+    def _phases(self, selection: Selection) -> tuple[PoolRelief, PoolRelief]:
         """The node phase, then the prod phase, which has what the other leaves of the nodes that both can use."""
         low, both, prod_low = (
             self.classes.of(each) for each in (NodeClass.LOW, NodeClass.BOTH_LOW, NodeClass.PROD_LOW)
@@ -100,19 +100,21 @@ class PoolRun:
         sources = sort_by_load(self._abnormal(self.high), whole_load, weights)
         prod_sources = sort_by_load(self._abnormal(self.prod_high), prod_load, weights)
 
-        phase = Phase.of_nodes(self.measured.whole)
+        phase = ReliefPhase.of_nodes(self.measured.whole)
         headroom = Headroom.of(low, whole_load, resources) + for_both
         node_phase = self._relief(phase, [*low, *both], headroom, selection)
         node_phase.run(sources, weights)
 
         left = for_both.at_most(node_phase.headroom)
-        phase = Phase.of_prod_pods(self.measured.prod)
+        phase = ReliefPhase.of_prod_pods(self.measured.prod)
         prod_phase = self._relief(phase, [*prod_low, *both], for_prod + for_both_prod.at_most(left), selection)
         prod_phase.run(prod_sources, weights)
         return node_phase, prod_phase
 
-    def _relief(self, phase: Phase, targets: Sequence[NodeLoad], headroom: Headroom, selection: Selection) -> Relief:
-        return Relief(
+    def _relief(
+        self, phase: ReliefPhase, targets: Sequence[MeasuredNode], headroom: Headroom, selection: Selection
+    ) -> PoolRelief:
+        return PoolRelief(
             phase,
             Targets(targets, phase.aspect, self._handle.node_fit),
             headroom,
@@ -123,5 +125,5 @@ class PoolRun:
         )
 
 
-def _names(loads: Sequence[NodeLoad]) -> list[str]:
+def _names(loads: Sequence[MeasuredNode]) -> list[str]:
     return [load.node.name for load in loads]

@@ -16,12 +16,12 @@ from descheduler.model.quantity import NANO
 from descheduler.model.requests import PODS, ResourceList
 from descheduler.model.verdict import Reason, refuse
 from descheduler.strategies.low_node_load.headroom import Aspect, Headroom, Targets, prod_load, whole_load
-from descheduler.strategies.low_node_load.node_load import Load, NodeLoad
+from descheduler.strategies.low_node_load.node_load import Load, MeasuredNode
 from descheduler.strategies.low_node_load.order import removal_order
-from descheduler.strategies.low_node_load.thresholds import Thresholds, usage_percent
+from descheduler.strategies.low_node_load.thresholds import LoadThresholds, usage_percent
 from descheduler.strategies.shared.selection import Selection
 
-__all__ = ["Phase", "Relief"]
+__all__ = ["PoolRelief", "ReliefPhase"]
 
 _DRY_RUN = refuse(Reason.DRY_RUN, "LowNodeLoad evicts nothing (dryRun: true)")
 _UNMEASURED = refuse(Reason.USAGE_UNKNOWN, "the NodeMetric of the node has no usage of the pod (nodeFit: true)")
@@ -30,20 +30,20 @@ _NO_FIT = refuse(
 )
 
 
-class Phase(msgspec.Struct, frozen=True):
+class ReliefPhase(msgspec.Struct, frozen=True):
     """What a phase is about: a load of nodes, under `thresholds`, which `noun` names in reasons."""
 
     noun: str
     aspect: Aspect
-    thresholds: Thresholds
+    thresholds: LoadThresholds
 
     @classmethod
-    def of_nodes(cls, thresholds: Thresholds) -> Phase:
+    def of_nodes(cls, thresholds: LoadThresholds) -> ReliefPhase:
         """The phase about the load of nodes."""
         return cls("node", whole_load, thresholds)
 
     @classmethod
-    def of_prod_pods(cls, thresholds: Thresholds) -> Phase:
+    def of_prod_pods(cls, thresholds: LoadThresholds) -> ReliefPhase:
         """The phase about the load of prod pods, which alone leave."""
         return cls("prod", prod_load, thresholds)
 
@@ -52,11 +52,11 @@ class Phase(msgspec.Struct, frozen=True):
         """Whether only prod pods leave."""
         return self.noun == "prod"
 
-    def pods(self, load: NodeLoad) -> Sequence[Pod]:
+    def pods(self, load: MeasuredNode) -> Sequence[Pod]:
         """The pods of a node that can leave it."""
         return load.prod_pods if self.is_of_prod_pods else load.pods
 
-    def reason(self, load: NodeLoad) -> str:
+    def reason(self, load: MeasuredNode) -> str:
         """Why pods leave a node, in the words of Koordinator."""
         side = self.aspect(load)
         percent, over = usage_percent(side.usage, load.capacity), set(side.over)
@@ -68,12 +68,12 @@ class Phase(msgspec.Struct, frozen=True):
         return f"node is overutilized, {', '.join(parts)}"
 
 
-class Relief:
+class PoolRelief:
     """Evicts pods of abnormal nodes onto `targets` as long as these have `headroom`."""
 
     def __init__(
         self,
-        phase: Phase,
+        phase: ReliefPhase,
         targets: Targets,
         headroom: Headroom,
         evictor: PluginEvictor,
@@ -89,7 +89,7 @@ class Relief:
         self._selection = selection
         self._fits_nodes = fits_nodes
         self._is_dry = is_dry
-        self.relieved: list[NodeLoad] = []
+        self.relieved: list[MeasuredNode] = []
         """Nodes that are no longer overutilized after the pods that left."""
         self.num_sources = 0
         """Nodes that it was asked to relieve."""
@@ -101,7 +101,7 @@ class Relief:
         """Whether there is any node that can take pods."""
         return len(self._targets) > 0
 
-    def run(self, sources: Sequence[NodeLoad], weights: Mapping[str, int]) -> None:
+    def run(self, sources: Sequence[MeasuredNode], weights: Mapping[str, int]) -> None:
         """Relieves the nodes in order; without targets nothing is done."""
         self.num_sources = len(sources)
         if not self.has_targets:
@@ -110,7 +110,7 @@ class Relief:
             candidates = list(self._candidates(load))
             self._relieve(load, removal_order(candidates, load, self._phase.aspect, weights))
 
-    def _candidates(self, load: NodeLoad) -> Iterator[Pod]:
+    def _candidates(self, load: MeasuredNode) -> Iterator[Pod]:
         """The pods that can leave a node: those that the filters accept and that fit a target."""
         reason = self._phase.reason(load)
         for pod in self._selection.of(self._phase.pods(load)):
@@ -125,7 +125,7 @@ class Relief:
         self._evictor.keep(pod, _UNMEASURED if usage is None else _NO_FIT, reason)
         return False
 
-    def _relieve(self, load: NodeLoad, pods: Sequence[Pod]) -> None:
+    def _relieve(self, load: MeasuredNode, pods: Sequence[Pod]) -> None:
         side = self._phase.aspect(load)
         for index, pod in enumerate(pods):
             if not side.is_over:
@@ -145,7 +145,7 @@ class Relief:
             return True
         return self._evictor.request(pod, reason).is_accepted
 
-    def _book(self, load: NodeLoad, usage: ResourceList | None) -> None:
+    def _book(self, load: MeasuredNode, usage: ResourceList | None) -> None:
         """Moves what a pod uses from its node to the targets; nothing of one that was not measured."""
         if usage is None:
             return

@@ -15,7 +15,7 @@ from descheduler.model.requests import MEMORY, ResourceList
 from descheduler.strategies.low_node_load.pools import NodePool, StatedThresholds
 from descheduler.strategies.node_utilization.thresholds import part_of, units_of
 
-__all__ = ["Thresholds", "average_percent", "resources_of", "usage_percent"]
+__all__ = ["LoadThresholds", "average_percent", "resources_of", "usage_percent"]
 
 _FULL, _NO_DISTANCE = 100.0, 0.0
 
@@ -26,7 +26,7 @@ def resources_of(pool: NodePool) -> tuple[str, ...]:
     return tuple(sorted({MEMORY, *(resource for percent in stated for resource in percent)}))
 
 
-class Thresholds(msgspec.Struct, frozen=True):
+class LoadThresholds(msgspec.Struct, frozen=True):
     """One pair of maps in effect, percent by resource. With an `average` they are distances from it.
 
     A resource that the low map does not name has no effect, whatever the high one says of it.
@@ -40,7 +40,7 @@ class Thresholds(msgspec.Struct, frozen=True):
     @classmethod
     def of(
         cls, stated: StatedThresholds, resources: Iterable[str], average: Mapping[str, float] | None = None
-    ) -> Thresholds:
+    ) -> LoadThresholds:
         """Those that `stated` comes to over `resources`."""
         neutral = _FULL if average is None else _NO_DISTANCE
         missing = {resource: neutral for resource in resources if resource not in stated.low}

@@ -9,7 +9,7 @@ import msgspec
 from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NodeClasses, PluginFacts
 from descheduler.strategies.node_utilization.classify import NodeLoad
-from descheduler.strategies.node_utilization.levels import Level, Thresholds
+from descheduler.strategies.node_utilization.levels import Thresholds, UsageLevel
 
 __all__ = ["NodeCensus", "Stop", "no_census", "nodes_text"]
 
@@ -119,7 +119,7 @@ class NodeCensus(msgspec.Struct, frozen=True):
             return "no node is examined"
         return f"the {superlative} is {load.node.name} with {level.words(self.noun(level.resource))}"
 
-    def _after_colon(self, level: Level | None) -> str:
+    def _after_colon(self, level: UsageLevel | None) -> str:
         return "" if level is None else f": {level.words(self.noun(level.resource))}"
 
     def _of(self, node_name: str) -> NodeLoad | None:
@@ -137,5 +137,5 @@ def nodes_text(number: int) -> str:
     return f"{counted(number, 'node')} {'is' if number == 1 else 'are'}"
 
 
-def _above(load: NodeLoad, high: Thresholds) -> Collection[Level]:
+def _above(load: NodeLoad, high: Thresholds) -> Collection[UsageLevel]:
     return [level for level in high.levels(load) if level.excess > 0]

@@ -8,29 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeAlias
 
 import msgspec
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.pod import Pod
 from descheduler.model.selection.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
-from descheduler.model.verdict import EvictionLimit, LimitReached, Reason, limit_reached, refuse
+from descheduler.model.verdict import ACCEPTED, EvictionLimit, LimitReached, Reason, Verdict, limit_reached, refuse
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource
 from descheduler.strategies.shared.pod_order import sort_low_to_high
 
-__all__ = ["Destinations", "NodeRelief", "Relief"]
+__all__ = ["Destinations", "NodeRelief", "Relief", "RemovalOrder"]
+
+RemovalOrder: TypeAlias = Callable[[Sequence[Pod]], list[Pod]]
+"""Sorts the pods of a node, first the one to leave first."""
 
 
 class Relief(msgspec.Struct, frozen=True):
     """What one source node is relieved of, and why.
 
-    With `ceilings` the node is done once it uses no more than that of any resource; without, it may be emptied.
+    With `ceilings` the node is done once it uses no more than that of any resource; without, it may be emptied. `order`
+    sorts the pods that may leave.
     """
 
     load: NodeLoad
     sentence: str
     ceilings: Mapping[str, int] | None = None
+    order: RemovalOrder = sort_low_to_high
 
     def is_needed(self, usage: Mapping[str, int]) -> bool:
         """Whether the node, now at `usage`, should give away more."""
@@ -84,7 +90,8 @@ class NodeRelief:
     """Evicts pods from source nodes for one plugin run.
 
     `node_limit` bounds the evictions per node, a number or a percentage of the node's pods in `num_pods`. Pods of
-    `spared_namespaces` stay, and `may_leave` says which other pods are worth moving.
+    `spared_namespaces` stay, `may_leave` says which other pods are worth moving, and `check` is asked before each
+    eviction. Pods whose usage is not known leave only with `evicts_unmeasured`, and change no figure then.
     """
 
     def __init__(
@@ -97,6 +104,8 @@ class NodeRelief:
         num_pods: Mapping[str, int] = MappingProxyType({}),
         spared_namespaces: frozenset[str] = frozenset(),
         may_leave: Callable[[Pod], bool] = lambda _: True,
+        check: Callable[[Pod], Verdict] = lambda _: ACCEPTED,
+        evicts_unmeasured: bool = False,
     ) -> None:
         self._evictor = evictor
         self._source = source
@@ -105,6 +114,8 @@ class NodeRelief:
         self._num_pods = num_pods
         self._spared_namespaces = spared_namespaces
         self._may_leave = may_leave
+        self._check = check
+        self._evicts_unmeasured = evicts_unmeasured
         self.num_selected = 0
         """How many pods of the source nodes it has come to before they were relieved; each was evicted or refused."""
 
@@ -161,7 +172,7 @@ class NodeRelief:
             if not self._can_go(pod, relief.sentence):
                 continue
             pod_usage = self._source.of_pod(pod)
-            if pod_usage is None and self._source.measures_pods:
+            if pod_usage is None and self._source.measures_pods and not self._evicts_unmeasured:
                 verdict = refuse(Reason.USAGE_UNKNOWN, "metrics are missing for a container of the pod", pod.key)
                 self._evictor.keep(pod, verdict, relief.sentence)
                 continue
@@ -172,7 +183,7 @@ class NodeRelief:
                 continue
             num_evicted += 1
             if pod_usage is None:
-                if self._node_limit is None:
+                if self._node_limit is None and not self._evicts_unmeasured:
                     # Nobody can tell how much this pod relieved the node of, so the next run has to look again.
                     return True
                 continue
@@ -191,7 +202,7 @@ class NodeRelief:
         selected = [pod for pod in relief.load.pods if self._may_leave(pod)]
         removable = [pod for pod in selected if self._evictor.admits(pod, relief.sentence)]
         self.num_selected += len(selected) - len(removable)
-        return sort_low_to_high(removable)
+        return relief.order(removable)
 
     def _can_go(self, pod: Pod, sentence: str) -> bool:
         if not self._destinations.are_open_to(pod.spec.tolerations):
@@ -201,6 +212,10 @@ class NodeRelief:
         if pod.namespace in self._spared_namespaces:
             message = f"namespace {pod.namespace} is excluded (evictableNamespaces.exclude)"
             self._evictor.keep(pod, refuse(Reason.NAMESPACE, message, pod.namespace), sentence)
+            return False
+        verdict = self._check(pod)
+        if not verdict.is_accepted:
+            self._evictor.keep(pod, verdict, sentence)
             return False
         return self._evictor.admits_now(pod, sentence)
 

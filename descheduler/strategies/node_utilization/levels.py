@@ -10,7 +10,7 @@ from descheduler.plan.facts import NearestValue
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
 
-__all__ = ["Level", "Thresholds"]
+__all__ = ["Thresholds", "UsageLevel"]
 
 
 class Thresholds(msgspec.Struct, frozen=True):
@@ -46,10 +46,10 @@ class Thresholds(msgspec.Struct, frozen=True):
             return stated
         return f"{stated} from the average of {_percent_words(self.average[resource])}"
 
-    def levels(self, load: NodeLoad) -> Iterator[Level]:
+    def levels(self, load: NodeLoad) -> Iterator[UsageLevel]:
         """The levels of a node beside each threshold, in resource order."""
         for resource, limit in sorted(self.percent.items()):
-            yield Level(load, resource, load.percent.get(resource, 0.0), limit, self)
+            yield UsageLevel(load, resource, load.percent.get(resource, 0.0), limit, self)
 
     def excess(self, load: NodeLoad) -> float:
         """How far a node is above these thresholds, by the resource that is furthest; negative below all of them."""
@@ -63,12 +63,12 @@ class Thresholds(msgspec.Struct, frozen=True):
             percent, name = min(values, key=lambda each: abs(each[0] - limit))
             yield NearestValue(self.key_of(resource), limit, percent, "percent", name)
 
-    def highest(self, load: NodeLoad) -> Level | None:
+    def highest(self, load: NodeLoad) -> UsageLevel | None:
         """The level of that resource; None without thresholds."""
         return max(self.levels(load), key=lambda level: level.excess, default=None)
 
 
-class Level(msgspec.Struct, frozen=True):
+class UsageLevel(msgspec.Struct, frozen=True):
     """Percent of allocatable that a node has in use of one resource, beside a threshold."""
 
     load: NodeLoad

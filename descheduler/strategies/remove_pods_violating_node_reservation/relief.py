@@ -12,10 +12,10 @@ from descheduler.model.verdict import EvictionLimit, Reason, Verdict, refuse
 from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ReservingNode, requests_any
 from descheduler.strategies.remove_pods_violating_node_reservation.shortage import enough_of, held_by
 
-__all__ = ["Relief", "postpone", "relieve"]
+__all__ = ["AnsweredRequests", "postpone", "relieve"]
 
 
-class Relief(NamedTuple):
+class AnsweredRequests(NamedTuple):
     """What was answered about pods, in order, and the limit that ended it, None where it was none of the node or the
     run."""
 
@@ -25,7 +25,7 @@ class Relief(NamedTuple):
 
 def postpone(
     evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Pod], stuck: Iterable[Pod], why: str
-) -> Relief:
+) -> AnsweredRequests:
     """Notes what `relieve` would say of `candidates`; for those that it would evict, `why` they are not evicted yet.
 
     Returns what `relieve` would.
@@ -38,7 +38,9 @@ def postpone(
     return relief
 
 
-def relieve(evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Pod], stuck: Iterable[Pod]) -> Relief:
+def relieve(
+    evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Pod], stuck: Iterable[Pod]
+) -> AnsweredRequests:
     """Asks for evictions among `candidates` of `node`.
 
     All pods that are pinned to reserved CPUs are asked for, among equally important ones those with the most such CPUs
@@ -59,7 +61,7 @@ def relieve(evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Po
         asked = set(map(id, chosen))
         others = [pod for pod in others if id(pod) not in asked]
         left = requests.left_of(amounts)
-    return Relief(requests.answers, requests.limit)
+    return AnsweredRequests(requests.answers, requests.limit)
 
 
 class _Requests:

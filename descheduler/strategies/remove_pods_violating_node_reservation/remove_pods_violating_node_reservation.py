@@ -33,7 +33,7 @@ from descheduler.policy.shared_args import (
 from descheduler.strategies.remove_pods_violating_node_reservation.observations import Observations, Required
 from descheduler.strategies.remove_pods_violating_node_reservation.relief import postpone, relieve
 from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ClosedCpus, ReservingNode
-from descheduler.strategies.remove_pods_violating_node_reservation.shortage import Shortage
+from descheduler.strategies.remove_pods_violating_node_reservation.shortage import ReservedShortage
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
@@ -216,7 +216,7 @@ class RemovePodsViolatingNodeReservation:
         wanted = self._args.violations or _VIOLATIONS
         held = held_by_reservations(node.name, pods, self._view.snapshot.reservations)
         others = [pod for pod in pods if id(pod) not in held.owners] if _AMOUNT in wanted else []
-        shortage = Shortage(node, others, self._args.resources, held.amounts if _AMOUNT in wanted else None)
+        shortage = ReservedShortage(node, others, self._args.resources, held.amounts if _AMOUNT in wanted else None)
         topology = self._view.snapshot.node_topologies.get(node.name)
         closed = ClosedCpus.of(node, topology) if _RESERVED_CPUS in wanted else None
         return ReservingNode(node.name, shortage, closed, held.owners, _stated(node, closed))

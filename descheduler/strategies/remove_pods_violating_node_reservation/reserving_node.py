@@ -12,7 +12,7 @@ from descheduler.model.koordinator.node_topology import NodeTopology
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.cpu_list import cpu_list_text
-from descheduler.strategies.remove_pods_violating_node_reservation.shortage import Shortage, held_by
+from descheduler.strategies.remove_pods_violating_node_reservation.shortage import ReservedShortage, held_by
 
 __all__ = ["ClosedCpus", "ReservingNode", "requests_any"]
 
@@ -61,7 +61,7 @@ class ReservingNode(msgspec.Struct, frozen=True):
     """
 
     name: str
-    shortage: Shortage
+    shortage: ReservedShortage
     closed: ClosedCpus | None
     owners: frozenset[int] = frozenset()
     stated: object = None

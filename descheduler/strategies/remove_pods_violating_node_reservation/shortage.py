@@ -11,7 +11,7 @@ from descheduler.model.quantity import NANO, ceil_milli, ceil_value
 from descheduler.model.requests import CPU, PODS, ResourceList
 from descheduler.model.text.amounts import amounts_text
 
-__all__ = ["Shortage", "enough_of", "held_by"]
+__all__ = ["ReservedShortage", "enough_of", "held_by"]
 
 
 def held_by(pod: Pod) -> ResourceList:
@@ -20,7 +20,7 @@ def held_by(pod: Pod) -> ResourceList:
     return {**requests, PODS: NANO}
 
 
-class Shortage:
+class ReservedShortage:
     """What `pods` of `node` request above what is left for them, of each reserved resource.
 
     `amounts` are in nano units and positive. Batch resources are left out: koord-manager takes the reservation out of

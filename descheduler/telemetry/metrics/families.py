@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from descheduler.report.outcome.document import EvictionResult, Outcome
+from descheduler.report.outcome.document import EvictionResult, OutcomeDocument
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.goal import PlannedObjective
 from descheduler.telemetry.metrics.table import (
@@ -140,11 +140,11 @@ def _build_info() -> Values:
     return {(VERSION, VERSION, platform.python_version()): 1.0}
 
 
-def _pods_evicted(outcome: Outcome | None) -> Values:
+def _pods_evicted(outcome: OutcomeDocument | None) -> Values:
     return {} if outcome is None else Counter((*_requests_sent(outcome), *_requests_refused(outcome.plan)))
 
 
-def _requests_sent(outcome: Outcome) -> Iterator[Labels]:
+def _requests_sent(outcome: OutcomeDocument) -> Iterator[Labels]:
     for result in outcome.results:
         if (text := _result_label(result)) is not None:
             yield text, result.plugin, result.profile, result.pod.namespace, result.node
@@ -190,6 +190,7 @@ def _goal_evictions(plan: Plan | None) -> Values:
         (*labels, value): number
         for labels, each in _objectives(plan)
         for value, number in (("planned", each.evictions), ("bound", each.bound))
+        if number is not None
     }
 
 
@@ -203,11 +204,11 @@ def _by_plugin(plan: Plan, labels: Iterable[tuple[str, str]]) -> Values:
     return {(run.plugin, run.profile): counts[run.plugin, run.profile] for run in plan.plugins}
 
 
-def _eviction_outcomes(outcome: Outcome | None) -> Values:
+def _eviction_outcomes(outcome: OutcomeDocument | None) -> Values:
     return {} if outcome is None else Counter((str(result.result), result.code) for result in outcome.results)
 
 
-def _predictions(outcome: Outcome | None) -> Values:
+def _predictions(outcome: OutcomeDocument | None) -> Values:
     if outcome is None:
         return {}
     found = outcome.predictions

@@ -83,7 +83,8 @@ METRICS = (
         "descheduler_goal_evictions",
         "gauge",
         ("strategy", "profile", "number", "objective", "value"),
-        "Evictions for an objective of a planner, by value: planned, and bound, the least that reach it",
+        "Evictions for an objective of a planner, by value: planned, and bound, the fewest that "
+        "reach the same figures, where this is proven",
     ),
     MetricSpec(
         "descheduler_eviction_outcomes",

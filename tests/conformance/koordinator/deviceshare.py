@@ -19,7 +19,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_value, parse_quantity
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHEDULER_API_VERSION
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by
@@ -88,13 +88,13 @@ class _Run:
             yield f"scores: expected {expect['score']}, got {scores}"
         yield from self._placed(pod, evaluation, _choice(step, scores), expect)
 
-    def _scores(self, evaluation: Evaluation) -> Mapping[str, int]:
+    def _scores(self, evaluation: PodEvaluation) -> Mapping[str, int]:
         table = self._scheduler.scores(evaluation)
         raw = table.by_plugin[NAME].raw
         assert raw is not None
         return {self._cluster.table.names[node]: int(score) for node, score in zip(table.nodes, raw, strict=True)}
 
-    def _placed(self, pod: Pod, evaluation: Evaluation, node: str, expect: Step) -> Iterator[str]:
+    def _placed(self, pod: Pod, evaluation: PodEvaluation, node: str, expect: Step) -> Iterator[str]:
         if node != expect["node"]:
             yield f"node: expected {expect['node']}, got {node}"
             return

@@ -19,7 +19,7 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
-from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
+from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaPlugin, make_admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
 from descheduler.placement.plugins.table import PLUGINS
@@ -124,11 +124,11 @@ class _World:
 
 def _profile(args: Object) -> SchedulerProfile:
     plugins = {
-        "multiPoint": {"disabled": [{"name": "*"}], "enabled": [{"name": ElasticQuota.name}]},
+        "multiPoint": {"disabled": [{"name": "*"}], "enabled": [{"name": ElasticQuotaPlugin.name}]},
         "queueSort": {"enabled": [{"name": "PrioritySort"}]},
         "bind": {"enabled": [{"name": "DefaultBinder"}]},
     }
-    profile = {"plugins": plugins, "pluginConfig": [{"name": ElasticQuota.name, "args": dict(args)}]}
+    profile = {"plugins": plugins, "pluginConfig": [{"name": ElasticQuotaPlugin.name, "args": dict(args)}]}
     document = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",

@@ -17,9 +17,8 @@ from descheduler.eviction.checks.scope import EVERYWHERE
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.pace import Paces
-from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.surroundings import OpenCalls, Surroundings
 from descheduler.migration.roads.execution import JobExecution
 from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
 from descheduler.migration.room.labels import labels_of

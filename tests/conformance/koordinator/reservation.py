@@ -13,7 +13,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
@@ -107,7 +107,7 @@ class _Play:
         return "" if found == wanted else f"{found}, expected {wanted}"
 
 
-def _take_as_recorded(evaluation: Evaluation, node: int, name: str | None) -> None:
+def _take_as_recorded(evaluation: PodEvaluation, node: int, name: str | None) -> None:
     """Of equally good Reservations the recorded one is used."""
     state = state_of(evaluation.cycle)
     if state is not None and node in state.nominated:
@@ -120,7 +120,7 @@ def _with_status(reservation: Mapping[str, Any], placed: Mapping[str, Any]) -> M
     return {**reservation, "metadata": metadata, "status": status}
 
 
-def _message(evaluation: Evaluation) -> str:
+def _message(evaluation: PodEvaluation) -> str:
     """koord-scheduler's event, without how many nodes there are."""
     against = [evaluation.obstacles_on(node) for node in range(len(evaluation.feasible))]
     details = ", ".join(diagnosis(evaluation.cycle))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import decode_pod
@@ -95,7 +95,7 @@ class _Engine:
         self._storage = {_key(obj): obj for obj in storage}
         self.scheduler = self._started()
 
-    def place(self, evaluation: Evaluation, pod: Object, node: str) -> None:
+    def place(self, evaluation: PodEvaluation, pod: Object, node: str) -> None:
         """Puts the pod on its node, with what that binds."""
         bound = {"apiVersion": "v1", "kind": "Pod", **pod, "spec": {**pod["spec"], "nodeName": node}}
         self._objects[_key(bound)] = bound
@@ -130,7 +130,7 @@ def _key(obj: Object) -> _Key:
     return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
-def _count_landing(evaluation: Evaluation, node_name: str, place: str, tally: Tally) -> None:
+def _count_landing(evaluation: PodEvaluation, node_name: str, place: str, tally: Tally) -> None:
     tally.num_landed += 1
     table = evaluation.cycle.cluster.table
     node = table.index[node_name]
@@ -146,7 +146,7 @@ def _count_landing(evaluation: Evaluation, node_name: str, place: str, tally: Ta
         tally.other_nodes.append(f"{place} landed on {node_name}, expected {ties}")
 
 
-def _count_refusal(evaluation: Evaluation, ruling: Ruling, place: str, tally: Tally) -> None:
+def _count_refusal(evaluation: PodEvaluation, ruling: Ruling, place: str, tally: Tally) -> None:
     tally.num_refused += 1
     if evaluation.fits and evaluation.choose() is not None:
         tally.faults.append(f"{place} was refused: {ruling.message}")
@@ -158,7 +158,7 @@ def _count_refusal(evaluation: Evaluation, ruling: Ruling, place: str, tally: Ta
         tally.other_reasons.append(f"{place} was refused with {dict(ruling.node_reasons)}, expected {dict(expected)}")
 
 
-def _reasons(evaluation: Evaluation) -> Counter[str]:
+def _reasons(evaluation: PodEvaluation) -> Counter[str]:
     """Reason → number of nodes, as the scheduler's message counts them: the first plugin of each node."""
     found: Counter[str] = Counter()
     if not evaluation.refusals:

@@ -10,9 +10,8 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.kube.client import KubeClient
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.pace import Paces
-from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.dispatch.surroundings import OpenCalls, Surroundings
 from descheduler.migration.roads.execution import JobExecution
 from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
 from descheduler.migration.settings import DispatchSettings

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.objects import Workload
@@ -62,7 +63,9 @@ def decided(
     memory = RunMemory().after(NOW, {RECENT_MOVES_KEY: RecentMoves(moved).encoded()})
     prior_moves = [Move(pod, "p", TAINTS) for pod in prior]
     policy = load_policy(policy_of(history), REGISTRY)
-    return decide(policy, snapshot, now=NOW, memory=memory, prior_moves=prior_moves)
+    return decide(
+        policy, snapshot, now=NOW, setting=RunSetting(memory=memory), this_round=Round(prior_moves=prior_moves)
+    )
 
 
 def web_pod(name: str, **facts: Any) -> Pod:
@@ -179,7 +182,7 @@ def test_damaged_note_is_told_and_counts_as_none() -> None:
     memory = RunMemory().after(NOW, {RECENT_MOVES_KEY: b"{}"})
     snapshot = make_snapshot(TAINTED, [web_pod("web-1")])
 
-    decisions = decide(load_policy(policy_of({}), REGISTRY), snapshot, now=NOW, memory=memory)
+    decisions = decide(load_policy(policy_of({}), REGISTRY), snapshot, now=NOW, setting=RunSetting(memory=memory))
 
     assert [note.partition(":")[0] for note in decisions.notes if "moveHistory" in note] == [
         "evictions of earlier runs do not count for moveHistory, the memory of them"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.model.selection.labels import parse_selector
@@ -39,7 +40,7 @@ def test_only_pods_in_scope_move(scope: Scope, expected: list[str]) -> None:
         load_policy(pod_life_time_policy(), REGISTRY),
         make_snapshot([make_node("a"), make_node("b")], pods),
         now=NOW,
-        scope=scope,
+        setting=RunSetting(scope=scope),
     )
 
     assert sorted(booked.pod.key for booked in decisions.moves) == expected
@@ -47,7 +48,9 @@ def test_only_pods_in_scope_move(scope: Scope, expected: list[str]) -> None:
 
 def decide_old(*pods: str, scope: Scope, **limits: Any) -> Decisions:
     snapshot = make_snapshot([make_node("a"), make_node("b")], [make_pod(name, namespace=name) for name in pods])
-    return decide(load_policy(pod_life_time_policy(**limits), REGISTRY), snapshot, now=NOW, scope=scope)
+    return decide(
+        load_policy(pod_life_time_policy(**limits), REGISTRY), snapshot, now=NOW, setting=RunSetting(scope=scope)
+    )
 
 
 def test_pod_out_of_scope_is_kept_with_its_reason() -> None:
@@ -78,7 +81,10 @@ def test_pods_out_of_scope_still_count_as_replicas() -> None:
     scope = Scope(selector=parse_selector("track=canary"), labels="track=canary")
 
     decisions = decide(
-        load_policy(document, REGISTRY), make_snapshot([make_node("a"), make_node("b")], pods), now=NOW, scope=scope
+        load_policy(document, REGISTRY),
+        make_snapshot([make_node("a"), make_node("b")], pods),
+        now=NOW,
+        setting=RunSetting(scope=scope),
     )
 
     assert [booked.pod.name for booked in decisions.moves] == ["web-2"]

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.request_check import PodByPod
@@ -37,7 +38,9 @@ def decided(pods: list[Pod], row: MakeCheck, *, prior: tuple[Pod, ...] = (), **l
     """A run in which every pod is too old."""
     moves = [Move(pod, "main", "PodLifeTime") for pod in prior]
     policy = load_policy(pod_life_time_policy(**limits), REGISTRY)
-    return decide(policy, make_snapshot(NODES, pods), now=NOW, checks=table_with(row), prior_moves=moves)
+    return decide(
+        policy, make_snapshot(NODES, pods), now=NOW, this_round=Round(checks=table_with(row), prior_moves=moves)
+    )
 
 
 def run_with(row: MakeCheck, pods: list[Pod]) -> Run:

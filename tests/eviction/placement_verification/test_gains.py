@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
@@ -40,7 +41,7 @@ APART_BY_RACK = required_anti_affinity(WEB, key="example.com/rack")
 
 def run(policy: Object, *objects: Object, registry: Registry = REGISTRY) -> Decisions:
     """What the policy decides about a cluster of these objects."""
-    return decide(load_policy(policy, registry), cluster_of(*objects), now=NOW, registry=registry)
+    return decide(load_policy(policy, registry), cluster_of(*objects), now=NOW, setting=RunSetting(registry=registry))
 
 
 def evicted(decisions: Decisions) -> list[str]:

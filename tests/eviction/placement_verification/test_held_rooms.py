@@ -9,6 +9,7 @@ import pytest
 
 from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
 from descheduler.eviction.placement_verification.together import judge_together
+from descheduler.model.held_room import HeldRooms
 from descheduler.model.node import Node
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
@@ -33,7 +34,9 @@ def run_of(*pods: Pod, nodes: list[Node] = NODES, policy: Object | None = None, 
 
 def bundle(*targets: tuple[Pod, str], profile: str = "p", index: int = 0) -> Bundle:
     """Pods with the nodes on which room is held for them, "" where the scheduler chooses."""
-    return Bundle(profile, "MigrationPlanner", tuple(Candidate(pod).held(node) for pod, node in targets), index)
+    return Bundle(
+        profile, "MigrationPlanner", tuple(Candidate(pod).holding(HeldRooms(node)) for pod, node in targets), index
+    )
 
 
 def held_moves(run: Run) -> list[tuple[str, str, str | None]]:
@@ -145,17 +148,19 @@ class TestBook:
 
     def test_scheduler_that_is_asked_later_has_the_held_rooms(self) -> None:
         book = LandingBook(make_snapshot(NODES, [SMALL, LARGE]))
-        book.book(LARGE, SchedulingSettings(), held_on="c")
+        book.book(LARGE, SchedulingSettings(), held=HeldRooms("c"))
 
-        landing = book.consider(SMALL, SchedulingSettings(names=("other",)), only_proven=True, held_on="c")
-        full = book.consider(make_pod("wide", node="a", cpu="2"), SchedulingSettings(), only_proven=True, held_on="c")
+        landing = book.consider(SMALL, SchedulingSettings(names=("other",)), only_proven=True, held=HeldRooms("c"))
+        full = book.consider(
+            make_pod("wide", node="a", cpu="2"), SchedulingSettings(), only_proven=True, held=HeldRooms("c")
+        )
 
         assert (landing.node, full.node) == ("c", None)
 
     def test_question_about_another_node_is_another_question(self) -> None:
         book, settings = LandingBook(make_snapshot(NODES, [SMALL])), SchedulingSettings()
 
-        nodes = [book.consider(SMALL, settings, only_proven=True, held_on=node).node for node in ("b", "c", "")]
+        nodes = [book.consider(SMALL, settings, only_proven=True, held=HeldRooms(node)).node for node in ("b", "c", "")]
 
         assert nodes == ["b", "c", "a"]
 
@@ -163,7 +168,7 @@ class TestBook:
         book = LandingBook(make_snapshot(NODES, [SMALL, LARGE]))
         book.book(SMALL, SchedulingSettings())
         judged = judge_together(book, 100)
-        book.book(LARGE, SchedulingSettings(), held_on="b")
+        book.book(LARGE, SchedulingSettings(), held=HeldRooms("b"))
 
         assert judged is not None
         assert judge_together(book, 100) is None

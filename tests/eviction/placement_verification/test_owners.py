@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
@@ -44,7 +45,9 @@ def policy_of(*, verifies: bool = True) -> dict[str, Any]:
 
 def run(*objects: Object, verifies: bool = True, nodes: list[Object] = NODES) -> Decisions:
     snapshot = cluster_of(*nodes, *objects)
-    return decide(load_policy(policy_of(verifies=verifies), REGISTRY), snapshot, now=NOW, most_assessed=100)
+    return decide(
+        load_policy(policy_of(verifies=verifies), REGISTRY), snapshot, now=NOW, this_round=Round(most_assessed=100)
+    )
 
 
 def refusals(decisions: Decisions) -> dict[str, tuple[Reason | None, str]]:

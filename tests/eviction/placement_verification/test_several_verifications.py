@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
 from descheduler.eviction.placement_verification.together import judge_together
@@ -50,7 +51,7 @@ def plan_of(
     document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": profiles}
     moves = [Move(pod, pod.namespace, "PodLifeTime") for pod in prior]
     policy, snapshot = load_policy(document, REGISTRY), make_snapshot(nodes, pods)
-    return make_plan(decide(policy, snapshot, now=NOW, prior_moves=moves, most_assessed=most))
+    return make_plan(decide(policy, snapshot, now=NOW, this_round=Round(prior_moves=moves, most_assessed=most)))
 
 
 def targets(plan: Plan) -> dict[str, str | None]:

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.explanation.subjects.node.document import Arrival, NodeFacts, NodeLanding, NodeResource, StayCount
+from descheduler.explanation.subjects.node.document import (
+    ExpectedArrival,
+    NodeFacts,
+    NodeLanding,
+    NodeResource,
+    StayCount,
+)
 from descheduler.explanation.subjects.node.table import node_table
 from descheduler.report.document import PodReference
 from descheduler.report.tables.table_style import TableStyle
@@ -116,7 +122,7 @@ def test_replacements_that_land_here_are_named() -> None:
     explanation = node_explanation("b", [*NODES, pod_object("old")], policy_of())
 
     assert explanation.arrivals == (
-        Arrival(pod=reference("old"), from_node="a", plugin="PodLifeTime", landing="lands", nodes=("b",)),
+        ExpectedArrival(pod=reference("old"), from_node="a", plugin="PodLifeTime", landing="lands", nodes=("b",)),
     )
 
 

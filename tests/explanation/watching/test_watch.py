@@ -5,6 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.explanation.watching.watch import RunWitness
@@ -20,13 +21,19 @@ SNAPSHOT = make_snapshot([make_node("a"), make_node("b")], PODS)
 def watched(**policy: Any) -> tuple[RunWitness, tuple[object, ...]]:
     seen = RunWitness(PODS)
     loaded = policy_of(pod_life_time_policy(**policy))
-    decisions = decide(loaded, SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)
+    decisions = decide(
+        loaded,
+        SNAPSHOT,
+        now=NOW,
+        setting=RunSetting(registry=seen.registry(REGISTRY)),
+        this_round=Round(observer=seen, most_assessed=0),
+    )
     return seen, (decisions.moves, decisions.refusals, dict(decisions.results))
 
 
 def test_watching_changes_no_decision() -> None:
     policy = pod_life_time_policy(["one", "two"], balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
-    plain = decide(policy_of(policy), SNAPSHOT, now=NOW, most_assessed=0)
+    plain = decide(policy_of(policy), SNAPSHOT, now=NOW, this_round=Round(most_assessed=0))
 
     _, decided = watched(profiles=["one", "two"], balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
 
@@ -44,7 +51,13 @@ def test_wishes_are_noted_in_order_with_what_was_granted_before() -> None:
 def test_only_watched_pods_are_noted_but_all_grants() -> None:
     seen = RunWitness(PODS[:1])
 
-    decide(policy_of(), SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)
+    decide(
+        policy_of(),
+        SNAPSHOT,
+        now=NOW,
+        setting=RunSetting(registry=seen.registry(REGISTRY)),
+        this_round=Round(observer=seen, most_assessed=0),
+    )
 
     assert [wish.pod.name for wish in seen.wishes] == ["bare"]
     assert [pod.name for pod in seen.granted] == ["old-1", "old-2", "old-3"]
@@ -65,7 +78,13 @@ def test_what_is_taken_back_is_not_noted() -> None:
     once, _ = watched()
     twice = RunWitness(PODS)
     registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=propose_first)}
-    decide(policy_of(), SNAPSHOT, now=NOW, registry=twice.registry(registry), observer=twice, most_assessed=0)
+    decide(
+        policy_of(),
+        SNAPSHOT,
+        now=NOW,
+        setting=RunSetting(registry=twice.registry(registry)),
+        this_round=Round(observer=twice, most_assessed=0),
+    )
 
     assert twice.wishes == once.wishes
     assert twice.granted == once.granted

@@ -18,18 +18,30 @@ _NUM_WRITES = 26
 """More than the small run makes."""
 _FIRST_SEED = 10_000_000
 _AFTER_ANSWER_SECONDS = 0.02
-_FLAGS = ("--request-timeout=1s", "--deadline=15s", "--no-lease", "--output=json", "-v=1")
+_FLAGS = ("--request-timeout=1s", "--deadline=15s", "--output=json", "-v=1")
+_LEASE_SECONDS = 6
+_LONG_GRACE_SECONDS = 60.0
+_WHILE_WAITING_SECONDS = 0.7
 _WAYS = (("placeholder", False), ("placeholder", True), ("koordinator", True))
 """How room is held, and whether jobs are PodMigrationJobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Trouble:
-    """A fault that a write meets, or an event as it comes or right after its answer."""
+    """A fault that a write meets, or an event as it comes, right after its answer or later.
+
+    The run has a Lease where somebody deletes that; pods take `grace_seconds` to stop.
+    """
 
     fault: Fault | None = None
     event: Event | None = None
     delay_seconds: float = 0.0
+    grace_seconds: float = 0.0
+
+    @property
+    def lease_seconds(self) -> int | None:
+        """How long the Lease of the run is valid, None for a run without."""
+        return _LEASE_SECONDS if self.event is Event.LEASE_DELETED else None
 
 
 _TROUBLES = (
@@ -45,6 +57,12 @@ _TROUBLES = (
     _Trouble(Fault(Act.AT_ONCE, 504), Event.SIGTERM),
     _Trouble(Fault(Act.AT_ONCE, 504), Event.PODS_DELETED),
     _Trouble(event=Event.JOBS_DELETED),
+    _Trouble(event=Event.JOBS_DELETED, delay_seconds=_WHILE_WAITING_SECONDS, grace_seconds=_LONG_GRACE_SECONDS),
+    _Trouble(event=Event.ROOMS_DELETED),
+    _Trouble(event=Event.ROOMS_DELETED, delay_seconds=_WHILE_WAITING_SECONDS),
+    _Trouble(event=Event.RECORDS_DELETED, delay_seconds=_AFTER_ANSWER_SECONDS),
+    _Trouble(event=Event.LEASE_DELETED),
+    _Trouble(Fault(Act.AT_ONCE, 504), Event.RECORDS_DELETED, _WHILE_WAITING_SECONDS),
 )
 
 
@@ -63,8 +81,15 @@ def _schedule(seed: int, provider: str, write: int, trouble: _Trouble, *, has_jo
     return Schedule(
         seed=seed,
         world=world,
-        terms=Terms(world.limits, deadline_seconds=15.0, request_timeout_seconds=1.0, protected=world.protected),
-        flags=_FLAGS,
+        terms=Terms(
+            world.limits,
+            deadline_seconds=15.0,
+            request_timeout_seconds=1.0,
+            lease_seconds=trouble.lease_seconds,
+            protected=world.protected,
+        ),
+        flags=(*_FLAGS, f"--lease-duration={trouble.lease_seconds}s" if trouble.lease_seconds else "--no-lease"),
+        grace_seconds=trouble.grace_seconds,
         is_lucky=True,
         at_write=None if trouble.fault is None else (write, trouble.fault),
         disturbances=happening,

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.faults.rooms.kinds import CONFIG_MAPS, JOBS
+from tests.faults.disturbances import Event
+from tests.faults.rooms.kinds import CONFIG_MAPS, JOBS, PODS, RESERVATIONS
 from tests.faults.rooms.writing import Made
 from tests.faults.store import Store
 
-__all__ = ["change_jobs", "delete_jobs"]
+__all__ = ["DELETED", "change_jobs", "delete_records"]
+
+DELETED = {
+    Event.JOBS_DELETED: (JOBS, CONFIG_MAPS),
+    Event.ROOMS_DELETED: (RESERVATIONS, PODS),
+    Event.RECORDS_DELETED: (JOBS, CONFIG_MAPS, RESERVATIONS, PODS),
+}
+"""In which lists somebody deletes what the program has created."""
 
 
-def delete_jobs(store: Store, made: Mapping[str, Made]) -> None:
-    """Somebody deletes every second job that the program has created."""
+def delete_records(store: Store, made: Mapping[str, Made], event: Event) -> None:
+    """Somebody deletes every second object that the program has created of these kinds, or all jobs and rooms."""
+    step = 1 if event is Event.RECORDS_DELETED else 2
     with store.lock:
-        ours = [(path, item["metadata"]["uid"]) for path in (JOBS, CONFIG_MAPS) for item in store.items(path)]
-        for path, uid in [(path, uid) for path, uid in ours if uid in made][::2]:
+        ours = [(path, item["metadata"]["uid"]) for path in DELETED[event] for item in store.items(path)]
+        for path, uid in [(path, uid) for path, uid in ours if uid in made][::step]:
             store.remove(path, uid)
 
 

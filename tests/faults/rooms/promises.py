@@ -15,7 +15,7 @@ _EXPLAINS_FAILURE = (
 )  # fmt: skip
 """Kinds of calls without which a run may not be able to do anything; other kinds begin with one of these."""
 
-
+_FULL = "cannot write to standard output"
 _STOPPED = 4
 
 
@@ -46,9 +46,14 @@ def evictions_are_counted(history: History) -> Iterator[str]:
 
 
 def no_object_ends_a_run(history: History) -> Iterator[str]:
-    """A run that fails has met a fault, a signal or a rival: what stands in some object is no reason."""
+    """A run that fails has met a fault, a signal, a rival or a full disk: what stands in some object is no reason."""
     for run in history.runs:
-        if run.exit_code != 1 or run.signals or any(tenure.is_seized for tenure in history.tenures):
+        if (
+            run.exit_code != 1
+            or run.signals
+            or _FULL in run.stderr
+            or any(tenure.is_seized for tenure in history.tenures)
+        ):
             continue
         asked = [r for r in history.requests if r.run == run.index]
         faulty = [r for r in asked if r.fault]

@@ -149,6 +149,13 @@ KEPT: list[tuple[str, Callable[[], History]]] = [
             runs=[run(exit_code=1)], effects=[], requests=[request("list", path=PODS, fault="500, Status (no effect)")]
         ),
     ),
+    (
+        "a failure to write the report",
+        lambda: one_evicted(
+            runs=[run(exit_code=1, stderr="error: cannot write to standard output: no space left on device")],
+            effects=[],
+        ),
+    ),
     ("a failure before any call", lambda: one_evicted(runs=[run(exit_code=1)], effects=[], requests=[])),
     ("a job that is over", lambda: left(job(is_over=True))),
     ("room of a job whose pod has left", lambda: left(room(), job(pod_uid="a"))),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.faults.answers import Answers
+from tests.faults.disturbances import Event
 from tests.faults.faults import Act, Fault, Lie, Requests
 from tests.faults.history import History, Request, Terms
 from tests.faults.leases import Leases
@@ -31,7 +32,7 @@ from tests.faults.rooms.kinds import (
     RESERVATIONS,
 )
 from tests.faults.rooms.leaving import left_over, open_jobs
-from tests.faults.rooms.meddling import change_jobs, delete_jobs
+from tests.faults.rooms.meddling import change_jobs, delete_records
 from tests.faults.rooms.scheduling import RoomScheduler
 from tests.faults.rules import FaultPlan, Rule
 from tests.faults.server import FaultyServer
@@ -245,7 +246,7 @@ def test_others_delete_and_change_jobs() -> None:
         _, made = served.call("POST", JOBS, {"kind": "PodMigrationJob", "metadata": {"name": "j"}, "spec": {}})
         change_jobs(served.state.store)
         _, changed = served.call("GET", f"{JOBS}/j")
-        delete_jobs(served.state.store, served.answers.objects.made)
+        delete_records(served.state.store, served.answers.objects.made, Event.JOBS_DELETED)
         remaining = [item["metadata"]["name"] for item in served.state.items(JOBS)]
 
     assert changed["metadata"]["resourceVersion"] != made["metadata"]["resourceVersion"]

@@ -10,7 +10,7 @@ from tests.faults.history import Terms
 from tests.faults.menus import OBJECT_WRITES, menu_for
 from tests.faults.rules import Rule
 
-__all__ = ["draw_room_disturbances", "draw_room_rules"]
+__all__ = ["draw_deletions", "draw_room_disturbances", "draw_room_rules"]
 
 _MOST_WRITES = 30
 _KINDS = (*OBJECT_WRITES[:6], Requests.MAP_WRITE, Requests.EVICTION)
@@ -50,3 +50,13 @@ def draw_room_disturbances(draw: random.Random) -> tuple[Disturbance, ...]:
         after = draw.choice((Requests.ROOM_CREATE, Requests.JOB_STATUS, Requests.JOB_PATCH, Requests.EVICTION))
         found.append(Disturbance(draw.choice(meddling), after, draw.randint(1, 4), draw.choice(_MOMENTS)))
     return tuple(found)
+
+
+def draw_deletions(draw: random.Random, terms: Terms) -> tuple[Disturbance, ...]:
+    """Another client that deletes records of the program, in a quarter of the schedules."""
+    if draw.random() >= 0.25:
+        return ()
+    events = [Event.JOBS_DELETED, Event.ROOMS_DELETED, Event.RECORDS_DELETED]
+    events += [Event.LEASE_DELETED] if terms.lease_seconds is not None else []
+    delay_seconds = draw.choice((*_MOMENTS, 0.7, 2.0))
+    return (Disturbance(draw.choice(events), None, draw.randint(1, _MOST_WRITES), delay_seconds),)

@@ -11,7 +11,7 @@ import yaml
 
 from descheduler.kube.authentication.configuration import default_namespace
 from descheduler.kube.client import connect
-from descheduler.kube.errors import KubeConfigError
+from descheduler.transport.errors import SettingsError
 from tests.integration.fake_api import FakeApi
 
 SECRET = "s3cr3t-t0ken"
@@ -124,7 +124,7 @@ def write(file: Path, document: Any) -> Path:
 def test_unusable_kubeconfig_is_one_sentence_without_secrets(tmp_path: Path, document: Any, message: str) -> None:
     file = write(tmp_path / "config", document)
 
-    with pytest.raises(KubeConfigError) as caught:
+    with pytest.raises(SettingsError) as caught:
         connect(str(file))
 
     assert str(caught.value) == f"kubeconfig {file}: {message}"
@@ -134,7 +134,7 @@ def test_unusable_kubeconfig_is_one_sentence_without_secrets(tmp_path: Path, doc
 def test_broken_yaml_is_located_and_its_line_is_not_quoted(tmp_path: Path) -> None:
     file = write(tmp_path / "config", f'users:\n- user: {{token: "{SECRET}\n')
 
-    with pytest.raises(KubeConfigError, match=r"config:3:1: is not valid YAML") as caught:
+    with pytest.raises(SettingsError, match=r"config:3:1: is not valid YAML") as caught:
         connect(str(file))
 
     assert SECRET not in str(caught.value)
@@ -144,7 +144,7 @@ def test_broken_yaml_is_located_and_its_line_is_not_quoted(tmp_path: Path) -> No
 def test_missing_kubeconfig_names_the_file(tmp_path: Path) -> None:
     file = tmp_path / "nowhere"
 
-    with pytest.raises(KubeConfigError) as caught:
+    with pytest.raises(SettingsError) as caught:
         connect(str(file))
 
     assert str(caught.value) == f"kubeconfig {file}: no such file; name another one with --kubeconfig or KUBECONFIG"
@@ -152,7 +152,7 @@ def test_missing_kubeconfig_names_the_file(tmp_path: Path) -> None:
 
 def test_nothing_to_connect_to_says_what_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(
-        KubeConfigError, match=r"no cluster is configured: neither .*/\.kube/config nor a service account"
+        SettingsError, match=r"no cluster is configured: neither .*/\.kube/config nor a service account"
     ):
         connect(environ={"HOME": str(tmp_path)})
 
@@ -237,7 +237,7 @@ def test_proxy_that_is_no_url_is_one_sentence(tmp_path: Path) -> None:
     cluster = {"server": "https://east", "proxy-url": f"http://{SECRET}@ea st"}
     file = write(tmp_path / "config", make_config(clusters=[{"name": "east", "cluster": cluster}]))
 
-    with pytest.raises(KubeConfigError) as caught:
+    with pytest.raises(SettingsError) as caught:
         connect(str(file))
 
     assert str(caught.value).startswith(f"kubeconfig {file}: proxy-url of cluster 'east' cannot be used: it must be")
@@ -285,7 +285,7 @@ def test_text_that_is_not_unicode_is_located(tmp_path: Path, character: str, pla
     file = tmp_path / "config"
     file.write_text(json.dumps(make_config(**part)).replace("ODD", json.dumps(SECRET + character)[1:-1]))
 
-    with pytest.raises(KubeConfigError) as caught:
+    with pytest.raises(SettingsError) as caught:
         connect(str(file))
 
     fault = f"{place} holds a NUL or a character that is not text; fix it"
@@ -294,7 +294,7 @@ def test_text_that_is_not_unicode_is_located(tmp_path: Path, character: str, pla
 
 @pytest.mark.parametrize("name", ["a\0b", "~nobody-of-this-name/config", "\udcff"])
 def test_odd_name_of_a_kubeconfig_is_one_sentence(name: str) -> None:
-    with pytest.raises(KubeConfigError, match=r"^kubeconfig .*: (no such file|cannot be read)"):
+    with pytest.raises(SettingsError, match=r"^kubeconfig .*: (no such file|cannot be read)"):
         connect(name)
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from descheduler.kube.authentication.credentials import Issued, RenewedCredentials, read_token_file
 from descheduler.kube.client import KubeClient, connect
-from descheduler.kube.errors import ApiError, KubeConfigError
+from descheduler.kube.errors import ApiError
+from descheduler.transport.errors import SettingsError
 from tests.integration.fake_api import FakeApi
 from tests.kube.authentication.kubeconfigs import write_kubeconfig
 
@@ -86,7 +87,7 @@ def test_token_that_no_header_can_carry_is_one_sentence_without_it(
     ]
 
     for user, named in users:
-        with pytest.raises(KubeConfigError) as caught:
+        with pytest.raises(SettingsError) as caught:
             connect(str(write_kubeconfig(tmp_path, secure_api, user)))
 
         assert named in str(caught.value)
@@ -98,9 +99,9 @@ def test_user_to_impersonate_goes_as_utf8_and_not_with_a_line_break(secure_api: 
     file = str(write_kubeconfig(tmp_path, secure_api, {}))
 
     connect(file, as_user="jürgen").fetch(NODES, bytes)
-    with pytest.raises(KubeConfigError, match="the user of --as holds a line break"):
+    with pytest.raises(SettingsError, match="the user of --as holds a line break"):
         connect(file, as_user="a\nX-Evil: b")
-    with pytest.raises(KubeConfigError, match="the user of --as holds a line break"):
+    with pytest.raises(SettingsError, match="the user of --as holds a line break"):
         connect(file, as_user="\udcff")
 
     assert secure_api.requests[0].headers["impersonate-user"].encode("latin-1").decode() == "jürgen"
@@ -261,7 +262,7 @@ def test_unusable_token_file_is_named(secure_api: FakeApi, tmp_path: Path, conte
     if content is not None:
         (tmp_path / "token").write_bytes(content)
 
-    with pytest.raises(KubeConfigError) as caught:
+    with pytest.raises(SettingsError) as caught:
         connect(str(write_kubeconfig(tmp_path, secure_api, {"tokenFile": "token"})))
 
     expected = f"the token of user 'tester' cannot be read from {tmp_path / 'token'}: {message}"
@@ -287,7 +288,7 @@ def test_unusable_plugin_is_one_sentence_without_what_it_printed(
 ) -> None:
     plugin = write_plugin(tmp_path, status, code=code, stderr=f"cannot log in with {SECRET}")
 
-    with pytest.raises(KubeConfigError) as caught:
+    with pytest.raises(SettingsError) as caught:
         connect(str(write_kubeconfig(tmp_path, secure_api, {"exec": plugin})))
 
     assert str(caught.value).endswith(f"'tester' returned no credentials ({cause}); run it by hand to see why")
@@ -304,7 +305,7 @@ def test_plugin_that_prints_without_end_is_killed(secure_api: FakeApi, tmp_path:
     program.chmod(0o755)
     plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "./login", "interactiveMode": "Never"}
 
-    with pytest.raises(KubeConfigError, match=r"returned no credentials \(it printed more than 1 MiB\)"):
+    with pytest.raises(SettingsError, match=r"returned no credentials \(it printed more than 1 MiB\)"):
         connect(str(write_kubeconfig(tmp_path, secure_api, {"exec": plugin})))
 
     with pytest.raises(ProcessLookupError):

@@ -14,7 +14,7 @@ import pytest
 
 from descheduler.kube.authentication.tls_files import load_tls_files
 from descheduler.kube.client import connect
-from descheduler.kube.errors import KubeConfigError, KubeError
+from descheduler.transport.errors import ExchangeError, SettingsError
 from tests.certificates import Certificate, make_certificate
 from tests.integration.fake_api import FakeApi
 from tests.kube.authentication.kubeconfigs import write_kubeconfig
@@ -109,7 +109,7 @@ def test_server_of_another_authority_is_refused(api: FakeApi, certificate: Mutua
     (tmp_path / "other").mkdir()
     other = make_certificate(tmp_path / "other")
 
-    with pytest.raises(KubeError, match="certificate"):
+    with pytest.raises(ExchangeError, match="certificate"):
         fetch(api, tmp_path, user_of(certificate), **{"certificate-authority-data": content(other.file)})
 
 
@@ -120,7 +120,7 @@ def test_server_is_not_checked_where_the_kubeconfig_says_so(api: FakeApi, certif
 def test_name_of_the_server_is_checked(api: FakeApi, certificate: Mutual, tmp_path: Path) -> None:
     cluster = {"certificate-authority-data": content(certificate.file), "tls-server-name": "other.example"}
 
-    with pytest.raises(KubeError, match="certificate"):
+    with pytest.raises(ExchangeError, match="certificate"):
         fetch(api, tmp_path, user_of(certificate), **cluster)
 
 
@@ -152,7 +152,7 @@ def test_key_of_another_certificate_leaves_no_file(
     other = make_certificate(tmp_path / "other")
     user = {**user_of(certificate), "client-key-data": content(other.key_file)}
 
-    with pytest.raises(KubeConfigError, match="malformed"):
+    with pytest.raises(SettingsError, match="malformed"):
         fetch(api, tmp_path, user)
 
     assert list(folder.iterdir()) == []

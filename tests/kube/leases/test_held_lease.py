@@ -9,9 +9,9 @@ from typing import cast
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.http.status import RawResponse
 from descheduler.kube.leases.lease import LeaseHeld, acquire, give_back
 from descheduler.kube.leases.settings import LeaseSettings
+from descheduler.transport.answer import RawResponse
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, Drop, Silence, Truncate, failure
 from tests.kube.leases.runs import LEASE, NOW, SETTINGS, held_by, take

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import ApiError, KubeError
+from descheduler.kube.errors import ApiError
 from descheduler.kube.leases.held_lease import HeldLease
 from descheduler.kube.leases.lease import LeaseHeld, acquire
 from descheduler.kube.leases.settings import LeaseSettings, own_namespace
 from descheduler.kube.leases.store import LeaseSpec
 from descheduler.kube.retry import RetryPolicy
+from descheduler.transport.errors import ExchangeError
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
 from tests.integration.faults import Truncate, failure
@@ -134,9 +135,9 @@ def test_watching_a_lease_ends_with_the_run(fake_api: FakeApi, client: KubeClien
 
     def check() -> None:
         if clock.now() > 10:
-            raise KubeError("time is over")
+            raise ExchangeError("time is over")
 
-    with pytest.raises(KubeError, match="time is over"):
+    with pytest.raises(ExchangeError, match="time is over"):
         take_patiently(client, clock, check=check)
 
     assert fake_api.leases.spec("repair")["holderIdentity"] == "dead"

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import ApiError, TransportError, credentials_refused
+from descheduler.kube.errors import ApiError, credentials_refused
 from descheduler.kube.leases.store import LeaseStore
+from descheduler.transport.errors import TransportError
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_leases import LEASES
 from tests.integration.faults import Answer, failure

@@ -9,8 +9,9 @@ from concurrent.futures import Future
 import pytest
 
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.errors import AnswerBroken, KindForbidden
+from descheduler.kube.errors import KindForbidden
 from descheduler.kube.lists.begun import BegunList, BegunLists
+from descheduler.transport.errors import AnswerBroken
 
 
 class SlowList:

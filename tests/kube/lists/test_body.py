@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.kube.errors import KubeError
 from descheduler.kube.lists.body import ListBodyReader
+from descheduler.transport.errors import ExchangeError
 
 BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 USAGE = "/apis/metrics.k8s.io/v1beta1/nodes"
@@ -36,7 +36,7 @@ def page(**changes: Any) -> bytes:
     ],
 )
 def test_answer_that_is_not_the_list_is_an_error_and_named(body: bytes, found: str) -> None:
-    with pytest.raises(KubeError, match=rf"GET {BUDGETS}: the answer is not the list of .*, but .*{found}"):
+    with pytest.raises(ExchangeError, match=rf"GET {BUDGETS}: the answer is not the list of .*, but .*{found}"):
         ListBodyReader(BUDGETS).read(body)
 
 

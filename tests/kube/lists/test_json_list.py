@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.kube.errors import AnswerBroken, AnswerTooLarge, KubeError
 from descheduler.kube.lists import incoming, json_list
 from descheduler.kube.lists.json_list import JsonList
+from descheduler.transport.errors import AnswerBroken, AnswerTooLarge, ExchangeError
 
 HEAD = {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "7", "continue": "more"}}
 VALUES = st.recursive(
@@ -93,14 +93,14 @@ def test_text_that_is_no_list_in_json_is_broken(body: bytes) -> None:
     ("body", "error", "message"),
     [
         pytest.param(listed({"a": "x" * 1000}), AnswerTooLarge, "one object is larger", id="a large object"),
-        pytest.param(listed(*[{}] * 100), KubeError, "holds more than 50 objects", id="many objects"),
-        pytest.param(listed({}) + b" " * 5000, KubeError, "continues after its end", id="much behind it"),
-        pytest.param(b'{"kind": ' + b" " * 5000, KubeError, "it is blank", id="blanks without end"),
+        pytest.param(listed(*[{}] * 100), ExchangeError, "holds more than 50 objects", id="many objects"),
+        pytest.param(listed({}) + b" " * 5000, ExchangeError, "continues after its end", id="much behind it"),
+        pytest.param(b'{"kind": ' + b" " * 5000, ExchangeError, "it is blank", id="blanks without end"),
         pytest.param(b'{"kind": "' + b"x" * 5000, AnswerTooLarge, "a part of the answer", id="a large head"),
     ],
 )
 def test_list_beyond_its_bounds_is_given_up(
-    monkeypatch: pytest.MonkeyPatch, body: bytes, error: type[KubeError], message: str
+    monkeypatch: pytest.MonkeyPatch, body: bytes, error: type[ExchangeError], message: str
 ) -> None:
     monkeypatch.setattr(incoming, "_MOST_OBJECT_BYTES", 500)
     monkeypatch.setattr(incoming, "_TOGETHER_BYTES", 100)

@@ -12,23 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.kube.client import KubeClient, connect
-from descheduler.kube.errors import (
-    AnswerBroken,
-    AnswerTooLarge,
-    KubeError,
-    NotProtobuf,
-)
-from descheduler.kube.http import bounded_body
+from descheduler.kube.errors import NotProtobuf
 from descheduler.kube.lists import incoming
 from descheduler.kube.lists.message_list import MessageList
 from descheduler.kube.lists.streamed import MessageBatch
 from descheduler.kube.retry import RetryPolicy
+from descheduler.transport import bounded_body
+from descheduler.transport.errors import AnswerBroken, AnswerTooLarge, ExchangeError
 from tests.builders import pod_object
 from tests.cluster.messages.writer import proto_list, proto_object
 from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, Fault, RawAnswer
-from tests.kube.http.oversized import PODS, endless_chunks, head
+from tests.transport.oversized import PODS, endless_chunks, head
 
 PROTOBUF = {"Content-Type": "application/vnd.kubernetes.protobuf"}
 PROTOBUF_HEAD = {"Content_Type": PROTOBUF["Content-Type"]}
@@ -117,17 +113,17 @@ def test_list_without_its_end_is_broken(length: int) -> None:
     ("fault", "error", "message"),
     [
         pytest.param(
-            answer(b"k8s\0" + b"\xff" * 12), KubeError, "not a list in protobuf: a number has no end", id="noise"
+            answer(b"k8s\0" + b"\xff" * 12), ExchangeError, "not a list in protobuf: a number has no end", id="noise"
         ),
-        pytest.param(answer(b"<html></html>"), KubeError, "does not begin as protobuf does", id="no protobuf"),
+        pytest.param(answer(b"<html></html>"), ExchangeError, "does not begin as protobuf does", id="no protobuf"),
         pytest.param(
-            answer(proto_list("Pod", []).replace(b"List", b"Lost")), KubeError, "not the list of pods", id="kind"
+            answer(proto_list("Pod", []).replace(b"List", b"Lost")), ExchangeError, "not the list of pods", id="kind"
         ),
-        pytest.param(answer(pods_in_protobuf() + b"x" * 2000), KubeError, "continues after its end", id="too much"),
+        pytest.param(answer(pods_in_protobuf() + b"x" * 2000), ExchangeError, "continues after its end", id="too much"),
     ],
 )
 def test_answer_that_is_not_the_list_is_an_error(
-    five_pods: FakeApi, client: KubeClient, fault: Fault, error: type[KubeError], message: str
+    five_pods: FakeApi, client: KubeClient, fault: Fault, error: type[ExchangeError], message: str
 ) -> None:
     five_pods.fail_always("GET", PODS, fault)
 
@@ -182,19 +178,19 @@ def test_list_without_an_end_is_given_up(
     endless = chain([head(**PROTOBUF_HEAD), start], repeat((b"\x12" + bytes([len(ITEMS[0])]) + ITEMS[0]) * 1000))
     fake_api.fail_always("GET", PODS, RawAnswer(lambda: endless))
 
-    with pytest.raises(KubeError, match="holds more than 1,000 objects"):
+    with pytest.raises(ExchangeError, match="holds more than 1,000 objects"):
         list(client.list_messages(PODS))
 
 
 def test_pages_that_never_end_are_given_up(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.fail_always("GET", PODS, answer(pods_in_protobuf(more="again")))
 
-    with pytest.raises(KubeError, match="list of pods has no end"):
+    with pytest.raises(ExchangeError, match="list of pods has no end"):
         list(client.list_messages(PODS, limit=5))
 
 
 def test_compressed_nothing_is_given_up(fake_api: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_body, "OBJECT_BYTES", 50_000)
+    monkeypatch.setattr(bounded_body, "_IDLE_BYTES", 50_000)
     empty = [chunk for chunk, _ in zip(endless_chunks(EMPTY * 1000), range(12), strict=False)]
     first = head(Transfer_Encoding="chunked", Content_Encoding="gzip", **PROTOBUF_HEAD)
     fake_api.fail_always("GET", PODS, RawAnswer(lambda: [first, *empty[1:]]))
@@ -208,5 +204,5 @@ def test_number_without_end_in_the_head_is_refused_at_once() -> None:
     head = b"\x0a" + b"\xff" * 4_000_000
     length = bytes([len(head) & 127 | 128, len(head) >> 7 & 127 | 128, len(head) >> 14 & 127 | 128, len(head) >> 21])
 
-    with pytest.raises(KubeError, match="its head is damaged"):
+    with pytest.raises(ExchangeError, match="its head is damaged"):
         MessageList(iter([b"k8s\0\x0a" + length + head]), "GET x")

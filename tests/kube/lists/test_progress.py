@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from descheduler.kube.errors import KubeError
 from descheduler.kube.lists.body import ListPage
 from descheduler.kube.lists.progress import ListProgress
+from descheduler.transport.errors import ExchangeError
 
 
 def page(token: str, first: str) -> ListPage:
@@ -33,7 +33,7 @@ def note_all(progress: ListProgress, pages: Iterable[ListPage]) -> None:
 def test_list_without_end_is_noticed(nth: Callable[[int], ListPage], why: str) -> None:
     progress = ListProgress("pods")
 
-    with pytest.raises(KubeError, match=f"list of pods has no end {why}"):
+    with pytest.raises(ExchangeError, match=f"list of pods has no end {why}"):
         note_all(progress, map(nth, range(20_000)))
 
 

@@ -9,20 +9,13 @@ from pathlib import Path
 import pytest
 
 from descheduler.kube.client import KubeClient, connect
-from descheduler.kube.errors import (
-    AnswerBroken,
-    ApiError,
-    KindAbsent,
-    KindForbidden,
-    KubeError,
-    ListExpired,
-    TransportError,
-)
+from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden, ListExpired
 from descheduler.kube.retry import RetryPolicy
+from descheduler.transport.errors import AnswerBroken, ExchangeError, TransportError
 from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, BrokenGzip, Drip, Fault, RawAnswer, Silence, Truncate, failure
-from tests.kube.http.oversized import PODS, head
+from tests.transport.oversized import PODS, head
 
 NAMES = [f"p{number}" for number in range(5)]
 TOKEN = "s3cr3t-token"
@@ -81,15 +74,15 @@ def test_empty_list_has_a_version(client: KubeClient) -> None:
         ),
         pytest.param(failure(404, "NotFound"), KindAbsent, "does not serve pods", id="404"),
         pytest.param(failure(410, "Expired"), ListExpired, "expired", id="410"),
-        pytest.param(Answer(206, {}), KubeError, "HTTP status 206", id="a part"),
-        pytest.param(Answer(204, b""), KubeError, "HTTP status 204", id="nothing"),
+        pytest.param(Answer(206, {}), ExchangeError, "HTTP status 206", id="a part"),
+        pytest.param(Answer(204, b""), ExchangeError, "HTTP status 204", id="nothing"),
         pytest.param(Answer(302, {}, {"Location": "/elsewhere"}), ApiError, "302", id="a redirect"),
         pytest.param(Truncate(60), AnswerBroken, "closed before the answer|cut short", id="cut off"),
         pytest.param(BrokenGzip(), AnswerBroken, "is damaged", id="damaged"),
     ],
 )
 def test_answer_that_is_not_the_list_is_an_error(
-    five_pods: FakeApi, client: KubeClient, read: Read, fault: Fault, error: type[KubeError], message: str
+    five_pods: FakeApi, client: KubeClient, read: Read, fault: Fault, error: type[ExchangeError], message: str
 ) -> None:
     five_pods.fail_always("GET", PODS, fault)
 
@@ -118,7 +111,7 @@ def test_json_that_is_not_the_list_is_an_error(
 ) -> None:
     fake_api.fail_always("GET", PODS, Answer(200, body))
 
-    with pytest.raises(KubeError, match=f"the answer is not the list of pods, but .*{message}"):
+    with pytest.raises(ExchangeError, match=f"the answer is not the list of pods, but .*{message}"):
         read_pieces(client)
 
 
@@ -133,15 +126,15 @@ def test_pages_are_followed_where_the_server_makes_some(fake_api: FakeApi, clien
     ("pages", "error", "message"),
     [
         pytest.param([("a", "1", "7"), ("b", "", "8")], ListExpired, "resource version changed", id="of two versions"),
-        pytest.param([("a", "1", "7"), ("b", "1", "7")], KubeError, "same continue token", id="that never end"),
-        pytest.param([("a", "1", "7"), ("a", "2", "7")], KubeError, "same objects", id="that repeat themselves"),
+        pytest.param([("a", "1", "7"), ("b", "1", "7")], ExchangeError, "same continue token", id="that never end"),
+        pytest.param([("a", "1", "7"), ("a", "2", "7")], ExchangeError, "same objects", id="that repeat themselves"),
     ],
 )
 def test_pages_that_cannot_be_one_list_are_given_up(
     fake_api: FakeApi,
     client: KubeClient,
     pages: Iterable[tuple[str, str, str]],
-    error: type[KubeError],
+    error: type[ExchangeError],
     message: str,
 ) -> None:
     fake_api.fail_next("GET", PODS, *(json_page(name, more=more, version=version) for name, more, version in pages))
@@ -211,7 +204,7 @@ def test_token_that_a_success_repeats_is_not_shown(secure_api: FakeApi, tmp_path
     client = connect(str(secure_api.write_kubeconfig(tmp_path / "config", token=TOKEN)))
     secure_api.fail_always("GET", PODS, Answer(200, {"kind": "Status", "message": f"got {TOKEN}"}))
 
-    with pytest.raises(KubeError, match=r"a Status: got \*\*\*"):
+    with pytest.raises(ExchangeError, match=r"a Status: got \*\*\*"):
         read_pieces(client)
 
 
@@ -246,7 +239,7 @@ def test_connection_of_an_answer_that_is_given_up_is_not_used_again(
 ) -> None:
     five_pods.fail_next("GET", PODS, RawAnswer(lambda: [head(Content_Length=1 << 20), b"{" * 100_000]))
 
-    with pytest.raises(KubeError):
+    with pytest.raises(ExchangeError):
         read(client)
 
     assert read(client) == 5

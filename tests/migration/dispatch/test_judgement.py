@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from descheduler.kube.answers import StatusCause
 from descheduler.kube.evict import EvictionResponse
-from descheduler.kube.http.status import StatusCause
 from descheduler.migration.dispatch.judgement import judge
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import make_eviction, no_answer, no_disruption, not_sent, turned_away, wait_told

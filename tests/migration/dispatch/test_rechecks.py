@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.kube.errors import KubeError
 from descheduler.migration.dispatch.rechecks import Rechecks
 from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.recheck.footprints import Judged
+from descheduler.transport.errors import ExchangeError
 from tests.migration.stand_ins import FAST, Clock, around, make_eviction
 
 
@@ -33,7 +33,7 @@ class Later:
         for call, future in calls:
             try:
                 future.set_result(call())
-            except KubeError as error:
+            except ExchangeError as error:
                 future.set_exception(error)
 
 

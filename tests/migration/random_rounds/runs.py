@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import Answers
 from descheduler.kube.evict import EvictionResponse, PodState
@@ -93,7 +94,9 @@ def make_run(seed: int) -> Run:
 
     def decide_again(answers: Answers, prior_moves: Sequence[Move]) -> Decisions:
         api.num_round += 1
-        return decide(loaded, snapshot, now=NOW, answers=answers, prior_moves=prior_moves, most_assessed=0)
+        return decide(
+            loaded, snapshot, now=NOW, this_round=Round(answers=answers, prior_moves=prior_moves, most_assessed=0)
+        )
 
     carry_out(decide_again, api, _SETTINGS, around(_SETTINGS))
     faults = faults_of(world, policy, api.deeds)

@@ -9,9 +9,8 @@ from typing import Any
 
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.dispatch.open_calls import OpenCalls
 from descheduler.migration.dispatch.pace import Paces
-from descheduler.migration.dispatch.surroundings import Background, Surroundings
+from descheduler.migration.dispatch.surroundings import Background, OpenCalls, Surroundings
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.job.surge import Surge
 from descheduler.migration.replacements import successors_of

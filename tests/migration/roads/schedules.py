@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.lease import LeaseHeld
 from descheduler.supervision import RunStopped
+from descheduler.transport.errors import ExchangeError
 from tests.faults.faults import Answer, Requests
 from tests.living.api.server import Call, LivingApi
 from tests.living.cluster import LivingCluster
@@ -116,7 +116,7 @@ def _end(cluster: LivingCluster, way: Way, passage: FaultyWay, story: Story) -> 
         result = live_run(cluster, policy_of(way), passage)
     except LeaseHeld:
         return _HELD
-    except (KubeError, SnapshotError, RunStopped) as error:
+    except (ExchangeError, SnapshotError, RunStopped) as error:
         return type(error).__name__
     except (Exception, Endless):
         story.faults.append(traceback.format_exc())

@@ -12,7 +12,7 @@ from tests.faults.faults import Act, Fault
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay
 from tests.migration.roads.unclear_writes import left_over
-from tests.migration.roads.whole_runs import WAYS, live_run, policy_of, world
+from tests.migration.roads.whole_runs import WAYS, Way, live_run, policy_of, world
 
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 BY_JOB = pytest.mark.parametrize("name", WAYS)
@@ -41,6 +41,26 @@ def test_pod_that_somebody_else_deletes_is_not_reported_as_evicted(name: str) ->
     counted = [outcome for outcome in result.outcomes if outcome.kind.uses_limits]
     assert len(counted) == len(accepted) == 0
     assert OutcomeKind.GONE in {outcome.kind for outcome in result.outcomes}
+    assert left_over(cluster) == []
+
+
+@pytest.mark.parametrize("name", [*WAYS, "without jobs"])
+def test_pod_that_another_one_of_its_name_has_replaced_is_gone(name: str) -> None:
+    """The API server answers 409: the UID is another one."""
+    way = {**WAYS, "without jobs": Way("none", has_koordinator=False)}[name]
+    cluster = world(way)
+    passage = FaultyWay(cluster.api)
+
+    def replace_pod() -> None:
+        delete_pods(cluster)
+        cluster.clock.sleep(5)
+
+    for nth in (1, 2, 3):
+        passage.before("POST", "/db-0/eviction", replace_pod, nth=nth)
+    result = live_run(cluster, policy_of(way), passage)
+
+    assert [call.code for call in cluster.api.sent("POST", "/db-0/eviction")] == [409]
+    assert {o.code for o in result.outcomes if o.eviction.name == "db-0"} == {OutcomeCode.POD_GONE}
     assert left_over(cluster) == []
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.kube.errors import KubeError
+from descheduler.transport.errors import ExchangeError
 from tests.faults.faults import Act, Fault
 from tests.living.api.server import Call
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
@@ -110,7 +110,7 @@ def test_nothing_is_given_back_when_the_jobs_cannot_be_listed() -> None:
         """The list of jobs is answered by a proxy that knows nothing."""
         return Fault(Act.NEVER, code=404) if call.request.path.endswith("/podmigrationjobs") else None
 
-    with pytest.raises(KubeError):
+    with pytest.raises(ExchangeError):
         Play(cluster, way.provider).through(FaultyWay(cluster.api, is_jobs)).take_up()
     assert cluster.all("reservations.scheduling.koordinator.sh") == held != []
     Play(cluster, way.provider).take_up()

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.eviction.checks.limits import RunLimits
-from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from descheduler.transport.errors import ExchangeError
 from tests.migration.stand_ins import (
     ONE_BY_ONE,
     Clock,
@@ -219,7 +219,7 @@ def test_stop_ends_the_wait_for_an_open_fate() -> None:
 
 
 def test_call_that_was_never_sent_leaves_nothing_open() -> None:
-    api = ScriptedApi(a=[KubeError("TLS failed")], b=[not_sent()])
+    api = ScriptedApi(a=[ExchangeError("TLS failed")], b=[not_sent()])
 
     outcomes = run(make_plan("a", "b"), api, PATIENT)
 

@@ -13,10 +13,10 @@ import pytest
 from descheduler.cycle.options import RunOptions
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
-from descheduler.kube.errors import KubeError
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
 from descheduler.supervision import RunStopped, Watch
+from descheduler.transport.errors import ExchangeError
 from tests.living.faults import FaultyWay
 from tests.migration.roads.whole_runs import LEASE_SECONDS, WAYS, policy_of, watch_of, world
 
@@ -36,7 +36,7 @@ def left_after(run: Callable[[], object]) -> list[str]:
 
 
 def fail() -> None:
-    raise KubeError("no way to the server")
+    raise ExchangeError("no way to the server")
 
 
 ENDS: dict[str, Callable[[FaultyWay, Watch], object]] = {
@@ -61,7 +61,7 @@ def test_a_run_leaves_no_thread(end: str) -> None:
     options = RunOptions(lease=LeaseOptions(duration_seconds=LEASE_SECONDS))
 
     def run() -> None:
-        with suppress(KubeError, RunStopped):
+        with suppress(ExchangeError, RunStopped):
             policy = load_policy(policy_of(way), REGISTRY)
             run_with(cluster.client(passage=passage), policy, options, watch, now=cluster.clock.now())
 

@@ -12,7 +12,7 @@ import pytest
 from descheduler.cycle.options import RunResult
 from descheduler.eviction.checks.scope import Scope
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
-from descheduler.report.outcome.status_document import Status
+from descheduler.report.outcome.status_document import StatusDocument
 from tests.faults.faults import Act, Fault
 from tests.living.acting.workloads import reference_to
 from tests.living.api.server import Call
@@ -426,7 +426,7 @@ def test_run_that_ends_after_the_jobs_of_users_reports_them(phase: str) -> None:
     assert codes(result) == [OutcomeCode.DONE] * 2
     assert (result.guard, result.decisions.moves) == ("request", ())
     (status,) = [each for each in cluster.all("configmaps") if each["metadata"]["name"].endswith("-status")]
-    assert Status.decoded(status["data"]["status.json"]).runs[0].counts["evicted"] == 2
+    assert StatusDocument.decoded(status["data"]["status.json"]).runs[0].counts["evicted"] == 2
 
 
 def test_run_that_cannot_read_the_cluster_again_reports_what_it_did_for_users() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descheduler.report.outcome.status_document import Status
+from descheduler.report.outcome.status_document import StatusDocument
 from descheduler.report.tables.status_table import status_table
 from descheduler.report.tables.table_style import TableStyle
 from descheduler.telemetry.observer import RunObserver
@@ -145,7 +145,7 @@ def test_reservations_that_the_scheduler_does_not_note_are_told_once_and_kept_in
     (note,) = [note for note in result.decisions.notes if "did not use" in note]
     assert note.startswith("Replacement pods did not use 2 Reservations on their nodes: ")
     (status,) = [found for found in cluster.all("configmaps") if found["metadata"]["name"].endswith("-status")]
-    kept = Status.decoded(status["data"]["status.json"])
+    kept = StatusDocument.decoded(status["data"]["status.json"])
     assert [run.reservations_unused for run in kept.runs] == [2]
     assert any("2 not used" in line for line in status_table(kept, TableStyle()))
 

@@ -12,8 +12,8 @@ from functools import cache
 
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.cycle.options import RunResult
-from descheduler.kube.errors import KubeError
 from descheduler.supervision import RunStopped, Watch
+from descheduler.transport.errors import ExchangeError
 from tests.faults.faults import Act, Delivery, Fault, Form
 from tests.living.api.server import Call
 from tests.living.cluster import LivingCluster
@@ -86,7 +86,7 @@ def left_after(
         prepare(cluster, passage, watch)
     try:
         result = live_run(cluster, policy_of(way), passage, watch=watch)
-    except (KubeError, SnapshotError, RunStopped):
+    except (ExchangeError, SnapshotError, RunStopped):
         result = None
     at_end = [f"at the end of the run: {text}" for text in left_over(cluster)]
     later = observer.finish(settle_seconds=_SETTLE_SECONDS)

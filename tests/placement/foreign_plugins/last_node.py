@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.evaluation import Choice, Evaluation
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.plugins.table import PLUGINS
@@ -27,7 +27,7 @@ class LastNode(Scheduler):
         """Says so of pods that ask for nothing."""
         return "" if about is not DoubtOf.LANDING or pod.spec.requests else "it asks for nothing"
 
-    def choose(self, evaluation: Evaluation) -> Choice | None:
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """The last node."""
         if not len(evaluation.nodes):
             return None

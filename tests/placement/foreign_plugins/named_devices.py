@@ -10,7 +10,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.koordinator.allocation import Allocation
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -81,7 +81,7 @@ class DeviceLedger:
         return sorted(self._taken)
 
 
-class DeviceReason(Reason):
+class DeviceReason(ObstacleReason):
     """Why a node takes no pod that wants devices."""
 
     TOO_FEW = 1, "node(s) had too few free devices", "too few free devices"

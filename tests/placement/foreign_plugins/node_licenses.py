@@ -1,26 +1,23 @@
 """NodeLicenses: nodes give a pod a license by number, which a sidecar on the node serves.
 
-It uses each point at which a plugin may rewrite something: a pod or a node is taken for another before the filters of
-one node, a licensed pod is charged for the sidecar once its node is chosen, and the number is noted on the pod. Where a
-Reservation holds a license, its owners get this one.
+The number is noted on the pod. Where a Reservation holds a license, its owners get this one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
 import numpy as np
 
-from descheduler.model.pod import Pod, PodSpec
+from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import SKIP, NodeRewrite, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.koordinator.matched_reservations import (
     MatchedReservation,
     matched_reservations,
     nominated_reservation,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster, Takings, taken_from
 
@@ -30,12 +27,6 @@ LICENSE = "example.com/license"
 """An annotation of a running pod, or of a Reservation: the number of the license that it has."""
 LICENSES = "licenses"
 """A label of a node: how many licenses it has."""
-RETIRED = "retired"
-"""A label of a node whose sidecar is too old to take pods in, but for those that say with the label `legacy` that they
-know; it counts nothing that runs there for such a pod."""
-LEGACY = "legacy"
-SIDECAR = 500 * 10**6
-"""Nano CPUs that a licensed pod takes on top of what it asks for."""
 
 
 class NotedLicenses:
@@ -97,15 +88,14 @@ class LicenseLedger:
         return sorted((*self._noted.used, *self._taken))
 
 
-class LicenseReason(Reason):
+class LicenseReason(ObstacleReason):
     """Why a node takes no licensed pod."""
 
     NONE_LEFT = 1, "node(s) had no license left"
-    RETIRED = 2, "node(s) had a retired sidecar"
 
 
 class NodeLicenses:
-    """Filter, transformer, resizer and writer of annotations."""
+    """Filter and writer of annotations."""
 
     name = "NodeLicenses"
     is_static = False
@@ -114,32 +104,16 @@ class NodeLicenses:
         del profile
         self.ledger = cluster.ledger(LicenseLedger)
         self._nodes = cluster.table.nodes
-        self._with_sidecar: dict[int, tuple[Pod, Pod]] = {}
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves other pods alone."""
         return PreFilterResult() if LICENSED in cycle.pod.pod.annotations else SKIP
 
-    def before_filter(self, cycle: Cycle) -> Mapping[int, NodeRewrite]:
-        """A retired node takes legacy pods as if nothing ran there, and others under the name that it refuses."""
-        pod = cycle.pod.pod
-        if LICENSED not in pod.annotations:
-            return {}
-        retired = [index for index, node in enumerate(self._nodes) if RETIRED in node.labels]
-        if LEGACY in pod.labels:
-            on_nodes = cycle.cluster.snapshot.pods_by_node
-            return {node: NodeRewrite(unseen=tuple(on_nodes.get(self._nodes[node].name, ()))) for node in retired}
-        renamed = msgspec.structs.replace(pod, annotations={**pod.annotations, LICENSED: RETIRED})
-        return {node: NodeRewrite(renamed) for node in retired}
-
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nodes without a license left, but for what a Reservation of the pod holds there."""
         matched = matched_reservations(cycle)
         left = [bool(self.ledger.free(node)) or node in matched for node in range(len(self._nodes))]
-        bits = np.where(left, 0, LicenseReason.NONE_LEFT.bit).astype(np.uint32)
-        if cycle.pod.pod.annotations[LICENSED] == RETIRED:
-            bits[:] = LicenseReason.RETIRED.bit
-        return bits
+        return np.where(left, 0, LicenseReason.NONE_LEFT.bit).astype(np.uint32)
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The reason."""
@@ -156,18 +130,6 @@ class NodeLicenses:
         del cycle, node
         return [10 * int(each.annotations.get(LICENSE, "0")) for each in reservations]
 
-    def resize_pod(self, cycle: Cycle, node: int) -> Pod | None:
-        """With the sidecar."""
-        del node
-        pod = cycle.pod.pod
-        if LICENSED not in pod.annotations:
-            return None
-        known = self._with_sidecar.get(id(pod))
-        if known is None:
-            resized = msgspec.structs.replace(pod, spec=_with_sidecar(pod.spec))
-            known = self._with_sidecar[id(pod)] = pod, resized
-        return known[1]
-
     def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
         """The number."""
         del cycle, node
@@ -181,8 +143,3 @@ ROW = SchedulingPlugin(
     interactions=own_node,
     reads_annotations=(LICENSED, LICENSE),
 )
-
-
-def _with_sidecar(spec: PodSpec) -> PodSpec:
-    requests = {**spec.requests, "cpu": spec.requests.get("cpu", 0) + SIDECAR}
-    return msgspec.structs.replace(spec, requests=requests, scoring_requests=requests)

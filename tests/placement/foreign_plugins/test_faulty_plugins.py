@@ -42,9 +42,6 @@ class Faulty:
     def _answer(self, hook: str, usual: object, *given: object) -> Any:
         return self.answers[hook](*given) if hook in self.answers else usual
 
-    def before_filter(self, cycle: Any) -> Any:
-        return self._answer("before_filter", {}, cycle)
-
     def pre_filter(self, cycle: Any) -> Any:
         return self._answer("pre_filter", PASS, cycle)
 
@@ -65,9 +62,6 @@ class Faulty:
 
     def patch(self, cycle: Any, node: int, takings: object) -> Any:
         return self._answer("patch", {}, cycle, node, takings)
-
-    def resize_pod(self, cycle: Any, node: int) -> Any:
-        return self._answer("resize_pod", None, cycle, node)
 
 
 POINTS = frozenset({"pre_filter", "filter", "permit", "pre_bind", "score"})
@@ -115,10 +109,6 @@ FLOATS = np.full(3, np.nan)
         ),
         pytest.param("filter", lambda _: FLOATS, "filter() is an array of float64, not of reason bits", id="no bits"),
         pytest.param("filter", lambda _: [0, 0, 0], "filter() is list, not ndarray", id="a list"),
-        pytest.param("before_filter", leave, "SystemExit", id="before_filter that leaves"),
-        pytest.param(
-            "before_filter", lambda _: {9: None}, "before_filter() names node 9; there are 3 nodes", id="a node too far"
-        ),
     ],
 )
 def test_plugin_that_fails_before_the_node_is_chosen_leaves_the_landing_likely(
@@ -139,7 +129,6 @@ def test_plugin_that_fails_before_the_node_is_chosen_leaves_the_landing_likely(
         pytest.param("pre_bind", lambda *_: "no", "pre_bind() is str, not a list", id="one sentence"),
         pytest.param("pre_bind", lambda *_: iter(int, 1), "pre_bind() has more than 100 entries", id="no end"),
         pytest.param("patch", lambda *_: {"a": 1}, "an annotation of patch() is int, not text", id="a number"),
-        pytest.param("resize_pod", lambda *_: make_pod("web"), "resize_pod() requests less cpu than before", id="less"),
     ],
 )
 def test_plugin_that_fails_after_that_is_a_condition_of_the_landing(
@@ -197,7 +186,7 @@ def test_plugin_of_the_program_has_no_guard() -> None:
         pytest.param(
             {"reserve"},
             {},
-            "its row names reserve (ledger or resize_pod); class Misspelt has no methods",
+            "its row names reserve (ledger); class Misspelt has no methods",
             id="no ledger",
         ),
         pytest.param(
@@ -206,7 +195,7 @@ def test_plugin_of_the_program_has_no_guard() -> None:
         pytest.param(
             {"filter"},
             {"filter": leave, "pre_filter": leave},
-            "its row names filter (pre_filter, filter, obstacle, is_static or before_filter); class Misspelt has",
+            "its row names filter (pre_filter, filter, obstacle, is_static); class Misspelt has",
             id="a filter without words",
         ),
     ],

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.held_room import HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.prover import LandingProver
@@ -33,7 +34,7 @@ APP = {"app": "web"}
 def held(*objects: Object, on: str, victim: str = "victim") -> Landing:
     """The landing of `victim` in the cluster of `objects`, with room held for its replacement `on` this node."""
     snapshot = cluster_of(*objects)
-    return LandingProver(snapshot).consider(pod_named(snapshot, victim), held_on=on)
+    return LandingProver(snapshot).consider(pod_named(snapshot, victim), held=HeldRooms(on))
 
 
 def other(name: str, node: str, **facts: Any) -> Object:
@@ -44,7 +45,7 @@ def test_replacement_lands_on_the_node_that_was_chosen_although_another_scores_h
     snapshot = cluster_of(pod_object("victim", cpu="1"), other("busy", "b", cpu="2"), nodes="abc")
     prover, victim = LandingProver(snapshot), pod_named(snapshot, "victim")
 
-    free, chosen = prover.consider(victim), prover.consider(victim, held_on="b")
+    free, chosen = prover.consider(victim), prover.consider(victim, held=HeldRooms("b"))
 
     assert "b" not in free.ties
     assert (chosen.verdict, chosen.cold, chosen.node, chosen.ties) == (LANDS, LANDS, "b", ("b",))
@@ -94,7 +95,7 @@ def test_quota_counts_the_held_room_beside_the_victim(most: str, verdict: Landin
     quotas, victim = [make_quota("team", most={"cpu": most}, least={"cpu": "1"})], quota_pod("victim", "team", cpu="2")
     prover = LandingProver(with_quotas(quotas, map(make_node, "ab"), [victim]), configuration=CONFIGURATION)
 
-    free, chosen = prover.consider(victim), prover.consider(victim, held_on="b")
+    free, chosen = prover.consider(victim), prover.consider(victim, held=HeldRooms("b"))
 
     assert (free.settled, chosen.verdict) == (LANDS, verdict)
 
@@ -106,7 +107,7 @@ def test_held_room_is_not_taken_by_a_pending_pod_of_a_higher_priority() -> None:
     snapshot = cluster_of(*objects)
     prover = LandingProver(snapshot)
 
-    landing = prover.book(pod_named(snapshot, "victim"), held_on="b")
+    landing = prover.book(pod_named(snapshot, "victim"), held=HeldRooms("b"))
 
     assert (landing.verdict, landing.node, landing.conditions) == (LANDS, "b", ())
     assert [(pod.name, node) for pod, node in prover.pending_nodes()] == [("waiting", "a")]
@@ -129,7 +130,7 @@ def test_two_held_rooms_on_one_node_take_no_more_than_it_has() -> None:
     )
     prover = LandingProver(snapshot)
 
-    landings = [prover.book(pod_named(snapshot, name), held_on="b") for name in names]
+    landings = [prover.book(pod_named(snapshot, name), held=HeldRooms("b")) for name in names]
 
     assert [(landing.verdict, landing.node) for landing in landings] == [(LANDS, "b"), (LANDS, "b"), (NO, None)]
 
@@ -141,7 +142,9 @@ def test_victim_for_whose_replacement_no_room_can_be_held_stays() -> None:
     )
     prover = LandingProver(snapshot)
 
-    landings = [prover.book(pod_named(snapshot, name), held_on=node) for name, node in (("large", "b"), ("small", "a"))]
+    landings = [
+        prover.book(pod_named(snapshot, name), held=HeldRooms(node)) for name, node in (("large", "b"), ("small", "a"))
+    ]
 
     assert [landing.verdict for landing in landings] == [NO, NO]
 
@@ -150,7 +153,9 @@ def test_room_is_held_where_a_booked_victim_has_left() -> None:
     snapshot = cluster_of(*map(_two_cores, "abc"), other("first", "a", cpu="2"), other("next", "c", cpu="2"))
     prover = LandingProver(snapshot)
 
-    landings = [prover.book(pod_named(snapshot, name), held_on=node) for name, node in (("first", "b"), ("next", "a"))]
+    landings = [
+        prover.book(pod_named(snapshot, name), held=HeldRooms(node)) for name, node in (("first", "b"), ("next", "a"))
+    ]
 
     assert [(landing.verdict, landing.node) for landing in landings] == [(LANDS, "b"), (LANDS, "a")]
 
@@ -173,7 +178,7 @@ class TestTakingBack:
         digests, nodes = [prover.cluster.digest()], list(prover.pending_nodes())
 
         for pod in random.choices(snapshot.pods, k=12):
-            prover.book(pod, held_on=random.choice(["", *names]))
+            prover.book(pod, held=HeldRooms(random.choice(["", *names])))
             digests.append(prover.cluster.digest())
         while len(digests) > 1:
             digests.pop()
@@ -187,7 +192,7 @@ class TestTakingBack:
         prover.consider(snapshot.pods[0])
         before = prover.cluster.digest()
 
-        prover.consider(snapshot.pods[0], held_on="b")
+        prover.consider(snapshot.pods[0], held=HeldRooms("b"))
 
         assert prover.cluster.digest() == before
 
@@ -195,14 +200,14 @@ class TestTakingBack:
         snapshot = make_snapshot(map(make_node, "abc"), [make_pod("victim", cpu="1")])
         prover = LandingProver(snapshot)
 
-        prover.consider(snapshot.pods[0], held_on="b")
+        prover.consider(snapshot.pods[0], held=HeldRooms("b"))
 
-        assert prover.book(snapshot.pods[0], held_on="c").node == "c"
+        assert prover.book(snapshot.pods[0], held=HeldRooms("c")).node == "c"
 
     def test_proof_of_others_leaves_the_held_bookings_as_they_were(self) -> None:
         snapshot = cluster_of(other("one", "a", cpu="1"), other("two", "a", cpu="1"), other("busy", "b", cpu="2"))
         prover = LandingProver(snapshot)
-        prover.book(pod_named(snapshot, "one"), held_on="b")
+        prover.book(pod_named(snapshot, "one"), held=HeldRooms("b"))
         before = prover.cluster.digest()
 
         prover.prove([pod_named(snapshot, "two")])
@@ -244,13 +249,13 @@ class TestGangs:
     def test_one_pod_lands_where_its_gang_does_not_hold_it_back(self, policy: str, verdict: LandingVerdict) -> None:
         pods = [member(f"m{number}") for number in range(3)]
 
-        assert self.prover_of(pods, policy).consider(pods[0], held_on="n0").verdict is verdict
+        assert self.prover_of(pods, policy).consider(pods[0], held=HeldRooms("n0")).verdict is verdict
 
     def test_all_pods_of_a_gang_land_one_after_the_other(self) -> None:
         pods = [member(f"m{number}") for number in range(3)]
         prover = self.prover_of(pods)
 
-        landings = [prover.book(pod, mates=pods, held_on="n0") for pod in pods]
+        landings = [prover.book(pod, mates=pods, held=HeldRooms("n0")) for pod in pods]
 
         assert [(landing.verdict, landing.node) for landing in landings] == [(LANDS, "n0")] * 3
 
@@ -268,9 +273,9 @@ class TestUnproven:
         snapshot = cluster_of(*pods, nodes="abc")
         prover = LandingProver(snapshot)
 
-        prover.book(pod_named(snapshot, "foreign"), held_on="b")
+        prover.book(pod_named(snapshot, "foreign"), held=HeldRooms("b"))
 
-        assert prover.consider(pod_named(snapshot, "next"), held_on="a").verdict is NO
+        assert prover.consider(pod_named(snapshot, "next"), held=HeldRooms("a")).verdict is NO
 
     def test_pod_of_a_daemon_set_goes_nowhere(self) -> None:
         victim = pod_object("victim", owners=["DaemonSet/agent"])

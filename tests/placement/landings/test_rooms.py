@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import HeldRoom, HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.prover import LandingProver
@@ -42,7 +42,7 @@ class Play:
 
     def book(self, victim: str, on: str, rooms: Sequence[tuple[str, str]] = ()) -> Landing:
         held = [HeldRoom(self.pod(name), node) for name, node in rooms]
-        return self.prover.book(self.pod(victim), held_on=on, rooms=held)
+        return self.prover.book(self.pod(victim), held=HeldRooms(on, tuple(held)))
 
     def requested(self, node: str) -> int:
         """Milli cores."""

@@ -25,7 +25,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
-from descheduler.placement.framework.evaluation import Choice, Evaluation
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.framework.units import Unit
@@ -76,13 +76,13 @@ class QueueScheduler(SchedulerModel):
             return ()
         return (Obstacle(NAME, Code.UNSCHEDULABLE, ("gang is not complete",)),)
 
-    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
+    def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
         """The nodes that have room."""
         table, placement_class = self.cluster.table, self.cluster.placement_class(pod)
         feasible = table.requested[PODS_ROW] < table.allocatable[PODS_ROW]
         for row, amount in placement_class.demand.amounts:
             feasible &= table.requested[row] + amount <= table.allocatable[row]
-        return Evaluation(
+        return PodEvaluation(
             self,
             Cycle(placement_class, self.cluster, company=company),
             is_queued=True,
@@ -93,7 +93,7 @@ class QueueScheduler(SchedulerModel):
             feasible=feasible,
         )
 
-    def choose(self, evaluation: Evaluation) -> Choice | None:
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """The last one."""
         if not evaluation.fits:
             return None

@@ -8,6 +8,7 @@ from typing import Any
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
@@ -65,4 +66,4 @@ def run_gpus(
     config = _PACKING if packs else _PACKING.with_name("koord-scheduler.yaml")
     policy = verified(planner, scheduler=config)
     snapshot = gpu_snapshot(nodes, pods)
-    return decide(load_policy(policy, REGISTRY), snapshot, now=NOW, processed_nodes=snapshot.nodes)
+    return decide(load_policy(policy, REGISTRY), snapshot, now=NOW, setting=RunSetting(processed_nodes=snapshot.nodes))

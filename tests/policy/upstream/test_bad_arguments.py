@@ -17,11 +17,11 @@ ARGUMENTS = [
     pytest.param(
         with_args("MigrationController", "{}"),
         ":6:11: profiles[0].pluginConfig[0].name: unknown plugin 'MigrationController'; known are DefaultEvictor, "
-        "HighNodeUtilization, LowNodeUtilization, MigrationPlanner, PlacementVerification, PodLifeTime, "
+        "HighNodeUtilization, LoadAware, LowNodeUtilization, MigrationPlanner, PlacementVerification, PodLifeTime, "
         "RemoveDuplicates, RemoveFailedPods, RemovePodsHavingTooManyRestarts, "
         "RemovePodsViolatingInterPodAntiAffinity, "
         "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeReservation, RemovePodsViolatingNodeTaints, "
-        "RemovePodsViolatingTopologySpreadConstraint, RevokePodsOverElasticQuota",
+        "RemovePodsViolatingTopologySpreadConstraint, Rescheduling, RevokePodsOverElasticQuota",
         id="a plugin of the other kind",
     ),
     pytest.param(
@@ -188,11 +188,11 @@ EXTENSION_POINTS = [
     pytest.param(
         upstream("profiles:\n- name: p\n  plugins:\n    balance: {enabled: [Nope]}\n"),
         ":6:25: profiles[0].plugins.balance.enabled[0]: unknown plugin 'Nope'; known are DefaultEvictor, "
-        "HighNodeUtilization, LowNodeUtilization, MigrationPlanner, PlacementVerification, PodLifeTime, "
+        "HighNodeUtilization, LoadAware, LowNodeUtilization, MigrationPlanner, PlacementVerification, PodLifeTime, "
         "RemoveDuplicates, RemoveFailedPods, RemovePodsHavingTooManyRestarts, "
         "RemovePodsViolatingInterPodAntiAffinity, "
         "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeReservation, RemovePodsViolatingNodeTaints, "
-        "RemovePodsViolatingTopologySpreadConstraint, RevokePodsOverElasticQuota",
+        "RemovePodsViolatingTopologySpreadConstraint, Rescheduling, RevokePodsOverElasticQuota",
         id="an unknown plugin is enabled",
     ),
     pytest.param(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from descheduler.documents.yaml_scalars import resolve_plain
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.yaml_lines import yaml_lines
-from descheduler.report.outcome.document import Outcome
+from descheduler.report.outcome.document import OutcomeDocument
 from descheduler.report.plan.document import Plan
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_plan
@@ -50,7 +50,7 @@ def test_text_without_quotes_is_text_to_the_readers_of_kubernetes_too(text: str)
 
 
 @pytest.mark.parametrize("document", [PLAN, OUTCOME])
-def test_yaml_says_the_same_as_json(document: Plan | Outcome) -> None:
+def test_yaml_says_the_same_as_json(document: Plan | OutcomeDocument) -> None:
     assert yaml.safe_load("".join(yaml_lines(document))) == json.loads(json_text(document))
 
 

@@ -11,7 +11,7 @@ from tests.builders import make_node, make_pod
 from tests.strategies.runs import run_plugin
 
 
-def gap(evictions: int, bound: int) -> float | None:
+def gap(evictions: int, bound: int | None) -> float | None:
     goal = Goal("RepairViolations", (Level("violations left", 3, 0, 0),), evictions, bound, 0, 0, "feasible", 0, 0, "")
     decisions = run_plugin("PodLifeTime", [make_node("a")], [make_pod("p")], args={"maxPodLifeTimeSeconds": 9**9})
     facts = {("p", "MigrationPlanner"): PluginFacts("", 0, 0, goals=(goal,))}
@@ -26,4 +26,4 @@ def test_share_of_evictions_that_are_more_than_needed() -> None:
 
 
 def test_nothing_is_said_where_no_number_is_proven() -> None:
-    assert gap(6, 0) is None
+    assert gap(6, None) is None

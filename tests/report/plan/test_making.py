@@ -7,7 +7,7 @@ import pytest
 from descheduler.model.disruption_budget import DisruptionBudget
 from descheduler.report.document import PodReference, PolicyIdentity, SnapshotIdentity
 from descheduler.report.formats.json_text import json_text
-from descheduler.report.plan.document import ApiAnswer, Move, PlannedLanding, PlannedRefusal, RefusalCount
+from descheduler.report.plan.document import ApiAnswer, PlanMove, PlannedLanding, PlannedRefusal, RefusalCount
 from tests.builders import NOW, make_budget, make_node, make_pod
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
 
@@ -16,7 +16,7 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
     plan = make_test_plan([make_pod("old")])
 
     assert plan.moves == (
-        Move(
+        PlanMove(
             pod=PodReference(namespace="default", name="old", uid="default-old"),
             from_node="a",
             to_node="a",

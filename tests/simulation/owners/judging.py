@@ -12,6 +12,7 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.pod import Pod
 from descheduler.model.workloads import JobFacts
@@ -57,7 +58,9 @@ def findings(seed: int) -> Found:
     objects = _objects(Maker(random))
     verifies = random.random() < 0.5
     snapshot = _snapshot(objects)
-    decisions = decide(load_policy(_policy(verifies), REGISTRY), snapshot, now=NOW, most_assessed=len(snapshot.pods))
+    decisions = decide(
+        load_policy(_policy(verifies), REGISTRY), snapshot, now=NOW, this_round=Round(most_assessed=len(snapshot.pods))
+    )
     before, live = live_cluster(objects, random), live_cluster(objects, random)
     for move in decisions.leaving:
         live.evict(move.pod.namespace, move.pod.name)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.model.node import Node
@@ -52,8 +53,7 @@ def run(
         load_policy(policy, REGISTRY),
         make_snapshot(nodes, pods, **others),
         now=NOW + minute * MINUTE,
-        processed_nodes=nodes,
-        memory=memory,
+        setting=RunSetting(processed_nodes=nodes, memory=memory),
     )
 
 
@@ -194,7 +194,9 @@ def test_node_that_a_limit_kept_from_its_turn_was_seen_all_the_same() -> None:
     for minute in (0, 5, 10):
         left = [pod for pod in pods if pod.name not in gone]
         snapshot = make_snapshot(nodes, left)
-        decisions = decide(policy, snapshot, now=NOW + minute * MINUTE, processed_nodes=nodes, memory=memory)
+        decisions = decide(
+            policy, snapshot, now=NOW + minute * MINUTE, setting=RunSetting(processed_nodes=nodes, memory=memory)
+        )
         memory = decisions.memory
         gone += evicted(decisions)
 

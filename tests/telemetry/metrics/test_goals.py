@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.plan.decisions import Decisions
 from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.metrics.families import run_registry
 from descheduler.telemetry.run_record import RunRecord
@@ -9,23 +10,40 @@ from tests.builders import make_node, make_pod
 from tests.strategies.runs import run_plugin
 
 
-def test_figures_and_evictions_of_an_objective_stand_beside_their_bounds() -> None:
-    pods = [make_pod(f"p{number}", cpu="1") for number in range(4)]
-    args = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}], "timeLimit": "1s"}
-    decisions = run_plugin("MigrationPlanner", [make_node(name) for name in "ab"], pods, args=args)
-
+def goal_samples(decisions: Decisions) -> dict[tuple[str, str], float]:
+    """The samples of goals by name and value."""
     registry = run_registry(RunRecord(plan=make_plan(decisions)), last_success=None)
-
-    found = {
+    return {
         (sample.name, sample.labels["value"]): sample.value
         for metric in registry.collect()
         for sample in metric.samples
         if sample.name.startswith("descheduler_goal")
     }
-    assert found == {
+
+
+def test_figures_and_evictions_of_an_objective_stand_beside_their_bounds() -> None:
+    pods = [make_pod(f"p{number}", cpu="1") for number in range(4)]
+    args = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}], "timeLimit": "1s"}
+    decisions = run_plugin("MigrationPlanner", [make_node(name) for name in "ab"], pods, args=args)
+
+    assert goal_samples(decisions) == {
         ("descheduler_goal", "before"): 1,
         ("descheduler_goal", "after"): 0,
         ("descheduler_goal", "bound"): 0,
         ("descheduler_goal_evictions", "planned"): 2,
         ("descheduler_goal_evictions", "bound"): 2,
+    }
+
+
+def test_evictions_have_no_bound_where_none_is_proven_for_the_figures_of_the_plan() -> None:
+    """Either pod of 2 cores fits on node b, and brings it over its target."""
+    pods = [make_pod("x", cpu="2"), make_pod("y", cpu="2"), make_pod("z", cpu="1500m", node="b")]
+    args = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}], "timeLimit": "1s"}
+    decisions = run_plugin("MigrationPlanner", [make_node(name) for name in "ab"], pods, args=args)
+
+    assert goal_samples(decisions) == {
+        ("descheduler_goal", "before"): 1,
+        ("descheduler_goal", "after"): 1,
+        ("descheduler_goal", "bound"): 0,
+        ("descheduler_goal_evictions", "planned"): 0,
     }

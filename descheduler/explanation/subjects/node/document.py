@@ -12,11 +12,11 @@ from descheduler.report.document import PodReference
 from descheduler.report.plan.document import LandingCause, LandingWord
 
 __all__ = [
-    "Arrival",
     "BatchFigures",
     "Departure",
     "DrainBlocker",
     "DrainReason",
+    "ExpectedArrival",
     "NodeExplanation",
     "NodeFacts",
     "NodeLanding",
@@ -125,7 +125,7 @@ class NotSelected(Fields, frozen=True):
     pod: PodReference
 
 
-class Arrival(Fields, frozen=True):
+class ExpectedArrival(Fields, frozen=True):
     """A replacement of an evicted pod that is predicted on this node; any of `nodes` is as likely."""
 
     pod: PodReference
@@ -175,7 +175,7 @@ class NodeExplanation(Fields, frozen=True):
     stays: tuple[Stay, ...]
     stay_counts: tuple[StayCount, ...]
     not_selected: tuple[NotSelected, ...]
-    arrivals: tuple[Arrival, ...]
+    arrivals: tuple[ExpectedArrival, ...]
     pending_pods: tuple[PodReference, ...]
     landings: tuple[NodeLanding, ...]
     landing_counts: tuple[LandingCount, ...]

@@ -14,11 +14,11 @@ from descheduler.explanation.finding import find_node
 from descheduler.explanation.landings import count_landings, landing_message, verdict_word
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.subjects.node.document import (
-    Arrival,
     BatchFigures,
     Departure,
     DrainBlocker,
     DrainReason,
+    ExpectedArrival,
     NodeExplanation,
     NodeFacts,
     NodeLanding,
@@ -134,10 +134,10 @@ def _departures(node: Node, booked: Sequence[Move], landings: Sequence[Landing])
             )
 
 
-def _arrivals(node: Node, booked: Sequence[Move], landings: Sequence[Landing]) -> Iterator[Arrival]:
+def _arrivals(node: Node, booked: Sequence[Move], landings: Sequence[Landing]) -> Iterator[ExpectedArrival]:
     for eviction, landing in zip(booked, landings, strict=True):
         if landing.node == node.name:
-            yield Arrival(
+            yield ExpectedArrival(
                 pod=reference(eviction.pod),
                 from_node=eviction.pod.node_name,
                 plugin=eviction.plugin,

@@ -70,7 +70,7 @@ def pending_reservations(job: MigrationJob, objects: ObjectCalls, owner: str, no
     """The Reservations for those pending pods of `job` that still wait for a node.
 
     Raises CannotHold where there were some and none of them waits: nothing is to be evicted for them then. Raises
-    KubeError.
+    ExchangeError.
     """
     wanted, reasons = list[dict[str, Any]](), list[str]()
     for number, room in enumerate(_rooms_of(job)):

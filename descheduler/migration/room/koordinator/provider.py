@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from descheduler.kube.errors import ApiError, KubeError, may_have_acted
+from descheduler.kube.errors import ApiError, may_have_acted
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.job.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.job.surge import is_surged
@@ -32,6 +32,7 @@ from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOT
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference, Reservation
 from descheduler.model.pod import Pod
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["ReservationRooms"]
 
@@ -77,7 +78,7 @@ class ReservationRooms:
         name = wanted["metadata"]["name"]
         try:
             created = self._objects.create(_LIST_PATH, wanted, self._decode, manager=manager_of(job.uid))
-        except KubeError as error:
+        except ExchangeError as error:
             if isinstance(error, ApiError) and error.status_code in _REFUSALS:
                 kind = CannotHold if job.template else CannotHoldNow  # a template stays as it is
                 raise kind(f"the Reservation cannot be created: {error}") from error

@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from descheduler.kube.errors import ApiError, KubeError, may_have_acted
+from descheduler.kube.errors import ApiError, may_have_acted
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.job.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.job.surge import is_surged
@@ -24,6 +24,7 @@ from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOT
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["PlaceholderRooms"]
 
@@ -61,7 +62,7 @@ class PlaceholderRooms:
         try:
             path, manager = pods_path(job.pod_namespace), manager_of(job.uid)
             self._check(job, self._objects.create(path, wanted, self._decode, manager=manager))
-        except KubeError as error:
+        except ExchangeError as error:
             if isinstance(error, ApiError) and error.status_code in _REFUSALS:
                 raise CannotHoldNow(f"the placeholder cannot be created: {error}") from error
             if not may_have_acted(error) or self._find(job) is None:

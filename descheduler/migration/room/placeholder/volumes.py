@@ -34,7 +34,7 @@ def reachable_terms(objects: ObjectCalls, pod: _Object) -> Iterator[list[dict[st
     """Node selector terms, of which each volume of `pod` (JSON) wants one to match; nothing for those that want none.
 
     Raises CannotHold, which says why, where nobody can say that a node which the terms match is good enough;
-    KubeError.
+    ExchangeError.
     """
     namespace = pod["metadata"]["namespace"]
     for volume in pod["spec"].get("volumes") or ():

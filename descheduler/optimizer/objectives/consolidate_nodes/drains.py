@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.optimizer.arrays import Bools, Floats, Ints
-from descheduler.optimizer.leaving import can_leave
+from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
+from descheduler.optimizer.leaving import can_leave, fits_elsewhere
 from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
@@ -15,7 +15,8 @@ __all__ = ["Drains"]
 class Drains:
     """The nodes of one problem, as consolidation sees them.
 
-    can_empty:      bool[N], nodes with pods, all of which can leave, that are not protected.
+    can_empty:      bool[N], nodes with pods, all of which can leave and fit on another node beside the pods that it
+                    has, that are not protected. Pods of nodes that stay in use stay there.
     is_used:        bool[N], nodes with pods.
     num_pods, home: int64[N], and the pods of each node, int64[p].
     usage, share:   float64[R, N], and float64[N], the fullest resource of each node.
@@ -29,16 +30,22 @@ class Drains:
         self.problem = problem
         placed = problem.assignment >= 0
         self.num_pods = np.bincount(problem.assignment[placed], minlength=problem.num_nodes)
-        pinned = np.bincount(problem.assignment[placed & ~can_leave(problem)], minlength=problem.num_nodes)
-        self.can_empty: Bools = (self.num_pods > 0) & (pinned == 0) & ~protected
         self.is_used: Bools = self.num_pods > 0
         usage = problem.usage(problem.assignment)
+        fits = fits_elsewhere(problem, np.maximum(ceiling - usage, 0), self.is_used)
+        pinned = np.bincount(problem.assignment[placed & ~(fits & can_leave(problem))], minlength=problem.num_nodes)
+        self.can_empty: Bools = self.is_used & (pinned == 0) & ~protected
         self.usage: Floats = np.ascontiguousarray(usage.T, dtype=np.float64)
         self.limit: Floats = np.maximum(ceiling.T, usage.T).astype(np.float64)
         self.above_free: Floats = self.limit - problem.capacity.T
         self.scale: Floats = 1.0 / np.maximum(problem.capacity.T.astype(np.float64), 1.0)
         self.share: Floats = (self.usage * self.scale).max(axis=0)
         self.home = [np.flatnonzero(problem.assignment == node) for node in range(problem.num_nodes)]
+
+    def usage_of(self, pods: Bools) -> Floats:
+        """float64[R, N]: what those of the pods (bool[P]) that have a node needed on it before the plan."""
+        assignment = np.where(pods, self.problem.assignment, PENDING)
+        return np.ascontiguousarray(self.problem.usage(assignment).T, dtype=np.float64)
 
     def is_emptied(self, placement: Arrangement) -> Bools:
         """bool[N]: nodes that had pods before the plan and have none now."""

@@ -10,14 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
-from descheduler.optimizer.binary_program import BinaryProgram
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
+from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import most_emptied
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
-from descheduler.optimizer.objectives.knapsack import most_weight
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
@@ -25,7 +24,6 @@ from descheduler.optimizer.problem import Problem
 __all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]
 
 _PODS_PER_TARGET = 12
-_NO_PODS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,37 +85,7 @@ class ConsolidateNodesGoal:
 
     @cached_property
     def _most_emptied(self) -> tuple[int, int]:
-        """(weight that can be emptied at most, what so much costs at least)."""
-        nodes = np.flatnonzero(self._drains.can_empty)
-        by_volume = _most_weight_emptied(self._drains, self._weight)
-        homes = [self._drains.home[node] for node in nodes]
-        leaving = np.concatenate([_NO_PODS, *homes])
-        limits = [(rule, group, most) for rule in self._problem.move_limits for group, most in rule.binding(leaving)]
-        if not limits:
-            return by_volume, self._least_cost(by_volume)
-        weight = self._weight[nodes].tolist()
-        program = BinaryProgram(weight)
-        for rule, group, most in limits:
-            num = [int((rule.group[home] == group).sum()) for home in homes]
-            program.limit({index: count for index, count in enumerate(num) if count}, most)
-        emptied = min(program.most_gained() or 0, by_volume)
-        program.limit({index: -each for index, each in enumerate(weight)}, -emptied)
-        program.gains = [-int(self._problem.cost[home].sum()) for home in homes]
-        return emptied, max(-(program.most_gained() or 0), self._least_cost(emptied))
-
-    def _least_cost(self, emptied: int) -> int:
-        """What it costs at least to empty nodes of the weight `emptied`: the cheapest per weight, the last in part."""
-        nodes = np.flatnonzero(self._drains.can_empty)
-        cost = np.array([self._problem.cost[self._drains.home[node]].sum() for node in nodes], dtype=np.float64)
-        weight = self._weight[nodes]
-        order = np.argsort(cost / np.maximum(weight, 1), kind="stable")
-        reached = np.cumsum(weight[order])
-        whole = int(np.searchsorted(reached, emptied, side="right"))
-        least = float(cost[order][:whole].sum())
-        if whole < len(order):
-            missing = emptied - (int(reached[whole - 1]) if whole else 0)
-            least += float(cost[order[whole]]) * missing / max(int(weight[order[whole]]), 1)
-        return int(np.ceil(least - 1e-6))
+        return most_emptied(self._drains, self._weight)
 
     def hold(self, assignment: Ints) -> Problem:
         """Nodes that are emptied have no capacity."""
@@ -199,17 +167,6 @@ class ConsolidateNodesGoal:
                 at = model.is_at(pod, node)
                 if at is not None:
                     model.forbid_both(at, goes)
-
-
-def _most_weight_emptied(drains: Drains, weight: Ints) -> int:
-    """No set of nodes of more weight (int64[N]) can be emptied.
-
-    Emptying node n takes usage[n] from it and its room[n] from the others: with y[n] = 1 for emptied nodes,
-    sum_n y[n] * (usage[n, r] + room[n, r]) <= sum_n room[n, r] for every resource r.
-    """
-    nodes = np.flatnonzero(drains.can_empty)
-    room = np.where(drains.is_used, np.maximum(drains.limit - drains.usage, 0.0), 0.0)
-    return most_weight((drains.usage + room)[:, nodes], weight[nodes], room.sum(axis=1))
 
 
 def _choose(drains: Drains, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from descheduler.documents.decode import Strictness
 from descheduler.documents.document import Document, TreeNode, find, kind_of
-from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
+from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.extenders import Extender, ExtenderSection, read_extenders
@@ -76,7 +76,7 @@ class SchedulerConfiguration(msgspec.Struct, frozen=True):
     """0 to 100, for profiles that do not say; 0 stands for a share that falls with the number of nodes."""
     extenders: tuple[Extender, ...] = ()
     """Asked for the pods of every profile, in this order."""
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[DocumentProblem, ...] = ()
     """What makes placements unknown or has no effect, in document order."""
     others: Mapping[str, object] = msgspec.field(default_factory=dict)
     """What schedulers that are not made of kube-scheduler were told, by their names; see `SchedulerRow`."""

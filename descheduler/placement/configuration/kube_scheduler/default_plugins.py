@@ -20,8 +20,8 @@ __all__ = [
     "POINTS",
     "REMOVED",
     "PluginSection",
-    "PluginSetSection",
-    "PluginsSection",
+    "SchedulerPluginSetSection",
+    "SchedulerPluginsSection",
     "default_plugins",
     "expand",
     "field_of",
@@ -41,36 +41,38 @@ class PluginSection(Args, frozen=True):
     weight: _Weight | None = None
 
 
-class PluginSetSection(Args, frozen=True):
+class SchedulerPluginSetSection(Args, frozen=True):
     """What a profile adds to one extension point, and which defaults it takes out."""
 
     enabled: tuple[PluginSection, ...] = ()
     disabled: tuple[PluginSection, ...] = ()
 
 
-class PluginsSection(Args, frozen=True):
+class SchedulerPluginsSection(Args, frozen=True):
     """`plugins` of a profile; `multi_point` stands for every extension point that a plugin implements."""
 
-    pre_enqueue: PluginSetSection = PluginSetSection()
-    queue_sort: PluginSetSection = PluginSetSection()
-    pre_filter: PluginSetSection = PluginSetSection()
-    filter: PluginSetSection = PluginSetSection()
-    post_filter: PluginSetSection = PluginSetSection()
-    pre_score: PluginSetSection = PluginSetSection()
-    score: PluginSetSection = PluginSetSection()
-    reserve: PluginSetSection = PluginSetSection()
-    permit: PluginSetSection = PluginSetSection()
-    pre_bind: PluginSetSection = PluginSetSection()
-    bind: PluginSetSection = PluginSetSection()
-    post_bind: PluginSetSection = PluginSetSection()
-    placement_generate: PluginSetSection = PluginSetSection()
-    placement_score: PluginSetSection = PluginSetSection()
-    multi_point: PluginSetSection = PluginSetSection()
+    pre_enqueue: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    queue_sort: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    pre_filter: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    filter: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    post_filter: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    pre_score: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    score: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    reserve: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    permit: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    pre_bind: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    bind: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    post_bind: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    placement_generate: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    placement_score: SchedulerPluginSetSection = SchedulerPluginSetSection()
+    multi_point: SchedulerPluginSetSection = SchedulerPluginSetSection()
 
 
-POINTS = tuple(name for name in PluginsSection.__struct_fields__ if name != "multi_point")
-"""The extension points, as fields of `PluginsSection`."""
-_SPELLINGS = dict(zip(PluginsSection.__struct_fields__, PluginsSection.__struct_encode_fields__, strict=True))
+POINTS = tuple(name for name in SchedulerPluginsSection.__struct_fields__ if name != "multi_point")
+"""The extension points, as fields of `SchedulerPluginsSection`."""
+_SPELLINGS = dict(
+    zip(SchedulerPluginsSection.__struct_fields__, SchedulerPluginsSection.__struct_encode_fields__, strict=True)
+)
 
 
 def field_of(point: str) -> str:
@@ -92,7 +94,9 @@ def default_plugins(version: KubeVersion, table: Mapping[str, PluginSettings]) -
     )
 
 
-def merge_multi_point(defaults: tuple[PluginSection, ...], section: PluginSetSection) -> tuple[PluginSection, ...]:
+def merge_multi_point(
+    defaults: tuple[PluginSection, ...], section: SchedulerPluginSetSection
+) -> tuple[PluginSection, ...]:
     """The plugins of a profile's `multiPoint`: the defaults that are left, in their place, then the others it enables.
 
     A default that is enabled again stays in its place and takes the weight given there, or none. One that is enabled
@@ -111,7 +115,7 @@ def merge_multi_point(defaults: tuple[PluginSection, ...], section: PluginSetSec
 
 def expand(
     point: str,
-    section: PluginSetSection,
+    section: SchedulerPluginSetSection,
     multi_point: tuple[PluginSection, ...],
     known: Mapping[str, PluginSettings],
 ) -> tuple[str, ...]:
@@ -137,7 +141,7 @@ def expand(
     )
 
 
-def weight_of(name: str, score: PluginSetSection, multi_point: tuple[PluginSection, ...]) -> int:
+def weight_of(name: str, score: SchedulerPluginSetSection, multi_point: tuple[PluginSection, ...]) -> int:
     """The weight of the scorer `name`, as given under `score` or else under `multiPoint`; 1 where none is given."""
     for plugin in (*score.enabled, *multi_point):
         if plugin.name == name:

@@ -15,8 +15,8 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import (
     POINTS,
     REMOVED,
     PluginSection,
-    PluginSetSection,
-    PluginsSection,
+    SchedulerPluginSetSection,
+    SchedulerPluginsSection,
     default_plugins,
     expand,
     field_of,
@@ -45,7 +45,7 @@ class SchedulerProfileSection(Args, frozen=True):
 
     scheduler_name: str | None = None
     percentage_of_nodes_to_score: Percent | None = None
-    plugins: PluginsSection = PluginsSection()
+    plugins: SchedulerPluginsSection = SchedulerPluginsSection()
     plugin_config: tuple[PluginConfigSection, ...] = ()
 
 
@@ -180,8 +180,8 @@ class _ProfileReader:
             args=self._read_args(),
         )
 
-    def _set(self, point: str) -> PluginSetSection:
-        section: PluginSetSection = getattr(self._section.plugins, point)
+    def _set(self, point: str) -> SchedulerPluginSetSection:
+        section: SchedulerPluginSetSection = getattr(self._section.plugins, point)
         return section
 
     def _known(self, point: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.extension_points import NodeRewrite, PreFilterResult, ReasonBits, Scores
+from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -25,8 +25,6 @@ __all__ = [
     "checked_obstacle",
     "checked_patch",
     "checked_pre_filter",
-    "checked_resize",
-    "checked_rewrites",
     "checked_scores",
     "checked_sentences",
 ]
@@ -122,30 +120,6 @@ def _column(answer: object, cycle: Cycle, what: str) -> NDArray[Any]:
     if column.shape != (number,):
         raise WrongAnswer(f"{what} has the shape {column.shape}; there are {number} nodes")
     return column
-
-
-def checked_rewrites(answer: object, cycle: Cycle) -> Mapping[int, NodeRewrite]:
-    """What to rewrite, by node."""
-    rewrites = a_mapping(answer, "before_filter()")
-    number = len(cycle.cluster.table)
-    for node, rewrite in rewrites.items():
-        if not 0 <= is_of(node, int, "a node of before_filter()") < number:
-            raise WrongAnswer(f"before_filter() names node {node}; there are {number} nodes")
-        new = is_of(rewrite, NodeRewrite, "a rewrite of before_filter()")
-        for pod in (*new.seen, *new.unseen, *(() if new.pod is None else (new.pod,))):
-            is_of(pod, Pod, "a pod of before_filter()")
-    return rewrites
-
-
-def checked_resize(answer: object, cycle: Cycle) -> Pod | None:
-    """The pod as it takes room, which is no less than before."""
-    if answer is None:
-        return None
-    pod = is_of(answer, Pod, "resize_pod()")
-    less = [name for name, amount in cycle.pod.spec.requests.items() if pod.spec.requests.get(name, 0) < amount]
-    if less:
-        raise WrongAnswer(f"resize_pod() requests less {', '.join(sorted(less))} than before")
-    return pod
 
 
 def checked_sentences(answer: object, what: str) -> tuple[str, ...]:

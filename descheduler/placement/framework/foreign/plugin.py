@@ -142,10 +142,6 @@ def _filter(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
     return _tried(guard, lambda: method(cycle), lambda bits: answers.checked_bits(bits, cycle), None)
 
 
-def _before_filter(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
-    return _tried(guard, lambda: method(cycle), lambda found: answers.checked_rewrites(found, cycle), {})
-
-
 def _filter_reservation(guard: ForeignPlugin, method: Method, *asked: object) -> object:
     return _tried(guard, lambda: method(*asked), lambda found: bool(is_of(found, int, "filter_reservation()")), True)
 
@@ -232,24 +228,15 @@ def _conditions(guard: ForeignPlugin, ask: Callable[[], object], what: str) -> o
     return _swallowed(guard, ask, lambda found: answers.checked_sentences(found, what), lambda: (_words(guard),))
 
 
-def _resize_pod(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> object:
-    return _noted(guard, cycle, lambda: method(cycle, node), lambda pod: answers.checked_resize(pod, cycle), None)
-
-
 def _patch(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int, takings: Takings) -> object:
     own = tuple([(each.inner if isinstance(each, ForeignLedger) else each, taken) for each, taken in takings])
-    nothing: Mapping[str, str] = {}
-    return _noted(guard, cycle, lambda: method(cycle, node, own), answers.checked_patch, nothing)
 
-
-def _noted(guard: ForeignPlugin, cycle: Cycle, ask: Callable[[], object], check: Method, otherwise: object) -> object:
-    """What `ask` answers; that it fails is a condition of the landing."""
-
-    def note() -> object:
+    def note() -> Mapping[str, str]:
+        """That it fails is a condition of the landing."""
         cycle.notes.append(_words(guard))
-        return otherwise
+        return {}
 
-    return _swallowed(guard, ask, check, note)
+    return _swallowed(guard, lambda: method(cycle, node, own), answers.checked_patch, note)
 
 
 def _obstacle_of(guard: ForeignPlugin, found: object, what: str) -> Obstacle | None:
@@ -264,13 +251,11 @@ _GUARDS: dict[str, Callable[..., object]] = {
     "pre_enqueue": _pre_enqueue,
     "before_pre_filter": _before_pre_filter,
     "pre_filter": _pre_filter,
-    "before_filter": _before_filter,
     "filter": _filter,
     "obstacle": _obstacle,
     "filter_reservation": _filter_reservation,
     "score_reservations": _score_reservations,
     "score": _score,
-    "resize_pod": _resize_pod,
     "permit": _permit,
     "unit_of": _unit_of,
     "holds_back": _holds_back,

@@ -41,9 +41,9 @@ _MOST_SENTENCES = 100
 _MOST_QUEUED = 200_000
 _NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "pre_enqueue": (("pre_enqueue",),),
-    "pre_filter": (("pre_filter", "filter", "obstacle", "is_static"), ("before_pre_filter",), ("before_filter",)),
-    "filter": (("pre_filter", "filter", "obstacle", "is_static"), ("before_filter",)),
-    "reserve": (("ledger",), ("resize_pod",)),
+    "pre_filter": (("pre_filter", "filter", "obstacle", "is_static"), ("before_pre_filter",)),
+    "filter": (("pre_filter", "filter", "obstacle", "is_static"),),
+    "reserve": (("ledger",),),
     "permit": (("permit",),),
     "pre_bind": (("pre_bind",), ("patch",)),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descheduler.model.koordinator.devices import FPGA, GPU, RDMA
-from descheduler.placement.framework.obstacle import Code, Reason
+from descheduler.placement.framework.obstacle import Code, ObstacleReason
 
 __all__ = ["DeviceReason", "InvalidRequest", "UnsupportedModel", "insufficient", "lacking", "reasons_in"]
 
@@ -24,7 +24,7 @@ _RESOLVABLE = frozenset(
 """Evicting others might help against these."""
 
 
-class DeviceReason(Reason):
+class DeviceReason(ObstacleReason):
     """What `pkg/scheduler/plugins/deviceshare` has against a node."""
 
     ISOLATION = (

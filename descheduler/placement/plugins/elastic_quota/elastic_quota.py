@@ -19,7 +19,7 @@ from descheduler.placement.plugins.elastic_quota.quota_forest import ForestSetti
 from descheduler.placement.plugins.elastic_quota.quota_usage import PodRules, QuotaUsage, UsageOf
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ElasticQuota", "make_admission", "usage_of"]
+__all__ = ["ElasticQuotaPlugin", "make_admission", "usage_of"]
 
 
 class _QuotaInteractions:
@@ -94,7 +94,7 @@ def make_admission(cluster: ShadowCluster, args: ElasticQuotaArgs) -> QuotaAdmis
     return QuotaAdmission(cluster.follow(usage_of(args, cluster.version)), checks_parents=args.checks_parents)
 
 
-class ElasticQuota:
+class ElasticQuotaPlugin:
     """Refuses pods everywhere before nodes are looked at; a quota knows no nodes."""
 
     name = "ElasticQuota"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.elastic_quota.args import ARGS
-from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota
+from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaPlugin
 from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOTA_KIND
 
 __all__ = ["ROW"]
 
 ROW = SchedulingPlugin(
-    plugin=ElasticQuota,
+    plugin=ElasticQuotaPlugin,
     points=frozenset({"pre_filter", "post_filter", "reserve"}),
     args=ARGS,
     is_optional=True,

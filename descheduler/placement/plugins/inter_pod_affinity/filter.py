@@ -16,7 +16,7 @@ from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import GatheredPods, Meeting
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders
 from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -31,7 +31,7 @@ __all__ = ["AffinityFault", "AffinityInteractions", "InterPodAffinity"]
 _HOSTNAME = "kubernetes.io/hostname"
 
 
-class AffinityFault(Reason):
+class AffinityFault(ObstacleReason):
     """What of the terms is not met, in the order in which the scheduler looks: it reports the first alone."""
 
     AFFINITY = 1, "node(s) didn't match pod affinity rules", "didn't match pod affinity rules"

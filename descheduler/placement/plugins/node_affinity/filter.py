@@ -9,14 +9,14 @@ import numpy as np
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["NodeAffinity", "NodeAffinityReason"]
 
 
-class NodeAffinityReason(Reason):
+class NodeAffinityReason(ObstacleReason):
     """Whose affinity a node fails, and affinity that no node can meet."""
 
     OWN = (

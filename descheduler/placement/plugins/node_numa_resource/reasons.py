@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from descheduler.placement.framework.obstacle import Code, Reason
+from descheduler.placement.framework.obstacle import Code, ObstacleReason
 
 __all__ = ["CpuReason", "UnreadableTopology", "reason_of"]
 
 
-class CpuReason(Reason):
+class CpuReason(ObstacleReason):
     """Why a node does not take a pod."""
 
     NUMA_POLICY = 1, "node(s) NUMA Topology policy not match", "another NUMA topology policy"
@@ -29,7 +29,7 @@ class CpuReason(Reason):
         return Code.UNSCHEDULABLE if self in (CpuReason.AMPLIFIED, CpuReason.TOO_FEW) else Code.UNRESOLVABLE
 
 
-class UnreadableTopology(Reason):
+class UnreadableTopology(ObstacleReason):
     """Why a pod is refused everywhere."""
 
     ANNOTATIONS = 0, "annotations resource-spec or numa-topology-spec of the pod cannot be read"

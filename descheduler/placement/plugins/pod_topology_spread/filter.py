@@ -21,7 +21,7 @@ from descheduler.placement.framework.extension_points import (
     SpreadConstraint,
 )
 from descheduler.placement.framework.interactions import GatheredPods, Meeting
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -34,7 +34,7 @@ __all__ = ["PodTopologySpread", "SpreadInteractions", "SpreadReason"]
 _HARD = "DoNotSchedule"
 
 
-class SpreadReason(Reason):
+class SpreadReason(ObstacleReason):
     """Why a domain takes no more of the pods."""
 
     TOO_MANY = (

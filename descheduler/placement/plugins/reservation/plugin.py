@@ -25,7 +25,7 @@ from descheduler.placement.framework.koordinator.matched_reservations import (
     nominee_plugins,
     restore_reservations,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason, Unchecked
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason, Unchecked
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import fit_on_node
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
@@ -69,7 +69,7 @@ class _ReservationInteractions(OnOwnNode):
         return AFFINITY_ANNOTATION in pod.annotations or any(owner.matches(pod) for owner in self._owners)
 
 
-class ReservationReason(Reason):
+class ReservationReason(ObstacleReason):
     """Why a node takes no pod; amounts are facts of their own."""
 
     NO_MATCH = 1, "node(s) no reservations match reservation affinity", "no Reservation matches reservation-affinity"
@@ -86,7 +86,7 @@ class ReservationReason(Reason):
     )
 
 
-class UnreadableReservation(Reason):
+class UnreadableReservation(ObstacleReason):
     """Why a pod is refused everywhere."""
 
     ANNOTATIONS = 0, "the Reservation annotations of the pod cannot be read"

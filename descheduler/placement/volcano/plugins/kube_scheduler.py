@@ -14,7 +14,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHEDULER_API_VERSION
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import ScorePlugin
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.own_node_score import Amounts
@@ -66,7 +66,7 @@ class KubeFilters:
         self._scheduler = Scheduler(cluster, _profile({"preFilter": prepared, "filter": listed}), plugins=PLUGINS)
         self._names = listed
 
-    def evaluate(self, task: Task) -> Evaluation:
+    def evaluate(self, task: Task) -> PodEvaluation:
         """What they say of the pod, as the cluster is now."""
         return self._scheduler.evaluate(task.pod)
 
@@ -85,7 +85,7 @@ class KubeFilters:
                 self._note(codes, evaluation, name, bits)
         return codes
 
-    def _note(self, codes: NodeCodes, evaluation: Evaluation, name: str, bits: NDArray[np.uint32]) -> None:
+    def _note(self, codes: NodeCodes, evaluation: PodEvaluation, name: str, bits: NDArray[np.uint32]) -> None:
         """Notes what one filter says of nodes that the ones before it have passed."""
         plugin = self._scheduler.filters[name]
         kinds, first = np.unique(bits, return_index=True)

@@ -17,7 +17,7 @@ from descheduler.kube.discovery import discover_version
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
-from descheduler.placement.framework.evaluation import Choice, Evaluation
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
@@ -61,7 +61,7 @@ class Forecast:
         ties that the scheduler broke are followed."""
         left = list(nodes)
 
-        def pick(evaluation: Evaluation, choice: Choice) -> int:
+        def pick(evaluation: PodEvaluation, choice: Choice) -> int:
             index = self.cluster.table.index
             found = next((name for name in left if index[name] in choice.ties), None)
             if found is None:
@@ -141,7 +141,7 @@ def _verdict(cause: str, conditions: Sequence[str]) -> LandingVerdict:
     return LandingVerdict.LANDS_IF if conditions else LandingVerdict.LANDS
 
 
-def _why(evaluation: Evaluation) -> str:
+def _why(evaluation: PodEvaluation) -> str:
     if evaluation.refusals:
         return "; ".join(reason for refusal in evaluation.refusals for reason in refusal.reasons)
     return "" if evaluation.fits else ObstacleCounts(evaluation).sentence()

@@ -16,7 +16,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
 )
 from descheduler.placement.configuration.kube_scheduler.default_plugins import (
     PluginSection,
-    PluginSetSection,
+    SchedulerPluginSetSection,
     expand,
     merge_multi_point,
 )
@@ -354,7 +354,7 @@ NAMES = st.sampled_from(["NodeName", "NodePorts", "VolumeZone", "ImageLocality",
 
 
 SETS = st.builds(
-    lambda enabled, disabled: PluginSetSection(
+    lambda enabled, disabled: SchedulerPluginSetSection(
         tuple(PluginSection(name) for name in enabled if name != "*"), tuple(PluginSection(name) for name in disabled)
     ),
     st.lists(NAMES, unique=True),
@@ -363,7 +363,9 @@ SETS = st.builds(
 
 
 @given(SETS, SETS)
-def test_what_is_enabled_runs_and_nothing_runs_twice(own: PluginSetSection, shared: PluginSetSection) -> None:
+def test_what_is_enabled_runs_and_nothing_runs_twice(
+    own: SchedulerPluginSetSection, shared: SchedulerPluginSetSection
+) -> None:
     defaults = (PluginSection("NodeName"), PluginSection("NodePorts"), PluginSection("ImageLocality", 1))
 
     running = expand("filter", own, merge_multi_point(defaults, shared), PLUGINS)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.documents.problems import PolicyError, Problem
+from descheduler.documents.problems import DocumentProblem, PolicyError
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     load_scheduler_configuration,
@@ -270,7 +270,7 @@ VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dic
 HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 
 
-def read(document: dict[str, object]) -> tuple[Problem, ...] | SchedulerConfiguration:
+def read(document: dict[str, object]) -> tuple[DocumentProblem, ...] | SchedulerConfiguration:
     """What is wrong with `document`, or else the configuration in it."""
     try:
         return load_scheduler_configuration(document, plugins=PLUGINS)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
 from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
@@ -186,7 +186,7 @@ def _overuse(cache: DeviceCache) -> Iterator[str]:
                         yield f"{device_type} {minor} of node {node} gives out {amount} of {resource}"
 
 
-def _differences(evaluation: Evaluation, cache: DeviceCache) -> Iterator[str]:
+def _differences(evaluation: PodEvaluation, cache: DeviceCache) -> Iterator[str]:
     """Where Filter and brute force do not agree."""
     try:
         pod = devices_of(evaluation.cycle.pod.pod, DeviceShareArgs())

@@ -14,7 +14,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, NodeTopology
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.plugins.node_numa_resource.node_cpus import AMPLIFICATION_ANNOTATION
@@ -185,7 +185,7 @@ def test_pinned_cpus_count_amplified(ratio: str, cpu: str, expected: list[str]) 
     assert against(pinned_pod("p", cpu), other, topology=make_cpus(), node=node) == expected
 
 
-def evaluated(pod: Pod, found: ShadowCluster) -> tuple[Scheduler, Evaluation]:
+def evaluated(pod: Pod, found: ShadowCluster) -> tuple[Scheduler, PodEvaluation]:
     scheduler = Scheduler(found, koord_profile(PLUGINS), plugins=PLUGINS)
     return scheduler, scheduler.evaluate(pod)
 

@@ -13,7 +13,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     load_scheduler_configuration,
 )
-from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import Placement, put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
@@ -118,7 +118,7 @@ class World:
         holdings = self.cluster.ledger(OwnerLedger).holdings
         return {} if holdings is None else {each.name: each for each in holdings.held}
 
-    def evaluate(self, pod: str | Pod) -> Evaluation:
+    def evaluate(self, pod: str | Pod) -> PodEvaluation:
         """What koord-scheduler says of a pod."""
         return self.scheduler.evaluate(self.pods[pod] if isinstance(pod, str) else pod)
 

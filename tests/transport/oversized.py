@@ -17,10 +17,10 @@ from descheduler.cluster.live import read_live
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.client import KubeClient, connect
-from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.leases.store import LeaseStore
 from descheduler.kube.prometheus import PrometheusClient
+from descheduler.transport.errors import ExchangeError
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import RawAnswer
 
@@ -153,7 +153,7 @@ def main() -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             said = str(CALLS[sys.argv[1]](client, api))
-        except (KubeError, SnapshotError) as error:
+        except (ExchangeError, SnapshotError) as error:
             said = str(error)
     taken = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     print(f"{taken >> 10} {said}")

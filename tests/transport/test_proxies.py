@@ -11,11 +11,11 @@ import pytest
 import urllib3
 
 from descheduler.kube.client import connect
-from descheduler.kube.errors import KubeConfigError, KubeError, TransportError
-from descheduler.kube.http.proxies import Proxy, proxy_for
-from descheduler.kube.http.timed_connections import keep_to_time
-from descheduler.kube.http.transport import exchange
 from descheduler.kube.retry import RetryPolicy
+from descheduler.transport.errors import ExchangeError, SettingsError, TransportError
+from descheduler.transport.exchange import exchange
+from descheduler.transport.proxies import Proxy, proxy_for
+from descheduler.transport.timed_connections import keep_to_time
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_proxy import FakeProxy, Passage
 from tests.kube.authentication.kubeconfigs import write_kubeconfig
@@ -140,7 +140,7 @@ ODD_URLS = [
 def test_odd_proxy_url_is_one_sentence_without_the_password(tmp_path: Path, secure_api: FakeApi, url: str) -> None:
     file = write_kubeconfig(tmp_path, secure_api, {}, **{"proxy-url": url})
 
-    with pytest.raises(KubeConfigError) as caught:
+    with pytest.raises(SettingsError) as caught:
         connect(str(file))
 
     assert str(caught.value) == (
@@ -154,7 +154,7 @@ def test_proxy_url_that_is_no_text_is_located(tmp_path: Path, secure_api: FakeAp
     file = write_kubeconfig(tmp_path, secure_api, {}, **{"proxy-url": url})
 
     with pytest.raises(
-        KubeConfigError, match=r"expected `str \| null`, got `\w+` - at `\$.clusters.*proxy-url`"
+        SettingsError, match=r"expected `str \| null`, got `\w+` - at `\$.clusters.*proxy-url`"
     ) as caught:
         connect(str(file))
 
@@ -169,7 +169,7 @@ def test_odd_proxy_of_the_environment_is_one_sentence_without_the_password(
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", url)
 
-    with pytest.raises(KubeConfigError, match="the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot") as caught:
+    with pytest.raises(SettingsError, match="the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot") as caught:
         connect(str(write_kubeconfig(tmp_path, secure_api, {})))
 
     assert SECRET not in str(caught.value)
@@ -206,7 +206,7 @@ def test_proxy_that_does_not_know_the_user_is_named(secure_api: FakeApi, proxy: 
 def test_server_without_tls_on_the_port_is_said_so(fake_api: FakeApi) -> None:
     transport_host = fake_api.url.replace("http://", "https://")
 
-    with pytest.raises(KubeError, match="the server does not speak TLS on this port; use http:// or another port"):
+    with pytest.raises(ExchangeError, match="the server does not speak TLS on this port; use http:// or another port"):
         exchange(
             lambda: keep_to_time(urllib3.PoolManager()).request(
                 "GET", transport_host, preload_content=False, retries=False

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.dispatch.open_calls import OpenCalls
+from descheduler.migration.dispatch.surroundings import OpenCalls
 from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import DispatchSettings
 from tests.migration.stand_ins import (

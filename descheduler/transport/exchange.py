@@ -1,4 +1,4 @@
-"""One HTTP exchange with the API server over a pool of connections: credentials and bytes in, bytes out."""
+"""One HTTP exchange with a server over a pool of connections: credentials and bytes in, bytes out."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ from urllib3.exceptions import (
 )
 from urllib3.exceptions import TimeoutError as NoAnswerInTime
 
-from descheduler.kube.errors import (
+from descheduler.transport.answer import RawResponse, text_without_credentials, without_credentials
+from descheduler.transport.bounded_body import SHORT_BYTES, BodyTooLargeError, read_body, stream_body
+from descheduler.transport.errors import (
     AnswerBroken,
     AnswerTooLarge,
-    KubeError,
+    ExchangeError,
     NotConnected,
     TransportError,
     Withheld,
 )
-from descheduler.kube.http.bounded_body import STATUS_BYTES, BodyTooLargeError, read_body, stream_body
-from descheduler.kube.http.echoed_credentials import text_without_credentials, without_credentials
-from descheduler.kube.http.status import RawResponse
-from descheduler.kube.http.timed_connections import HandshakeError, keep_to_time, steady_answer, whole_answer
+from descheduler.transport.timed_connections import HandshakeError, keep_to_time, steady_answer, whole_answer
 
 __all__ = ["Connection", "StreamedResponse", "Transport", "exchange"]
 
@@ -44,11 +43,11 @@ _TEXT = "application/json"
 
 
 class Connection(Protocol):
-    """What `descheduler.kube.authentication` hands over: an address, a pool and the current credentials."""
+    """The way to a server: its address, a pool and the current credentials."""
 
     @property
     def host(self) -> str:
-        """Base URL of the API server, without a slash at the end."""
+        """Base URL of the server, without a slash at the end."""
 
     @property
     def pool(self) -> urllib3.PoolManager:
@@ -90,7 +89,7 @@ class Transport:
         *,
         query: Mapping[str, str] | None = None,
         body: bytes | None = None,
-        max_bytes: int = STATUS_BYTES,
+        max_bytes: int = SHORT_BYTES,
         accept: str = _TEXT,
         content_type: str = _TEXT,
         may_send: Callable[[], bool] = lambda: True,
@@ -98,7 +97,7 @@ class Transport:
         """The answer to one request, whatever its status code.
 
         Raises TransportError when there is no complete answer in time (NotConnected when nothing was sent),
-        AnswerTooLarge when its body takes more than `max_bytes`, and KubeError for a TLS handshake that failed, so
+        AnswerTooLarge when its body takes more than `max_bytes`, and ExchangeError for a TLS handshake that failed, so
         that nothing was sent, which no repetition mends. No text holds the query or a header field. `accept` is the
         media type asked for, `content_type` that of `body`. `may_send` is asked when nothing is left but to send the
         request, after the wait for new credentials: Withheld is raised when it says no.
@@ -111,7 +110,7 @@ class Transport:
 
         Raises as `send`. The time-out bounds the time without progress.
         """
-        request = _Request("GET", _target(path, query), None, STATUS_BYTES, accept, lambda: True)
+        request = _Request("GET", _target(path, query), None, SHORT_BYTES, accept, lambda: True)
         return self._renewing(request, self._stream_as)
 
     def _renewing(self, request: _Request, send: Callable[[str, _Request], Answer]) -> Answer:
@@ -198,12 +197,12 @@ class StreamedResponse:
 
     @contextmanager
     def credentials_hidden(self) -> Iterator[None]:
-        """Lets no KubeError say a credential of the request that the body repeats."""
+        """Lets no ExchangeError say a credential of the request that the body repeats."""
         try:
             yield
-        except KubeError as error:
+        except ExchangeError as error:
             hidden = text_without_credentials(str(error), self._authorization)
-            raise KubeError(hidden) from None
+            raise ExchangeError(hidden) from None
 
     def parts(self) -> Iterator[bytes]:
         """The body, part by part. Raises AnswerBroken when it does not come whole, AnswerTooLarge for a bomb."""
@@ -277,14 +276,14 @@ def _whole(response: urllib3.BaseHTTPResponse, what: str, timeout_seconds: float
     return RawResponse(response.status, response.reason or "", headers, body)
 
 
-def _meaning(error: Exception, what: str, timeout_seconds: float) -> KubeError:
+def _meaning(error: Exception, what: str, timeout_seconds: float) -> ExchangeError:
     """What it means that no answer began to come: only until the handshake has ended nothing was sent for certain."""
     cause = error.args[0] if isinstance(error, SSLError) and error.args else None
     if isinstance(cause, HandshakeError) and not isinstance(cause.__cause__, SSLEOFError):
         why = _tls_fault(cause.__cause__)
         if why == "wrong_version_number":
-            return KubeError(f"{what}: the server does not speak TLS on this port; use http:// or another port")
-        return KubeError(f"{what}: TLS failed ({why}); check the certificate authority")
+            return ExchangeError(f"{what}: the server does not speak TLS on this port; use http:// or another port")
+        return ExchangeError(f"{what}: TLS failed ({why}); check the certificate authority")
     # A ProxyError comes only from a proxy that has not made the connection yet.
     before = NewConnectionError | ConnectTimeoutError | ProxyError
     was_sent = not (isinstance(cause, HandshakeError) or isinstance(error, before))

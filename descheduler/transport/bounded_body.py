@@ -10,30 +10,14 @@ from typing import Protocol
 import urllib3
 from urllib3.exceptions import DecodeError, IncompleteRead
 
-__all__ = [
-    "LIST_BYTES",
-    "OBJECT_BYTES",
-    "SAMPLES_BYTES",
-    "STATUS_BYTES",
-    "BodyTooLargeError",
-    "read_body",
-    "stream_body",
-]
+__all__ = ["SHORT_BYTES", "BodyTooLargeError", "read_body", "stream_body"]
 
-_MEBIBYTE = 1 << 20
+SHORT_BYTES = 1 << 20
+"""Most of the answer to a write: a confirmation, an error, or the object that was sent, all of some KB. Up to 64 of
+them are awaited at once."""
 
-STATUS_BYTES = _MEBIBYTE
-"""Most of the answer to a write: a Status, or the Lease or Event that was sent, all of some KB. Up to 64 of them are
-awaited at once."""
-OBJECT_BYTES = 8 * _MEBIBYTE
-"""Most of one object, or of a discovery document. etcd takes 1.5 MiB an object, in protobuf, of which JSON makes two or
-three times as much; 1,000 API groups are 0.3 MiB."""
-LIST_BYTES = 64 * _MEBIBYTE
-"""Most of one page of a list: 2,500 pods of 26 KB, while usual ones have 4 to 10 KB. Where objects are larger, smaller
-pages are asked for. With two pages in memory a run stays within the 512 MiB that the manifests grant."""
-SAMPLES_BYTES = 64 * _MEBIBYTE
-"""Most of an answer of Prometheus: 20,000 nodes with 3.3 KB of labels each."""
-
+_IDLE_BYTES = 8 << 20
+"""So much may be received of a stream, and nothing come of it, before it is given up."""
 _PIECE_BYTES = 1 << 18
 _PART_BYTES = 1 << 20
 _GZIP = zlib.MAX_WBITS | 16
@@ -79,7 +63,7 @@ class _Gzip:
 
     def finish(self) -> None:
         if self._is_begun and not self._member.eof:
-            raise IncompleteRead(0, None)  # type: ignore[arg-type]  # how much is missing nobody knows
+            raise IncompleteRead(0, None)  # type: ignore[arg-type]  # how much is missing is unknown
 
 
 def read_body(response: urllib3.BaseHTTPResponse, *, max_bytes: int) -> bytes:
@@ -111,7 +95,7 @@ def stream_body(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
                 if part:
                     num_idle = 0
                     yield part
-            if num_idle > OBJECT_BYTES:
+            if num_idle > _IDLE_BYTES:
                 raise BodyTooLargeError
         decoder.finish()
     except BaseException:
@@ -126,7 +110,7 @@ def _read(response: urllib3.BaseHTTPResponse, max_bytes: int) -> bytes:
     if announced.isdecimal() and len(announced) < 20 and int(announced) > max_bytes:
         raise BodyTooLargeError
     num_received = 0
-    with io.BytesIO() as body:  # let go of even where a traceback keeps this frame
+    with io.BytesIO() as body:  # released even where a traceback holds this frame
         for piece in response.stream(_PIECE_BYTES, decode_content=False):
             num_received += len(piece)
             for part in decoder.parts(piece):

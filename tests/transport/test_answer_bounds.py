@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from descheduler.kube.client import KubeClient, connect
-from descheduler.kube.errors import AnswerTooLarge, KubeError, TransportError
 from descheduler.kube.lists import listing
 from descheduler.kube.retry import RetryPolicy
+from descheduler.transport.errors import AnswerTooLarge, ExchangeError, TransportError
 from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, RawAnswer
-from tests.kube.http.oversized import PODS, endless_chunks, gzip_bomb, head
+from tests.transport.oversized import PODS, endless_chunks, gzip_bomb, head
 
 VERSION = "/version"
 BODY = b'{"gitVersion": "v1.36.0", "major": "1", "minor": "36"}' + b" " * 100
@@ -140,7 +140,7 @@ def test_success_that_does_not_carry_the_whole_answer_is_an_error(
 ) -> None:
     fake_api.fail_next("GET", VERSION, Answer(status_code, {"major": "1"}))
 
-    with pytest.raises(KubeError, match=rf"GET /version on .*: answered with HTTP status {status_code}"):
+    with pytest.raises(ExchangeError, match=rf"GET /version on .*: answered with HTTP status {status_code}"):
         client.fetch(VERSION, bytes)
 
 
@@ -185,7 +185,7 @@ def test_page_that_is_too_large_whatever_is_asked_for_ends_the_list(fake_api: Fa
 )
 def test_memory_stays_in_bounds_whatever_is_answered(call: str, most_mebibytes: int, message: str) -> None:
     """A gibibyte is a megabyte on the wire."""
-    program = [sys.executable, "-m", "tests.kube.http.oversized", call]
+    program = [sys.executable, "-m", "tests.transport.oversized", call]
     mebibytes, _, said = subprocess.run(program, capture_output=True, text=True, check=True).stdout.partition(" ")
 
     assert message in said

@@ -1,27 +1,43 @@
-"""Answers in which somebody repeats the credentials of the request, as proxies do that are set up to find faults."""
+"""An answer as it came, and without the credentials of the request that it may repeat.
+
+Proxies that are set up to find faults answer with the request that they received, credentials included.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+import msgspec
 from msgspec.structs import replace
 
-from descheduler.kube.http.status import RawResponse
+from descheduler.transport.bounded_body import SHORT_BYTES
 
-__all__ = ["text_without_credentials", "without_credentials"]
+__all__ = ["RawResponse", "text_without_credentials", "without_credentials"]
 
 _HIDDEN = "***"
 _LEAST_LENGTH = 4
-"""A shorter password stands in every other word, and hiding it would tell where."""
-_MOST_BYTES = 1 << 20
-"""Answers whose text may get into a message are smaller; lists are larger."""
+"""A shorter password is part of many words, and hiding the password would show where."""
+
+
+class RawResponse(msgspec.Struct, frozen=True):
+    """Status code, header fields (names in lower case) and decompressed body of one answer."""
+
+    status_code: int
+    phrase: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status code is 2xx."""
+        return 200 <= self.status_code < 300
 
 
 def without_credentials(response: RawResponse, authorization: str) -> RawResponse:
     """`response` with the credentials in `authorization`, the value of that header field, replaced by `***`."""
-    if len(response.body) > _MOST_BYTES:
+    if len(response.body) > SHORT_BYTES:  # the text of a longer answer gets into no message
         return response
     body, phrase = response.body, text_without_credentials(response.phrase, authorization)
     for secret in _secrets_in(authorization):

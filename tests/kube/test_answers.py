@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.kube.http.status import ApiStatus, RawResponse, StatusCause, decode_status
+from descheduler.kube.answers import ApiStatus, StatusCause, decode_status
+from descheduler.transport.answer import RawResponse
 
 
 def make_response(body: bytes, *, status_code: int = 429, **headers: str) -> RawResponse:

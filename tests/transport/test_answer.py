@@ -4,8 +4,7 @@ import base64
 
 import pytest
 
-from descheduler.kube.http.echoed_credentials import without_credentials
-from descheduler.kube.http.status import RawResponse
+from descheduler.transport.answer import RawResponse, without_credentials
 
 PAIR = base64.b64encode(b"user:hunter22").decode()
 

@@ -1,4 +1,4 @@
-"""The proxy on the way to the API server: its address for the connection pool, its password for the proxy alone."""
+"""The proxy on the way to a server: its address for the connection pool, its password for the proxy alone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from descheduler.kube.errors import KubeConfigError
 from descheduler.model.text.urls import is_web_url, split_userinfo
+from descheduler.transport.errors import SettingsError
 
 __all__ = ["Proxy", "named_proxy", "proxy_for"]
 
@@ -23,9 +23,9 @@ class Proxy:
 
 
 def named_proxy(url: str, origin: str) -> Proxy:
-    """The proxy that `proxy-url` of a kubeconfig names. Raises KubeConfigError, which never holds the URL."""
+    """The proxy at `url`, which `origin` names in messages. Raises SettingsError, which never holds the URL."""
     if not is_web_url(url):
-        raise KubeConfigError(
+        raise SettingsError(
             f"{origin} cannot be used: it must be an http or https URL such as http://host:3128; "
             "proxies of other kinds are not supported"
         )
@@ -36,7 +36,7 @@ def named_proxy(url: str, origin: str) -> Proxy:
 def proxy_for(server: str) -> Proxy | None:
     """The proxy that HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names for the URL `server`, unless NO_PROXY does too.
 
-    As for Go's programs it is http when it has no scheme. Raises KubeConfigError.
+    As for Go's programs it is http when it has no scheme. Raises SettingsError.
     """
     named = getproxies()
     url = named.get(urlsplit(server).scheme) or named.get("all")

@@ -1,4 +1,4 @@
-"""Plugins of others may rewrite pods and nodes at the points at which Koordinator's framework extension lets them."""
+"""Plugins of others may note on a pod what it was given, and have a say in which Reservation it uses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import copy
 from collections.abc import Mapping
 
 import msgspec
-import numpy as np
 import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
@@ -14,32 +13,28 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.framework.feasibility import put_on_node
-from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by, shadow_cluster_of
-from descheduler.placement.landings.landing import LandingVerdict
-from descheduler.placement.prover import LandingProver
 from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from descheduler.placement.shadow.shadow_cluster import Placed
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.placement.foreign_plugins import node_licenses
-from tests.placement.foreign_plugins.node_licenses import LEGACY, LICENSE, LICENSED, LICENSES, RETIRED
+from tests.placement.foreign_plugins.node_licenses import LICENSE, LICENSED, LICENSES
 from tests.placement.foreign_plugins.worlds import TABLE, configured
 from tests.placement.plugins.reservation.worlds import koord_pod, nodes, reservation_object
 
 _TABLE = {**TABLE, "NodeLicenses": node_licenses.ROW}
 
 
-def licensed(name: str, *, cpu: str = "1", node: str = "", number: str = "", labels: Mapping[str, str] = {}) -> Pod:
+def licensed(name: str, *, node: str = "", number: str = "") -> Pod:
     """A pod that needs a license, or has one by the annotation of its scheduler."""
-    pod = make_pod(name, cpu=cpu, node=node, labels=dict(labels), owners=[f"ReplicaSet/{name}"])
+    pod = make_pod(name, cpu="1", node=node, owners=[f"ReplicaSet/{name}"])
     return msgspec.structs.replace(pod, annotations={LICENSED: "yes", **({LICENSE: number} if number else {})})
 
 
-def scheduler_over(*pods: Pod, retired: bool = False) -> Scheduler:
-    """A scheduler that runs the plugin over two nodes of 4 CPUs and two licenses, the second perhaps retired."""
-    labels = [{LICENSES: "2"}, {LICENSES: "2", **({RETIRED: ""} if retired else {})}]
-    both = [make_node(name, cpu="4", labels=each) for name, each in zip("ab", labels, strict=True)]
+def scheduler_over(*pods: Pod) -> Scheduler:
+    """A scheduler that runs the plugin over two nodes of 4 CPUs and two licenses."""
+    both = [make_node(name, cpu="4", labels={LICENSES: "2"}) for name in "ab"]
     profile = configured(names=["NodeLicenses"], table=_TABLE).profiles[0]
     return Scheduler(shadow_cluster_of(make_snapshot(both, pods), _TABLE), profile, plugins=_TABLE)
 
@@ -49,58 +44,6 @@ def placed(scheduler: Scheduler, pod: Pod, node: int = 0) -> Placed:
     evaluation = scheduler.evaluate(pod)
     assert evaluation.feasible[node]
     return put_on_node(evaluation, node).placed
-
-
-def test_pod_is_taken_for_another_on_the_nodes_that_are_rewritten_alone() -> None:
-    scheduler = scheduler_over(retired=True)
-
-    evaluation = scheduler.evaluate(licensed("p"))
-
-    assert evaluation.nodes.tolist() == [0]
-    assert evaluation.first_obstacle_on(1).reasons == ("node(s) had a retired sidecar",)
-    assert ObstacleCounts(evaluation).by_reason() == {"node(s) had a retired sidecar": 1}
-
-
-def test_node_is_taken_for_another_by_its_filters_and_by_nobody_else() -> None:
-    busy = make_pod("busy", cpu="4", node="b")
-    scheduler = scheduler_over(busy, retired=True)
-    before = scheduler.cluster.digest()
-
-    legacy = scheduler.evaluate(licensed("p", labels={LEGACY: ""})).nodes.tolist()
-    plain = scheduler.evaluate(make_pod("plain", cpu="1", node="")).nodes.tolist()
-
-    assert (legacy, plain) == ([0, 1], [0])
-    assert scheduler.cluster.digest() == before
-
-
-def test_nothing_is_refused_for_good_where_nodes_may_be_rewritten() -> None:
-    scheduler, pod = scheduler_over(), make_pod("p", node="", node_selector={"no": "such"})
-
-    assert scheduler.evaluate(pod).nodes.tolist() == []
-    assert scheduler.evaluate(pod).open_for_good().all()
-
-
-def test_pod_takes_as_much_room_as_it_is_resized_to() -> None:
-    scheduler, pod = scheduler_over(), licensed("p")
-    before = scheduler.cluster.table.requested.copy()
-
-    taken = placed(scheduler, pod)
-
-    assert scheduler.cluster.table.requested[:, 0].tolist()[0] == 1500
-    scheduler.cluster.take_off(taken)
-    assert np.array_equal(scheduler.cluster.table.requested, before)
-
-
-def test_resized_pods_fill_a_node_sooner_than_they_ask_for() -> None:
-    nodes = [make_node("a", unschedulable=True), make_node("b", cpu="3", labels={LICENSES: "9"})]
-    victims = [licensed(f"v{index}", node="a") for index in range(3)]
-    prover = LandingProver(
-        make_snapshot(nodes, victims), configuration=configured(names=["NodeLicenses"], table=_TABLE), plugins=_TABLE
-    )
-
-    verdicts = [prover.prove(victims[:number]).verdict for number in (2, 3)]
-
-    assert verdicts == [LandingVerdict.LANDS, LandingVerdict.NO]
 
 
 def test_what_a_pod_was_given_is_noted_on_it() -> None:

@@ -1,0 +1,1 @@
+"""Configurations of other programs and of older versions, made into policies of this one; see `table`."""

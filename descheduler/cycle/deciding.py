@@ -1,0 +1,129 @@
+"""What decisions are taken by beside policy and snapshot, and deciding once more over the snapshot of a run.
+
+That is without limits that stopped plugins, and without searching again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+import msgspec
+from msgspec.structs import replace
+
+from descheduler.cycle.observer import UNOBSERVED, PluginObserver
+from descheduler.cycle.options import MOST_ASSESSED
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.answers import Answers
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
+from descheduler.eviction.checks.work_bound import is_out_of_work
+from descheduler.model.node import Node
+from descheduler.model.verdict import EvictionLimit, LimitReached
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import EarlierPlan, Move, Refusal
+from descheduler.plan.run_memory import NO_MEMORY, RunMemory
+from descheduler.plan.search_watch import UNWATCHED, SearchWatch
+from descheduler.policy.plugin import Registry
+from descheduler.policy.types import Policy, Profile
+
+__all__ = [
+    "LIFTED_STAGES",
+    "MOST_PROVED",
+    "DecideAgain",
+    "Round",
+    "RunSetting",
+    "is_stopped",
+    "limits_reached",
+    "without_limits",
+]
+
+LIFTED_STAGES = (
+    frozenset({EvictionLimit.TOTAL}),
+    frozenset({EvictionLimit.TOTAL, EvictionLimit.NODE, EvictionLimit.PLUGIN_NODE}),
+)
+"""Limits that are lifted together. One of a namespace stops no plugin: all pods above it have been asked for."""
+
+
+MOST_PROVED = 500
+"""Evictions that are judged together once more; each is played through several times, at a millisecond each."""
+
+
+class RunSetting(msgspec.Struct, frozen=True):
+    """What a run goes by, the same each time that it decides.
+
+    Pods out of `scope` stay, and count for the plugins as ever. `memory` is what the run before left, `evicted_before`
+    what this run has evicted before its snapshot was taken, which counts against limits. `search` looks on at planners
+    that search, and may end that. `processed_nodes` are handed to the plugins as they are; without them it is the ready
+    nodes that the policy selects, of which there must be two.
+    """
+
+    feature_gates: Mapping[str, bool] = {}
+    registry: Registry = REGISTRY
+    scope: Scope = EVERYWHERE
+    memory: RunMemory = NO_MEMORY
+    evicted_before: Sequence[Move] = ()
+    search: SearchWatch = UNWATCHED
+    processed_nodes: Sequence[Node] | None = None
+
+
+class Round(msgspec.Struct, frozen=True):
+    """What one of the rounds of a run goes by.
+
+    `answers` are refusals of the eviction API that are known already, `prior_moves` the evictions that earlier rounds
+    have led to. `chosen` are asked for in place of what the plugins select, which do not run then; with `earlier`,
+    planners ask for their moves of that plan in place of a search. `checks` are asked of every request, in this order.
+    `observer` is told of every run of a plugin. Landings of the first `most_assessed` evictions that no plugin verifies
+    are looked up for the report, and up to `most_proved` evictions are judged together, which changes no decision.
+    """
+
+    answers: Answers = {}
+    prior_moves: Sequence[Move] = ()
+    chosen: Sequence[Move] | None = None
+    earlier: EarlierPlan | None = None
+    checks: Sequence[MakeCheck] = REQUEST_CHECKS
+    observer: PluginObserver = UNOBSERVED
+    most_assessed: int = MOST_ASSESSED
+    most_proved: int = MOST_PROVED
+
+    def once_more(self, checks: Sequence[MakeCheck], earlier: EarlierPlan) -> Round:
+        """The same with these, which nobody observes, and of which nothing but the decisions matters."""
+        return replace(self, checks=checks, earlier=earlier, observer=UNOBSERVED, most_assessed=0, most_proved=0)
+
+
+DecideAgain = Callable[[Policy, Sequence[MakeCheck], EarlierPlan], Decisions]
+"""Decides by a policy over the snapshot of a run, with everything that was known to the run; see `Round.once_more`."""
+
+
+def is_stopped(decisions: Decisions, limits: AbstractSet[EvictionLimit]) -> bool:
+    """Whether one of `limits` blocked a request."""
+    return any(limit.limit in limits for limit in limits_reached(decisions.refusals))
+
+
+def limits_reached(refusals: Iterable[Refusal]) -> Iterator[LimitReached]:
+    """The limits that blocked requests."""
+    for refusal in refusals:
+        if refusal.verdict.reached is not None and not is_out_of_work(refusal.verdict):
+            yield refusal.verdict.reached
+
+
+def without_limits(policy: Policy, limits: AbstractSet[EvictionLimit], registry: Registry) -> Policy:
+    """`policy` without these of its limits."""
+    if EvictionLimit.TOTAL in limits:
+        policy = replace(policy, max_evictions_total=None)
+    if EvictionLimit.NODE in limits:
+        policy = replace(policy, max_evictions_per_node=None)
+    if EvictionLimit.PLUGIN_NODE in limits:
+        policy = replace(
+            policy, profiles=tuple(_without_plugin_limits(profile, registry) for profile in policy.profiles)
+        )
+    return policy
+
+
+def _without_plugin_limits(profile: Profile, registry: Registry) -> Profile:
+    configs = (
+        dataclasses.replace(config, args=registry[config.name].without_limits(config.args))
+        for config in profile.plugin_configs
+    )
+    return replace(profile, plugin_configs=tuple(configs))

@@ -1,0 +1,110 @@
+"""How much can be emptied at most: volume in total and by classes of pods, and limits on moves, in one small model.
+
+With y[n] = 1 for nodes that are emptied, everything is a sum over these nodes. Pods leave a node only together, so what
+is on the other nodes stays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.binary_program import BinaryProgram
+from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
+from descheduler.optimizer.objectives.knapsack import most_weight
+
+__all__ = ["most_emptied"]
+
+_MOST_CLASSES = 30
+"""Sets of nodes whose room is compared with what pods need that are allowed on no others."""
+_NO_PODS = np.zeros(0, np.int64)
+
+
+def most_emptied(drains: Drains, weight: Ints) -> tuple[int, int]:
+    """(weight that can be emptied at most, what so much costs at least); `weight` is int64[N]."""
+    nodes = np.flatnonzero(drains.can_empty)
+    if not len(nodes):
+        return 0, 0
+    by_volume = _most_by_volume(drains, nodes, weight)
+    rows = [*_limit_rows(drains, nodes), *_class_rows(drains, nodes)]
+    if not rows:
+        return by_volume, _least_cost(drains, nodes, weight, by_volume)
+    weights = weight[nodes].tolist()
+    program = BinaryProgram(weights)
+    for amounts, most in [*rows, *_room_rows(drains, nodes, np.ones(drains.problem.num_nodes, bool))]:
+        program.limit({index: amount for index, amount in enumerate(amounts.tolist()) if amount}, most)
+    emptied = min(program.most_gained() or 0, by_volume)
+    program.limit({index: -each for index, each in enumerate(weights)}, -emptied)
+    program.gains = [-int(drains.problem.cost[drains.home[node]].sum()) for node in nodes.tolist()]
+    return emptied, max(-(program.most_gained() or 0), _least_cost(drains, nodes, weight, emptied))
+
+
+def _limit_rows(drains: Drains, nodes: Ints) -> Iterator[tuple[Ints, int]]:
+    """(int64[n], most): how many pods of a group each node has, and how many of them may be moved in total."""
+    homes = [drains.home[node] for node in nodes.tolist()]
+    leaving = np.concatenate([_NO_PODS, *homes])
+    for rule in drains.problem.move_limits:
+        for group, most in rule.binding(leaving):
+            yield np.array([int((rule.group[home] == group).sum()) for home in homes]), most
+
+
+def _class_rows(drains: Drains, nodes: Ints) -> Iterator[tuple[Ints, int]]:
+    """The rows of `_room_rows` for the sets of nodes that most is confined to, as a share of their room."""
+    problem = drains.problem
+    used = np.unique(problem.pod_class[np.isin(problem.assignment, nodes)])
+    sets = np.unique(problem.allowed[used] & drains.is_used, axis=0)
+    ranked: list[tuple[float, int]] = []
+    for number, inside in enumerate(sets):
+        if not inside.all() and inside.any():
+            confined = drains.usage_of(_confined(drains, inside))[:, nodes].sum(axis=1)
+            room = np.maximum(_room(drains)[:, inside].sum(axis=1), 1.0)
+            ranked.append((-float((confined / room).max()), number))
+    for _, number in sorted(ranked)[:_MOST_CLASSES]:
+        yield from _room_rows(drains, nodes, sets[number])
+
+
+def _room_rows(drains: Drains, nodes: Ints, inside: Bools) -> Iterator[tuple[Ints, int]]:
+    """(int64[n], most) of each resource: pods that no node but those `inside` takes find room there.
+
+    sum_n y[n] * (confined usage[n] + room[n], if inside) <= sum_n room[n] over the nodes inside.
+    """
+    room = np.where(inside, _room(drains), 0.0)
+    taken = (drains.usage_of(_confined(drains, inside)) + room)[:, nodes].astype(np.int64)
+    for amounts, most in zip(taken, room.sum(axis=1).tolist(), strict=True):
+        if amounts.sum() > most:
+            yield amounts, int(most)
+
+
+def _confined(drains: Drains, inside: Bools) -> Bools:
+    """bool[P]: pods that no node in use outside is open to."""
+    problem = drains.problem
+    is_open_outside: Bools = np.asarray((problem.allowed & (drains.is_used & ~inside)).any(axis=1))
+    return ~is_open_outside[problem.pod_class]
+
+
+def _room(drains: Drains) -> Floats:
+    """float64[R, N]: what nodes in use may still take; nothing arrives on others."""
+    room: Floats = np.where(drains.is_used, np.maximum(drains.limit - drains.usage, 0.0), 0.0)
+    return room
+
+
+def _most_by_volume(drains: Drains, nodes: Ints, weight: Ints) -> int:
+    """No set of nodes of more weight can be emptied, by their volume alone; see `_room_rows`."""
+    room = _room(drains)
+    return most_weight((drains.usage + room)[:, nodes], weight[nodes], room.sum(axis=1))
+
+
+def _least_cost(drains: Drains, nodes: Ints, weight: Ints, emptied: int) -> int:
+    """What it costs at least to empty nodes of the weight `emptied`: the cheapest per weight, the last in part."""
+    cost = np.array([drains.problem.cost[drains.home[node]].sum() for node in nodes], dtype=np.float64)
+    weights = weight[nodes]
+    order = np.argsort(cost / np.maximum(weights, 1), kind="stable")
+    reached = np.cumsum(weights[order])
+    whole = int(np.searchsorted(reached, emptied, side="right"))
+    least = float(cost[order][:whole].sum())
+    if whole < len(order):
+        missing = emptied - (int(reached[whole - 1]) if whole else 0)
+        least += float(cost[order[whole]]) * missing / max(int(weights[order[whole]]), 1)
+    return int(np.ceil(least - 1e-6))
