@@ -29,6 +29,8 @@ def late_types(source: str) -> Iterator[int]:
 
 
 def _names_a_type(call: ast.Call) -> bool:
+    if getattr(call.func, "attr", "") not in ("Decoder", "decode", "convert"):
+        return False
     callee = ast.unparse(call.func)
     names_it = len(call.args) > 1 or any(keyword.arg == "type" for keyword in call.keywords)
     return (callee == "msgspec.json.Decoder" and (bool(call.args) or names_it)) or (

@@ -14,7 +14,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.migration_controller.profiles import migration_notes
 from descheduler.policy.load import load_policy
 from tests.cli.commands import Descheduler
-from tests.cycle.shipped import own_sample, searches
+from tests.cycle.shipped import briefly_searching, own_sample, searches
 from tests.policy.builders import koordinator, upstream
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -228,20 +228,31 @@ def test_what_every_run_warns_of_is_a_warning_here_too(descheduler: Descheduler,
 
 
 def in_samples() -> Iterator[Any]:
-    """Each policy with its sample; those that search for a plan have another one, which is large."""
+    """Each policy with its sample; those that search for a plan have another one, which is large. How long the policy
+    searches there, `make test-all` shows.
+    """
     for file in FOR_ONE_RUN:
         name = str(file.relative_to(CONFIG))
         own = own_sample(name) if searches(name) else SAMPLES.get(file.stem, "openb")
-        yield pytest.param(file, own, id=f"{file.stem}-{own}")
+        if searches(name):
+            yield pytest.param(file, own, True, id=f"{file.stem}-{own}-briefly")
+        rest = pytest.mark.rest if searches(name) else ()
+        yield pytest.param(file, own, False, id=f"{file.stem}-{own}", marks=rest)
         if searches(name) and "gpus" not in name:
-            yield pytest.param(file, "openb", id=f"{file.stem}-openb", marks=pytest.mark.rest)
+            yield pytest.param(file, "openb", False, id=f"{file.stem}-openb", marks=pytest.mark.rest)
 
 
-@pytest.mark.parametrize(("file", "sample"), list(in_samples()))
-def test_shipped_policies_find_something_in_their_sample(descheduler: Descheduler, file: Path, sample: str) -> None:
+@pytest.mark.parametrize(("file", "sample", "briefly"), list(in_samples()))
+def test_shipped_policies_find_something_in_their_sample(
+    descheduler: Descheduler, tmp_path: Path, file: Path, sample: str, briefly: bool
+) -> None:
     dump = CONFIG / "samples" / f"{sample}.jsonl.gz"
+    policy = file
+    if briefly:
+        policy = tmp_path / "policy.json"
+        policy.write_text(json.dumps(briefly_searching(file)))
 
-    ended = descheduler("run", "--config", file, "--snapshot", dump, "-o", "json")
+    ended = descheduler("run", "--config", policy, "--snapshot", dump, "-o", "json")
 
     plan = json.loads(ended.out)
     assert ended.code == 0

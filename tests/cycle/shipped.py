@@ -1,13 +1,19 @@
-"""The policies of `config/` on its samples, decided once in a process."""
+"""The policies of `config/` on its samples, decided once in a process.
+
+Plans are searched for with little work, and for as long as a busy machine takes: with the limits of the policies, a
+search takes up to half a minute, and a slow machine finds another plan. `tests/cli/test_validate.py` runs these, too.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
@@ -18,7 +24,18 @@ from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 
-__all__ = ["CONFIG", "NOW", "POLICIES", "decided", "on_samples", "own_sample", "policy_of", "sampled", "searches"]
+__all__ = [
+    "CONFIG",
+    "NOW",
+    "POLICIES",
+    "briefly_searching",
+    "decided",
+    "on_samples",
+    "own_sample",
+    "policy_of",
+    "sampled",
+    "searches",
+]
 
 CONFIG = Path(__file__).parents[2] / "config"
 POLICIES = ("policy.yaml", *(f"profiles/{path.name}" for path in sorted((CONFIG / "profiles").glob("*.yaml"))))
@@ -33,8 +50,20 @@ NOW = {
 
 @cache
 def policy_of(name: str) -> Policy:
-    """A policy of `config/`."""
-    return load_policy(CONFIG / name, REGISTRY)
+    """A policy of `config/`, with the limits of searches that tests have."""
+    return load_policy(briefly_searching(CONFIG / name), REGISTRY)
+
+
+def briefly_searching(file: Path) -> dict[str, Any]:
+    """The document of a policy, with the limits of searches that tests have. It may be written to any folder."""
+    document: dict[str, Any] = yaml.safe_load(file.read_text())
+    for config in chain.from_iterable(profile["pluginConfig"] for profile in document["profiles"]):
+        args = config.get("args", {})
+        if REGISTRY[config["name"]].searches:
+            args |= {"workLimit": 1, "timeLimit": "600s"}
+        if beside := args.get("schedulerConfigFile"):
+            args["schedulerConfigFile"] = str((file.parent / beside).resolve())
+    return document
 
 
 def sampled(policy: Policy, sample: str) -> Snapshot:

@@ -70,6 +70,10 @@ def test_only_a_newer_pod_of_the_workload_is_a_replacement(other: dict[str, Any]
     assert find(cluster_of(other), job()) == expected
 
 
+def test_a_pod_of_the_second_of_the_eviction_is_a_replacement() -> None:
+    assert find(cluster_of(born("at-once", 60.0)), job()) == "at-once"
+
+
 def test_a_pod_that_seems_older_counts_when_no_newer_one_comes_for_a_while() -> None:
     cluster = cluster_of(born("older", 59.0))
     assert find(cluster, job(), LATE) == "older"

@@ -90,3 +90,8 @@ def test_a_plugin_that_cannot_work_tells_nothing() -> None:
     decisions = run_plugin("LowNodeUtilization", NODES, [make_pod("p")], args=args)
 
     assert (len(decisions.failures), decisions.facts) == (1, {})
+
+
+def test_the_nearest_values_are_those_of_rules_that_have_one() -> None:
+    assert [each is None for each in QUIET["pods are too young"][0].facts().nearest] == [False]
+    assert QUIET["no pod is in the state"][0].facts().nearest == ()

@@ -54,7 +54,10 @@ def test_one_pod_leaves_each_node() -> None:
 
 @pytest.mark.parametrize(("threshold", "leaving"), [(0.24, ["large"]), (0.25, []), (0.3, [])])
 def test_a_node_must_be_above_the_threshold(threshold: float, leaving: list[str]) -> None:
-    assert evicted(run(UNEVEN, {"imbalanceThreshold": threshold})) == leaving
+    decisions = run(UNEVEN, {"imbalanceThreshold": threshold})
+
+    assert evicted(decisions) == leaving
+    assert decisions.facts["p", "FragmentationAware"].counts == {"imbalancedNodes": len(leaving)}
 
 
 @pytest.mark.parametrize(("threshold", "leaving"), [(0.24, ["large"]), (0.25, []), (0.3, [])])

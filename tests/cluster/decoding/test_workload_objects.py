@@ -179,3 +179,17 @@ def test_broken_template_names_its_workload() -> None:
 
     with pytest.raises(SnapshotError, match="ReplicaSet shop/x is invalid"):
         snapshot_from_objects([broken], SnapshotRequest(keep_templates=True))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "surges"),
+    [
+        pytest.param({"rollingUpdate": {"maxSurge": 1}}, True, id="one pod"),
+        pytest.param({"rollingUpdate": {"maxSurge": "25%"}}, True, id="a share"),
+        pytest.param({"rollingUpdate": {"maxSurge": "0%"}}, False, id="no share"),
+        pytest.param({"rollingUpdate": {}}, False, id="not stated"),
+        pytest.param({"type": "OnDelete", "rollingUpdate": {"maxSurge": 1}}, False, id="on deletion alone"),
+    ],
+)
+def test_daemon_set_surges_where_its_updates_may(strategy: Object, surges: bool) -> None:
+    assert decoded(controller("DaemonSet", updateStrategy=strategy)).surges is surges

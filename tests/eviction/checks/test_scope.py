@@ -98,3 +98,8 @@ def test_scope_that_holds_no_pod_is_said() -> None:
     assert decisions.notes == (
         "the run is limited to pods of namespaces shp, web with labels app=web, and the cluster has none",
     )
+
+
+@pytest.mark.parametrize("pods", [pytest.param(["shop", "blog"], id="one of them"), pytest.param([], id="no pods")])
+def test_nothing_is_said_of_a_scope_with_pods_nor_of_a_cluster_without(pods: list[str]) -> None:
+    assert decide_old(*pods, scope=Scope(SHOP)).notes == ()

@@ -61,6 +61,23 @@ def test_a_policy_tells_who_runs_it_and_with_what() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("plugin", "row"),
+    [
+        ("PodLifeTime", ["one", "deschedule", "maxPodLifeTimeSeconds:", "60"]),
+        ("RemoveDuplicates", ["p", "balance", "defaults"]),
+    ],
+)
+def test_the_table_has_the_arguments_of_each_profile_or_says_that_they_are_defaults(
+    plugin: str, row: list[str]
+) -> None:
+    document = pod_life_time_policy(["one"]) if plugin == "PodLifeTime" else policy_with(plugin)
+
+    explanation = explain_plugin(plugin, policy=policy_of(document), scheduling=DEFAULT_CONFIGURATION)
+
+    assert row in [line.split() for line in plugin_table(explanation, TableStyle(width=120))]
+
+
 def test_a_snapshot_tells_what_it_evicted_and_did_not_get() -> None:
     policy = policy_of(pod_life_time_policy(maxNoOfPodsToEvictTotal=1))
 

@@ -310,6 +310,19 @@ def test_what_cannot_be_looked_at_is_not_evicted() -> None:
     assert run.way.seen == []
 
 
+def test_a_look_that_fails_is_made_five_times() -> None:
+    run, looks = Run(one_each("a")), list[str]()
+
+    def fails(call: Call) -> bool:
+        looks.extend([call.request.path] if call.request.method == "GET" else ())
+        return call.request.method == "GET"
+
+    run.way.fails = fails
+    run.outcomes(run.move("a"))
+
+    assert len(looks) == 5 * len(set(looks))
+
+
 def test_a_bundle_of_which_one_does_not_hold_any_more_stays_whole() -> None:
     run = Run(one_each("a", "b"))
     evictions = [run.move("a", bundle=1), run.move("b", bundle=1)]

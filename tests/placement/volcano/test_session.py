@@ -213,3 +213,26 @@ def test_a_condition_of_an_earlier_session_does_not_make_a_ready_job_unknown() -
     made = session(node("a"), job, pods("job", 2, on="a"))
 
     assert _closed(made) == {"batch/job": "Running"}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "placed"), [pytest.param("4", True, id="enough-beside"), pytest.param("3", False, id="too-little-beside")]
+)
+def test_a_task_leaves_cpu_beside_idle_pieces_of_a_scarce_resource(cpu: str, placed: bool) -> None:
+    """The node has 2 GPUs, of which each keeps 1 CPU."""
+    rates = {
+        "predicate.ProportionalEnable": True,
+        "predicate.resources": "nvidia.com/gpu",
+        "predicate.resources.nvidia.com/gpu.cpu": 1,
+        "predicate.resources.nvidia.com/gpu.memory": 1,
+    }
+    made = session(
+        node("a", cpu=cpu, **{"nvidia.com/gpu": "2"}),
+        group("job"),
+        pods("job", 1, cpu="2"),
+        tiers=[["gang"], [plugin("predicates", arguments=rates)]],
+    )
+
+    run_cycle(made)
+
+    assert (tasks_of(made)["job-0"].status is not Status.PENDING) is placed

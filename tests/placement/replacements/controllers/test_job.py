@@ -79,6 +79,13 @@ def test_pod_comes_after_the_back_off_which_doubles_with_each_failure() -> None:
     )
 
 
+@pytest.mark.parametrize(("replaced", "is_early"), [("TerminatingOrFailed", True), ("Failed", False)])
+def test_pod_comes_beside_the_terminating_one_where_such_pods_are_replaced(replaced: str, is_early: bool) -> None:
+    made = answer(member(), job(podReplacementPolicy=replaced))
+
+    assert (made.returns, made.is_early) == (Returns.LATER, is_early)
+
+
 def ended(name: str, phase: str, seconds: float) -> Object:
     """A pod of the Job `sum` that ended so long ago."""
     made = pod_object(name, owners=["Job/sum"], phase=phase, age=3600)
@@ -198,6 +205,11 @@ class TestIndexes:
         made = answer(member(index=0), indexed(status={"completedIndexes": "1"}))
 
         assert made.end == failed("FailedIndexes")
+
+    def test_as_many_failed_indexes_as_the_job_allows_do_not_fail_it(self) -> None:
+        made = answer(member(index=0), member("other", 1), indexed(completions=3, maxFailedIndexes=1))
+
+        assert (made.end, made.failed_index) == (None, 0)
 
     @pytest.mark.parametrize(("most", "gone"), [(0, ()), (1, ("other",))])
     def test_too_many_failed_indexes_fail_the_job(self, most: int, gone: tuple[str, ...]) -> None:
