@@ -12,9 +12,8 @@ from descheduler.placement.volcano.actions.candidates import may_suffice, victim
 from descheduler.placement.volcano.jobs import Job, Status, Task
 from descheduler.placement.volcano.nodes import Nodes
 from descheduler.placement.volcano.order import Heap
-from descheduler.placement.volcano.plugins.drf import DominantShares
+from descheduler.placement.volcano.plugins.drf import DominantShares, QueueTreeNode
 from descheduler.placement.volcano.plugins.queue_shares import QueueShares
-from descheduler.placement.volcano.plugins.queue_tree import QueueTreeNode
 from descheduler.placement.volcano.session import Session
 
 __all__ = ["figures_of", "popped", "queues_after"]
