@@ -13,7 +13,6 @@ from descheduler.conversion.volcano_scheduler import convert_volcano_scheduler, 
 from descheduler.documents.document import Document
 from descheduler.documents.problems import DocumentProblem, PolicyError
 from descheduler.documents.source import read_document
-from descheduler.placement.configuration.volcano import NOUN
 
 __all__ = ["CONVERTERS", "Converter", "convert_file"]
 
@@ -30,7 +29,7 @@ class Converter(msgspec.Struct, frozen=True):
 
 CONVERTERS: tuple[Converter, ...] = (
     Converter("DeschedulerPolicy", "policy", is_descheduler_policy, convert_descheduler_policy),
-    Converter("volcano-scheduler.conf", NOUN, is_volcano_scheduler, convert_volcano_scheduler),
+    Converter("volcano-scheduler.conf", "scheduler configuration", is_volcano_scheduler, convert_volcano_scheduler),
 )
 
 

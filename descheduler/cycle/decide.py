@@ -79,7 +79,7 @@ def decide(
         failures=tuple(run.failures),
         facts=run.facts,
         memory=setting.memory.after(now, run.notes),
-        notes=(*notes, *notes_after(policy, decisions, snapshot)),
+        notes=(*notes, *landings.assumed, *notes_after(policy, decisions, snapshot)),
     )
 
 

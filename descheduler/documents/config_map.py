@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from descheduler.documents.document import Document, DocumentError, Mark, Member, TreeNode, Value, member_text
 from descheduler.documents.problems import spelled
 
-__all__ = ["POLICY", "SCHEDULER_CONFIGURATION", "VOLCANO_CONFIGURATION", "Content", "document_in_config_map"]
+__all__ = ["POLICY", "SCHEDULER_CONFIGURATION", "Content", "document_in_config_map"]
 
 _LITERAL = "|"
 _MOST_NAMED = 10
@@ -44,16 +44,13 @@ POLICY = Content(
 )
 SCHEDULER_CONFIGURATION = Content(
     "scheduler configurations",
-    "a KubeSchedulerConfiguration",
+    "a KubeSchedulerConfiguration or a volcano-scheduler.conf",
     "kubescheduler.config.k8s.io/",
-    re.compile(r"""^[^#\n]*\bkind["']?\s*:\s*["']?KubeSchedulerConfiguration\b""", re.MULTILINE),
-)
-
-VOLCANO_CONFIGURATION = Content(
-    "Volcano configurations",
-    "a volcano-scheduler.conf",
-    "scheduling.volcano.sh/",
-    re.compile(r"""^(?:[{]\s*)?["']?(actions|tiers)["']?\s*:""", re.MULTILINE),
+    re.compile(
+        r"""^[^#\n]*\bkind["']?\s*:\s*["']?KubeSchedulerConfiguration\b"""
+        r"""|^(?:[{]\s*)?["']?(actions|tiers)["']?\s*:""",
+        re.MULTILINE,
+    ),
 )
 
 

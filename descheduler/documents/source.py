@@ -8,12 +8,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from descheduler.documents.config_map import (
-    POLICY,
-    SCHEDULER_CONFIGURATION,
-    VOLCANO_CONFIGURATION,
-    document_in_config_map,
-)
+from descheduler.documents.config_map import POLICY, SCHEDULER_CONFIGURATION, document_in_config_map
 from descheduler.documents.document import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -34,11 +29,7 @@ from descheduler.model.text.printable import printable
 __all__ = ["digest_of", "read_document", "read_plain_documents"]
 
 _POLICY = "policy"
-_CONTENTS = {
-    _POLICY: POLICY,
-    "scheduler configuration": SCHEDULER_CONFIGURATION,
-    "Volcano configuration": VOLCANO_CONFIGURATION,
-}
+_CONTENTS = {_POLICY: POLICY, "scheduler configuration": SCHEDULER_CONFIGURATION}
 """What the documents are that are looked for in ConfigMaps, by noun."""
 _MOST_BITS = 1024
 

@@ -73,7 +73,7 @@ class Evictor:
         if not self._bundling or any(map(self.is_to_come, bundle.pods)):
             return ()
         asked = self._without_awaited(bundle)
-        return [pod for check in self._bundling for pod in check.mates(asked)]
+        return list({pod.uid: pod for check in self._bundling for pod in check.mates(asked)}.values())
 
     def allowances(self, profile_index: int) -> Sequence[Allowance]:
         """How many more pods of a profile the checks accept, as far as they count pods."""

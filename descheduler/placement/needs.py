@@ -7,7 +7,14 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.replacements.controllers.table import CONTROLLERS
 from descheduler.placement.schedulers.table import SCHEDULERS
 
-__all__ = ["ENDING_OWNER_KINDS", "OWNER_KINDS", "OWNER_KINDS_AT_HAND", "landing_annotations", "landing_kinds"]
+__all__ = [
+    "ENDING_OWNER_KINDS",
+    "OWNER_KINDS",
+    "OWNER_KINDS_AT_HAND",
+    "SCHEDULER_KINDS",
+    "landing_annotations",
+    "landing_kinds",
+]
 
 _ADMISSION_KINDS = frozenset(
     {"Namespace", "ResourceQuota", "LimitRange", "RuntimeClass.node.k8s.io", "PriorityClass.scheduling.k8s.io"}
@@ -25,9 +32,13 @@ ENDING_OWNER_KINDS = frozenset(key for key, row in CONTROLLERS.items() if row.ma
 """Those whose objects an eviction can end."""
 
 
+SCHEDULER_KINDS = kinds_read_by(SCHEDULERS.values())
+"""Kinds of schedulers that few clusters run: their pods are unknown where the objects are missing."""
+
+
 def landing_kinds() -> frozenset[str]:
     """Kinds that decide where a pod lands, beside nodes and pods; there are few objects of them."""
-    return _ADMISSION_KINDS | kinds_read_by((*PLUGINS.values(), *SCHEDULERS.values()))
+    return _ADMISSION_KINDS | kinds_read_by(PLUGINS.values())
 
 
 def landing_annotations() -> frozenset[str]:

@@ -118,9 +118,14 @@ class LandingProver:
         return self._schedulers.preference(self._cluster.snapshot.pods if pods is None else pods)
 
     @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is taken for granted of schedulers, each a sentence."""
+        return self._schedulers.assumed()
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the answers leave out, each a sentence."""
-        found = []
+        found = [*self.assumed]
         num_ghosts = sum(node == NO_NODE for _, node in self._cluster.placed_pods)
         if num_ghosts:
             whose = "its" if num_ghosts == 1 else "their"

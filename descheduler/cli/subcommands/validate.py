@@ -102,14 +102,14 @@ def _judge_volcano(file: str) -> _Verdict | None:
 
     from descheduler.documents.problems import PolicyError
     from descheduler.documents.source import read_document
-    from descheduler.placement.configuration.volcano import NOUN, is_volcano_configuration, volcano_configuration
+    from descheduler.placement.configuration.volcano import is_volcano_configuration, volcano_configuration
     from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 
     path = Path(file)
     if not path.is_file():  # what is no file cannot be read twice
         return None
     try:
-        document = read_document(path, None, NOUN)
+        document = read_document(path, None, "scheduler configuration")
     except PolicyError:
         return None
     if not is_volcano_configuration(document):

@@ -20,7 +20,7 @@ from descheduler.eviction.undo import Undo
 from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.schedulers.table import ASSUMED
+from descheduler.placement.schedulers.table import ALWAYS_ASSUMED, ASSUMED
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
@@ -47,7 +47,7 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
         from descheduler.placement.schedulers.configured import with_profiles_for
 
         configuration = self.configuration or default_configuration(self.version, PLUGINS)
-        return with_profiles_for(self.names, configuration, PLUGINS)
+        return with_profiles_for((*self.names, *ALWAYS_ASSUMED), configuration, PLUGINS)
 
 
 class _Leaving(msgspec.Struct, frozen=True, gc=False):
@@ -103,6 +103,11 @@ class LandingBook:
     def leaving(self) -> Sequence[tuple[Pod, SchedulingSettings]]:
         """The pods whose eviction is booked, in order, and the scheduler under which it was granted."""
         return [(each.pod, each.settings) for each in self._leaving]
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is taken for granted of the schedulers that were asked, each a sentence."""
+        return tuple(dict.fromkeys(sentence for _, prover in self._provers for sentence in prover.assumed))
 
     @property
     def holds_room(self) -> bool:

@@ -6,7 +6,7 @@ DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import msgspec
@@ -18,6 +18,7 @@ from descheduler.model.gangs import OTHER_POD_GROUPS
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.model.volcano import JOB_KIND
 from descheduler.placement.schedulers.table import ASSUMED, SCHEDULERS
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
@@ -74,10 +75,15 @@ class PlacementVerificationArgs(Args, frozen=True):
     scheduler_names: tuple[str, ...] = ()
     """Schedulers whose pods are checked although `schedulerConfigFile` has no profile for them; `koord-scheduler` when
     empty. koord-scheduler runs the plugins of Koordinator's manifest, any other the first profile of the file; pods
-    that use what a scheduler does not run or what is not modelled are `likely` at best."""
+    that use what a scheduler does not run or what is not modelled are `likely` at best. Pods of `volcano` are always
+    checked."""
     scheduler_config_file: str = ""
-    """Path of the scheduler's KubeSchedulerConfiguration, also inside a ConfigMap as `kubectl get configmap -o yaml`
-    prints it; kube-scheduler's defaults when empty. A relative path starts from the folder of the policy file."""
+    """Path of the scheduler's KubeSchedulerConfiguration or of Volcano's `volcano-scheduler.conf`, also inside a
+    ConfigMap as `kubectl get configmap -o yaml` prints it; the defaults of each scheduler when empty. A relative path
+    starts from the folder of the policy file."""
+    scheduler_versions: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Releases of schedulers that are not made of kube-scheduler, by their names: `volcano: "1.14"`. Volcano is 1.10
+    when it is not named; replacement pods of a later release are `likely` at best."""
     kube_version: str = ""
     """Version of the cluster's scheduler, such as `1.34`; the API server's when empty, for a dump the newest known."""
     feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
@@ -109,7 +115,11 @@ def landing_needs(*, owners: bool) -> Needs:
     # numpy, which plugins import, takes longer than validating a policy may.
     from descheduler.placement import needs as placement
 
-    found = Needs(placement.landing_kinds(), annotations=placement.landing_annotations())
+    found = Needs(
+        placement.landing_kinds(),
+        wanted_kinds=placement.SCHEDULER_KINDS | {JOB_KIND},
+        annotations=placement.landing_annotations(),
+    )
     if not owners:
         return found | Needs(wanted_kinds=placement.ENDING_OWNER_KINDS)
     return found | Needs(placement.OWNER_KINDS, wanted_kinds=placement.OWNER_KINDS_AT_HAND.union(OTHER_POD_GROUPS))
@@ -128,11 +138,24 @@ def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
         for field, value, allowed in choices
         if value and value not in allowed
     ]
+    problems += [
+        ArgsProblem(("schedulerVersions", name), problem)
+        for name, problem in _release_problems(args.scheduler_versions)
+    ]
     try:
         _version(args)
     except KubeVersionError as error:
         problems.append(ArgsProblem(("featureGates" if args.feature_gates else "kubeVersion",), str(error)))
     return problems
+
+
+def _release_problems(releases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with each release, by the scheduler."""
+    if releases:
+        from descheduler.placement.schedulers.configured import release_problem
+
+        found = ((name, release_problem(name, release)) for name, release in releases.items())
+        yield from ((name, problem) for name, problem in found if problem)
 
 
 def file_problems(args: PlacementVerificationArgs, read: ReadSchedulerFile) -> list[ArgsProblem]:
@@ -210,13 +233,19 @@ def scheduling_settings(
     `files` holds the configuration that they name. Raises PolicyError and KubeVersionError.
     """
     version, names = _version(args, cluster_version), args.scheduler_names or ASSUMED
-    if not args.scheduler_config_file:
+    releases = args.scheduler_versions
+    if not (args.scheduler_config_file or releases):
         return SchedulingSettings(None, version, names)
+    from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
     from descheduler.placement.plugins.table import PLUGINS
-    from descheduler.placement.schedulers.configured import read_configuration
+    from descheduler.placement.schedulers.configured import read_configuration, with_releases
 
+    if not args.scheduler_config_file:
+        configuration = with_releases(default_configuration(version, PLUGINS), releases)
+        return SchedulingSettings(configuration, version, names)
     document = files[args.scheduler_config_file].document
-    return SchedulingSettings(read_configuration(document, version, PLUGINS, SCHEDULERS), version, names)
+    configuration = read_configuration(document, version, PLUGINS, SCHEDULERS, releases)
+    return SchedulingSettings(configuration, version, names)
 
 
 def _version(args: PlacementVerificationArgs, cluster_version: KubeVersion | None = None) -> KubeVersion:

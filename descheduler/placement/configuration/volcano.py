@@ -6,6 +6,7 @@ and an argument of the wrong type counts as not given. Both are warnings here; w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -23,18 +24,17 @@ from descheduler.policy.shared_args import Args
 
 __all__ = [
     "DEFAULT_CONFIGURATION",
-    "NOUN",
     "ArgumentValue",
     "Arguments",
     "PluginOption",
     "VolcanoConfiguration",
     "VolcanoVersion",
+    "default_volcano_configuration",
     "is_volcano_configuration",
     "load_volcano_configuration",
     "volcano_configuration",
 ]
 
-NOUN = "Volcano configuration"
 _LENIENT = Strictness("warning", "warning")
 ArgumentValue: TypeAlias = bool | int | float | str
 _MODES = {"GPUSharingEnable": bool, "GPUNumberEnable": bool, "VGPUEnable": bool, "NodeLockEnable": bool}
@@ -110,6 +110,7 @@ _UNMODELLED = frozenset(
 """Plugins of Volcano's own that are not modelled."""
 
 
+_RELEASE = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]{1,4})?", re.ASCII)
 _MODELLED_ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim")
 
 
@@ -118,6 +119,14 @@ class VolcanoVersion(msgspec.Struct, frozen=True, order=True):
 
     major: int = 1
     minor: int = 10
+
+    @classmethod
+    def parse(cls, text: str) -> VolcanoVersion:
+        """The release of `1.14`, `v1.14` or `1.14.2`. Raises ValueError for anything else."""
+        found = _RELEASE.fullmatch(text)
+        if found is None:
+            raise ValueError(f"{shown(text)} is not a release of Volcano, for example 1.14")
+        return cls(int(found[1]), int(found[2]))
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -186,6 +195,8 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
     """Actions and plugins of Volcano's own whose decisions are not modelled, in document order."""
     version: VolcanoVersion = VolcanoVersion()
     warnings: tuple[DocumentProblem, ...] = ()
+    is_assumed: bool = False
+    """Whether it is what Volcano runs where no file says otherwise."""
 
     @property
     def plugins(self) -> Iterator[PluginOption]:
@@ -274,7 +285,9 @@ def load_volcano_configuration(
     `name` stands for the file in messages; `modelled` are the plugins whose decisions are known. Raises PolicyError
     with every problem found.
     """
-    return volcano_configuration(read_document(source, name, NOUN), modelled=modelled, version=version)
+    return volcano_configuration(
+        read_document(source, name, "scheduler configuration"), modelled=modelled, version=version
+    )
 
 
 def volcano_configuration(
@@ -398,3 +411,11 @@ DEFAULT_CONFIGURATION: Mapping[str, object] = {
     ],
 }
 """What Volcano runs where no file says otherwise."""
+
+
+def default_volcano_configuration(
+    modelled: Collection[str], version: VolcanoVersion = _MEASURED
+) -> VolcanoConfiguration:
+    """The same as it is read."""
+    read = load_volcano_configuration(DEFAULT_CONFIGURATION, modelled=modelled, version=version)
+    return replace(read, is_assumed=True)

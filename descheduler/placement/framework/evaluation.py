@@ -135,7 +135,7 @@ class PodEvaluation:
         self.narrowed = narrowed
         self.bits = bits
         self.feasible = feasible
-        self._narrowed_by = narrowed_by
+        self.narrowed_by = narrowed_by
         self._scheduler = scheduler
         self._nodes: NDArray[np.intp] | None = None
         self._num_nodes: int | None = None
@@ -175,7 +175,7 @@ class PodEvaluation:
         if self.refusals:
             return self.refusals[0]
         if self.narrowed is not None and not self.narrowed[node]:
-            return Obstacle.of(self._narrowed_by, Code.UNRESOLVABLE, _LeftOut(self._narrowed_by))
+            return Obstacle.of(self.narrowed_by, Code.UNRESOLVABLE, _LeftOut(self.narrowed_by))
         obstacles = self.obstacles_on(node)
         if not obstacles:
             raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")

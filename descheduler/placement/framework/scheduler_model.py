@@ -50,6 +50,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         """Why it is unknown what the scheduler does with `pod`, or an empty string: the same words for every pod that
         it concerns."""
 
+    def assumed(self) -> str:
+        """What its answers take for granted that nobody has said, a sentence; empty for nothing."""
+        return ""
+
     def order(self, units: Iterable[Unit]) -> Sequence[Unit]:
         """`units` as they are tried, by priority; equal ones stay in the order given, which is by age."""
         return sorted(units, key=lambda unit: -unit.priority)

@@ -12,15 +12,21 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from descheduler.documents.document import Document, find
+from descheduler.documents.problems import shown
 from descheduler.documents.source import read_document
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    SchedulerConfiguration,
+    default_configuration,
+)
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.placement.schedulers.kube_scheduler import ROW as KUBE_SCHEDULER
 from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.schedulers.table import SCHEDULERS
 
-__all__ = ["load_configuration", "read_configuration", "with_profiles_for"]
+__all__ = ["load_configuration", "read_configuration", "release_problem", "with_profiles_for", "with_releases"]
+
+_NO_RELEASES: Mapping[str, str] = {}
 
 
 def load_configuration(
@@ -35,18 +41,50 @@ def read_configuration(
     version: KubeVersion,
     plugins: Mapping[str, PluginSettings],
     schedulers: Mapping[str, SchedulerRow] = SCHEDULERS,
+    releases: Mapping[str, str] = _NO_RELEASES,
 ) -> SchedulerConfiguration:
-    """What `document` says, as that one of `schedulers` reads it whose kind it has; of another kind, as kube-scheduler.
+    """What `document` says, as that one of `schedulers` reads it whose document it is; else as kube-scheduler.
 
-    Raises PolicyError with every problem found.
+    `releases` are those of schedulers that are named in them. Raises PolicyError with every problem found.
     """
     root = document.root
     kind = find(root, ("kind",)).value if isinstance(root.value, Mapping) else None
-    read = next((row.read for row in schedulers.values() if row.read and row.document_kind == kind), None)
-    read = read or KUBE_SCHEDULER.read
+    rows = (row for row in schedulers.values() if row.read is not None)
+    row = next(
+        (row for row in rows if (kind and row.document_kind == kind) or (row.knows and row.knows(document))), None
+    )
+    read = KUBE_SCHEDULER.read if row is None else row.read
     assert read is not None  # noqa: S101 - its row has one
     made_of = {name: row.made_of for name, row in schedulers.items() if row.made_of is not None}
-    return read(document, version, plugins, made_of)
+    if row is None or row.run_as is None or row.name not in releases:
+        return with_releases(read(document, version, plugins, made_of), releases, schedulers)
+    others = {row.name: row.run_as(document, releases[row.name])}
+    left = {name: release for name, release in releases.items() if name != row.name}
+    return with_releases(replace(default_configuration(version, plugins), others=others), left, schedulers)
+
+
+def with_releases(
+    configuration: SchedulerConfiguration,
+    releases: Mapping[str, str],
+    schedulers: Mapping[str, SchedulerRow] = SCHEDULERS,
+) -> SchedulerConfiguration:
+    """`configuration` with the releases of schedulers that it does not set up; see `release_problem`."""
+    found = ((name, schedulers[name].run_as, release) for name, release in releases.items())
+    others = {name: run_as(None, release) for name, run_as, release in found if run_as is not None}
+    return replace(configuration, others={**configuration.others, **others}) if others else configuration
+
+
+def release_problem(name: str, release: str, schedulers: Mapping[str, SchedulerRow] = SCHEDULERS) -> str:
+    """What is wrong with a release of a scheduler; an empty string for nothing."""
+    versioned = [each.name for each in schedulers.values() if each.run_as is not None]
+    row = schedulers.get(name)
+    if row is None or row.run_as is None:
+        return f"{shown(name)} is not a scheduler that has releases of its own: {', '.join(versioned)}"
+    try:
+        row.run_as(None, release)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def with_profiles_for(

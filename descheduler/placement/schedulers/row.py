@@ -28,19 +28,23 @@ class SchedulerRow(msgspec.Struct, frozen=True, kw_only=True):
     """A scheduler that pods name `name`.
 
     `read` gives what a document of kind `document_kind` says, for a version of Kubernetes, with the scheduling plugins
-    that are known and what schedulers are made of by their names; None for one without documents of its own.
+    that are known and what schedulers are made of by their names; None for one without documents of its own. Documents
+    without a kind are told by `knows`. One whose releases differ has `run_as`: what `model` is given for a document of
+    its own, or for none, and for a release, which raises ValueError where that is none.
 
     One that is made of kube-scheduler can have a `profile`, by which it runs where no document has one for it, and is
     `made_of` a version of its own, None for the cluster's. Any other has `model`, which makes it over a shadow cluster
     out of its configuration: what a document has for it among `others`, None without any.
 
     The pods of one that `is_assumed` are checked although no document and no policy names it. `reads_kinds` and
-    `reads_annotations` are as in SchedulingPlugin: what the model reads beside its scheduling plugins. What planners
-    may ask of it is `preference` of its model.
+    `reads_annotations` are as in SchedulingPlugin: what the model reads beside its scheduling plugins, kinds as far as
+    they are there and may be read. What planners may ask of it is `preference` of its model.
     """
 
     name: str
     document_kind: str = ""
+    knows: Callable[[Document], bool] | None = None
+    run_as: Callable[[Document | None, str], object] | None = None
     read: Read | None = None
     profile: Callable[[Mapping[str, PluginSettings]], SchedulerProfile] | None = None
     made_of: KubeVersion | None = None

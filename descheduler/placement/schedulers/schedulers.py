@@ -57,6 +57,10 @@ class Schedulers:
         name = scheduler_name_of(pod)
         return self._scheduler(name).doubt(pod) if self._is_known(name) else f"scheduler {name} is not modelled"
 
+    def assumed(self) -> tuple[str, ...]:
+        """What the answers of those that were asked take for granted, each a sentence."""
+        return tuple(filter(None, (scheduler.assumed() for scheduler in self._made.values())))
+
     def queued_beside(self) -> Iterator[Pod]:
         """What waits for a node beside the pods of the snapshot, where the scheduler that it names places it."""
         for name, row in self._plugins.items():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import Enum
+from typing import TypeVar
 
 from descheduler.model.pod import Pod
 from descheduler.model.requests import PODS, ResourceList, highest, pod_requests
-from descheduler.model.volcano import VolcanoPodGroup, VolcanoQueue
+from descheduler.model.volcano import PREEMPTABLE_KEY, VolcanoPodGroup, VolcanoQueue, is_switched_on
 from descheduler.placement.volcano.resources import (
     NOTHING,
     Amounts,
@@ -22,15 +23,15 @@ from descheduler.placement.volcano.resources import (
     total_of,
 )
 
-__all__ = ["Job", "Phase", "Queue", "Status", "Task", "is_switched_on"]
+__all__ = ["Job", "Phase", "Queue", "Status", "Task", "status_of"]
 
+FoundType = TypeVar("FoundType")
 _GROUP_NAME = "scheduling.k8s.io/group-name"
 _DOMAIN = "volcano.sh/"
 _ROLE, _PRIORITY = f"{_DOMAIN}task-spec", f"{_DOMAIN}task-priority"
 _PARTS_WITH_INDEX = 3
 """Names of pods are `<job>-<task>-<index>`."""
-_PREEMPTABLE, _ZONE = f"{_DOMAIN}preemptable", f"{_DOMAIN}revocable-zone"
-_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_ZONE = f"{_DOMAIN}revocable-zone"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -65,11 +66,6 @@ class Phase(Enum):
     UNKNOWN = "Unknown"
 
 
-def is_switched_on(text: str | None, *, default: bool) -> bool:
-    """The boolean of an annotation or label; one that cannot be read is false."""
-    return default if text is None else text in _TRUE
-
-
 class Task:
     """One pod. `node` is its index in the shadow cluster's table, negative for none; `job` is empty without any."""
 
@@ -102,14 +98,16 @@ class Task:
         stated = annotations.get(_PRIORITY, "")
         own = 1 if pod.spec.priority is None else pod.spec.priority
         self.priority = int(stated) if _WHOLE.fullmatch(stated) else own
-        self.is_preemptable = is_switched_on(annotations.get(_PREEMPTABLE, labels.get(_PREEMPTABLE)), default=True)
+        self.is_preemptable = is_switched_on(
+            annotations.get(PREEMPTABLE_KEY, labels.get(PREEMPTABLE_KEY)), default=True
+        )
         self.role = annotations.get(_ROLE, labels.get(_ROLE, ""))
         parts = pod.name.split("-")
         self.index = int(parts[-1]) if len(parts) >= _PARTS_WITH_INDEX and _WHOLE.fullmatch(parts[-1]) else None
         self.is_gated = bool(pod.spec.scheduling_gates)
         self.created_at = pod.created_at or _NEVER
         self.node = node
-        self.status = _status_of(pod)
+        self.status = status_of(pod)
 
     @property
     def holds(self) -> bool:
@@ -132,7 +130,8 @@ def _requests_of(pod: Pod) -> ResourceList:
     return highest((running, pod_requests((), spec.init_containers, pod_level={}, overhead={})))
 
 
-def _status_of(pod: Pod) -> Status:
+def status_of(pod: Pod) -> Status:
+    """What a pod does when a cycle begins."""
     if pod.phase == "Running":
         return Status.RELEASING if pod.is_terminating else Status.RUNNING
     if pod.phase == "Pending":
@@ -163,12 +162,23 @@ class Job:
         self.counts: Counter[Status] = Counter()
         self.num_pending_best_effort = 0
         self.allocated: Amounts = NOTHING
+        self.num_ready = 0
+        """Tasks that have a node for good, or are done."""
         self.refused: dict[str, frozenset[int]] = {}
+        self._found: dict[Hashable, object] = {}
+        """What was worked out since its tasks changed last."""
+        self.num_changes = 0
 
     def add(self, task: Task) -> None:
         """One more pod of it."""
         self.tasks[task.uid] = task
         self._count(task, 1)
+
+    def remove(self, task: Task) -> None:
+        """`task` is no pod of it any more."""
+        del self.tasks[task.uid]
+        self._count(task, -1)
+        self.allocated = {name: amount for name, amount in self.allocated.items() if amount or name in NOTHING}
 
     def set_status(self, task: Task, status: Status) -> None:
         """`task` is in `status` from now on."""
@@ -177,7 +187,10 @@ class Job:
         self._count(task, 1)
 
     def _count(self, task: Task, by: int) -> None:
+        self._found.clear()
+        self.num_changes += 1
         self.counts[task.status] += by
+        self.num_ready += by * (task.status in _READY)
         if task.status is Status.PENDING and task.is_best_effort:
             self.num_pending_best_effort += by
         if task.holds:
@@ -192,10 +205,11 @@ class Job:
         """Whether it was not admitted yet."""
         return self.phase in ("", Phase.PENDING.value)
 
-    @property
-    def num_ready(self) -> int:
-        """Tasks that have a node for good, or are done."""
-        return sum(self.counts[status] for status in _READY)
+    def _once(self, key: Hashable, find: Callable[[], FoundType]) -> FoundType:
+        """What `find` gives, as long as no task changes."""
+        if key not in self._found:
+            self._found[key] = find()
+        return self._found[key]  # type: ignore[return-value] # what `find` gave
 
     @property
     def num_waiting(self) -> int:
@@ -225,6 +239,9 @@ class Job:
     @property
     def elastic(self) -> Amounts:
         """What it holds beyond its least resources; nothing unless it is more in every resource."""
+        return self._once("elastic", self._elastic)
+
+    def _elastic(self) -> Amounts:
         needed = self.min_resources or NOTHING
         if any(self.allocated.get(name, 0.0) <= needed.get(name, 0.0) for name in {**self.allocated, **needed}):
             return NOTHING
@@ -233,6 +250,9 @@ class Job:
     @property
     def wanted(self) -> Amounts:
         """The least resources of its tasks that are not gated, which an admitted job waits for."""
+        return self._once("wanted", self._wanted)
+
+    def _wanted(self) -> Amounts:
         if self.min_resources is None:
             return NOTHING
         gated = total_of(task.request for task in self.tasks.values() if task.is_gated)
@@ -253,6 +273,9 @@ class Job:
     @property
     def requested(self) -> Amounts:
         """What its tasks ask for that hold room or are pending."""
+        return self._once("requested", self._requested)
+
+    def _requested(self) -> Amounts:
         return added(self.allocated, total_of(task.request for task in self.of_status(Status.PENDING)))
 
     def has_roles(self, *statuses: Status) -> bool:
@@ -260,13 +283,16 @@ class Job:
 
         Of pending tasks those count anyway that ask for nothing.
         """
-        if self.min_available < self.role_minimum_total:
+        if not self.role_minimums or self.min_available < self.role_minimum_total:
             return True
         counts = self.num_by_role(*statuses)
         return all(counts[role] >= number for role, number in self.role_minimums.items())
 
     def num_by_role(self, *statuses: Status) -> Counter[str]:
         """How many tasks of each role count in `has_roles`."""
+        return self._once(statuses, lambda: self._num_by_role(statuses))
+
+    def _num_by_role(self, statuses: tuple[Status, ...]) -> Counter[str]:
         return Counter(
             task.role
             for task in self.tasks.values()

@@ -42,6 +42,14 @@ class Nodes:
         self.tasks: list[dict[str, Task]] = [{} for _ in table.nodes]
         self.total = total_of(each for node, each in enumerate(amounts) if self.is_there[node])
 
+    def know(self, request: Amounts) -> None:
+        """Has a row for each resource of `request`, also for one that no node has."""
+        for name in request.keys() - self.rows.keys():
+            self.rows[name] = len(self.rows)
+            for columns in ("allocatable", "idle", "used", "releasing", "pipelined", "kept_idle"):
+                found: _Columns = getattr(self, columns)
+                setattr(self, columns, np.vstack((found, np.zeros((1, found.shape[1])))))
+
     @property
     def future_idle(self) -> _Columns:
         """What is idle once all that is released is gone and all that is promised is taken."""

@@ -63,7 +63,8 @@ def total_of(amounts: Iterable[Amounts]) -> Amounts:
     found: dict[str, float] = dict(NOTHING)
     for each in amounts:
         for name, amount in each.items():
-            found[name] = found.get(name, 0.0) + amount
+            if amount or name not in found:
+                found[name] = found.get(name, 0.0) + amount
     return found
 
 

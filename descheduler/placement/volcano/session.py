@@ -7,15 +7,12 @@ kube-scheduler see them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from descheduler.cluster.decoding.volcano import decode_volcano_queue
-from descheduler.cluster.kind import unshared
-from descheduler.cluster.kinds import KINDS, Kinds
+from descheduler.cluster.kinds import KINDS
 from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND
 from descheduler.placement.configuration.volcano import Arguments, PluginOption, VolcanoConfiguration
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -26,14 +23,9 @@ from descheduler.placement.volcano.nodes import Nodes
 from descheduler.placement.volcano.order import Choices, FirstChoices
 from descheduler.placement.volcano.tiers import Callbacks, NodeCodes, OpenPlugin, Tiers
 
-__all__ = ["SESSION_KINDS", "Eviction", "Session", "Statement", "VolcanoPlugin"]
+__all__ = ["Eviction", "Session", "Statement", "VolcanoPlugin"]
 
-
-SESSION_KINDS: Kinds = {
-    **KINDS,
-    QUEUE_KIND: replace(KINDS[QUEUE_KIND], decoder=unshared(decode_volcano_queue)),
-}
-"""The kinds of which a snapshot has to be made for a session: runs do not read queues."""
+KeptType = TypeVar("KeptType")
 
 
 class VolcanoPlugin(NamedTuple):
@@ -55,7 +47,8 @@ class Session:
     """What Volcano would do with `cluster`, as `configuration` says, by the plugins of the table `plugins`.
 
     `node_order` are the names of nodes in the order in which the scheduler came to know them; without it, by name.
-    `is_first_cycle` says that the scheduler has just started.
+    `is_first_cycle` says that the scheduler has just started. One that `is_following` begins without any pod, and
+    changes no pod of the cluster: whoever places pods tells it of them.
     """
 
     def __init__(
@@ -67,16 +60,18 @@ class Session:
         choices: Choices | None = None,
         node_order: Sequence[str] = (),
         is_first_cycle: bool = False,
+        is_following: bool = False,
     ) -> None:
         self.cluster = cluster
         self.configuration = configuration
         self.is_first_cycle = is_first_cycle
+        self.is_following = is_following
         self.choices = choices or FirstChoices()
         snapshot = cluster.snapshot
         queues = [Queue(each) for each in snapshot.of(KINDS[QUEUE_KIND])]
         self.queues = {queue.name: queue for queue in queues}
         self.jobs = self._jobs()
-        tasks = list(self._tasks())
+        tasks = [] if is_following else list(self._tasks())
         self.nodes = Nodes(cluster.table, (task.request for task in tasks))
         self._load(tasks)
         index = cluster.table.index
@@ -93,17 +88,32 @@ class Session:
         """Task key → the cards that it was given, as they are noted on the pod."""
         self.accounts: dict[str, object] = {}
         """What plugins keep of queues and jobs, by plugin name."""
+        self._plugins = plugins
+        self._kept: dict[Hashable, object] = {}
+        self.tiers = Tiers([])
+        self.open()
+
+    def open(self) -> None:
+        """Begins a cycle: all plugins start anew."""
+        self.accounts.clear()
+        self.fault = ""
         self.tiers = Tiers([])
         self.tiers = Tiers(
             [
                 [
-                    OpenPlugin(option, plugins[option.name].start(self, option))
+                    OpenPlugin(option, self._plugins[option.name].start(self, option))
                     for option in tier
-                    if option.name in plugins
+                    if option.name in self._plugins
                 ]
-                for tier in configuration.tiers
+                for tier in self.configuration.tiers
             ]
         )
+
+    def kept(self, key: Hashable, make: Callable[[], KeptType]) -> KeptType:
+        """What a plugin keeps from one cycle to the next, as `make` gives it to the first that asks."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]  # type: ignore[return-value] # what `make` gave
 
     def _jobs(self) -> dict[str, Job]:
         """The PodGroups whose queue exists, in name order."""

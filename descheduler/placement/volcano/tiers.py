@@ -21,6 +21,7 @@ __all__ = [
     "UNRESOLVABLE",
     "UNSCHEDULABLE",
     "Callbacks",
+    "Decider",
     "NodeCodes",
     "OpenPlugin",
     "Tiers",
@@ -94,21 +95,30 @@ class OpenPlugin(NamedTuple):
     callbacks: Callbacks
 
 
+class Decider(NamedTuple):
+    """The plugin that has decided, and the number of its tier, from 1 on."""
+
+    plugin: str
+    tier: int
+
+
 class Tiers:
     """The plugins of a session, by tier."""
 
     def __init__(self, tiers: Sequence[Sequence[OpenPlugin]]) -> None:
         self.tiers = tuple(map(tuple, tiers))
-        self._asked: dict[str, list[list[Callable[..., object]]]] = {}
+        self._asked: dict[str, list[list[tuple[str, Callable[..., object]]]]] = {}
+        self.rejected: dict[str, Decider] = {}
+        """Job → who has rejected it last."""
 
-    def of(self, point: str) -> list[list[Callable[..., object]]]:
-        """The callbacks of one name that are not switched off, by tier."""
+    def named(self, point: str) -> list[list[tuple[str, Callable[..., object]]]]:
+        """The callbacks of one name that are not switched off, by tier, with their plugins."""
         known = self._asked.get(point)
         if known is None:
             switch = _SWITCHES[point]
             known = self._asked[point] = [
                 [
-                    callback
+                    (plugin.option.name, callback)
                     for plugin in tier
                     if switch not in plugin.option.off and (callback := getattr(plugin.callbacks, point)) is not None
                 ]
@@ -116,9 +126,13 @@ class Tiers:
             ]
         return known
 
+    def of(self, point: str) -> list[list[Callable[..., object]]]:
+        """The same without their plugins."""
+        return [[callback for _, callback in tier] for tier in self.named(point)]
+
     def each(self, point: str) -> Iterator[Callable[..., object]]:
         """The same of all tiers in a row."""
-        return (callback for tier in self.of(point) for callback in tier)
+        return (callback for tier in self.named(point) for _, callback in tier)
 
     def all_of(self, point: str, *asked: object) -> bool:
         """Whether no plugin says no."""
@@ -127,6 +141,14 @@ class Tiers:
     def any_of(self, point: str, *asked: object) -> bool:
         """Whether somebody says yes."""
         return any(callback(*asked) for callback in self.each(point))
+
+    def decider(self, point: str, *asked: object, answer: bool) -> Decider | None:
+        """The first plugin that gives this answer; None without one."""
+        for number, tier in enumerate(self.named(point), start=1):
+            for plugin, callback in tier:
+                if bool(callback(*asked)) is answer:
+                    return Decider(plugin, number)
+        return None
 
     def compared(self, point: str, left: object, right: object) -> float:
         """The first comparison that tells them apart."""
@@ -161,11 +183,12 @@ class Tiers:
 
     def votes_for(self, point: str, job: Job) -> bool:
         """Whether `job` is let pass: no plugin may reject it before a tier is through that permits it."""
-        for tier in self.of(point):
+        for number, tier in enumerate(self.named(point), start=1):
             is_permitted = False
-            for callback in tier:
+            for plugin, callback in tier:
                 vote = callback(job)
                 if vote == REJECT:
+                    self.rejected[job.id] = Decider(plugin, number)
                     return False
                 is_permitted = is_permitted or vote == PERMIT
             if is_permitted:

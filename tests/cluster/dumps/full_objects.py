@@ -32,7 +32,7 @@ _SECRET_REF = {"name": CANARY, "namespace": CANARY}
 def full_objects() -> dict[str, Object]:
     """Key of a kind → object."""
     objects = _cluster_objects() | _storage_objects() | {kind: _workload(kind) for kind in _WORKLOADS}
-    return {key: _typed(kind, objects[kind.name]) for key, kind in KINDS.items() if kind.is_read}
+    return {key: _typed(kind, objects.get(key) or objects[kind.name]) for key, kind in KINDS.items() if kind.is_read}
 
 
 def _typed(kind: AnyKind, obj: Object) -> Object:
@@ -352,6 +352,44 @@ def _cluster_objects() -> dict[str, Object]:
                 "occupiedBy": "batch/x",
                 "scheduleStartTime": "2026-06-30T12:00:00Z",
                 "conditions": [_CONDITION],
+            },
+        },
+        "Job.batch.volcano.sh": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "spec": {
+                "minAvailable": 1,
+                "policies": [{"event": "PodEvicted", "events": ["PodFailed"], "action": "RestartJob", "exitCode": 1}],
+                "tasks": [
+                    {
+                        "name": "worker",
+                        "replicas": 1,
+                        "template": {"spec": {"containers": [{"command": [CANARY]}]}},
+                        "policies": [{"event": "*", "events": ["*"], "action": "AbortJob", "timeout": "1m"}],
+                    }
+                ],
+                "plugins": {"env": [CANARY]},
+            },
+            "status": {"state": {"phase": CANARY}},
+        },
+        "Queue": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "spec": {
+                "weight": 2,
+                "priority": 5,
+                "capability": {"cpu": "8"},
+                "deserved": {"cpu": "4"},
+                "guarantee": {"resource": {"cpu": "1"}},
+                "reclaimable": False,
+                "parent": "root",
+                "type": "batch",
+                "extendClusters": [{"name": CANARY}],
+                "dequeueStrategy": CANARY,
+            },
+            "status": {
+                "state": "Open",
+                "allocated": {"cpu": "2"},
+                "reservation": {"nodes": [CANARY]},
+                **dict.fromkeys(("pending", "running", "inqueue"), 1),
             },
         },
         "Device": _device(),

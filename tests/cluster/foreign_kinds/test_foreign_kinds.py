@@ -111,7 +111,7 @@ def test_broken_object_of_the_kind_is_named() -> None:
     "key",
     [
         pytest.param("PodGroup", id="of no group"),
-        pytest.param("Queue.scheduling.volcano.sh", id="that only dumps hold"),
+        pytest.param("ResourceClaim.resource.k8s.io", id="that only dumps hold"),
     ],
 )
 def test_request_for_a_kind_that_is_not_read_is_refused(key: str) -> None:

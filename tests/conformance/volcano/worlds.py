@@ -13,13 +13,13 @@ from descheduler.placement.configuration.volcano import load_volcano_configurati
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.volcano.order import Choices
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
-from descheduler.placement.volcano.session import SESSION_KINDS, Session
+from descheduler.placement.volcano.session import Session
 
 __all__ = ["Case", "RandomChoices", "make_session"]
 
 Case = Mapping[str, Any]
 T = TypeVar("T")
-_REQUEST = SnapshotRequest(annotations=frozenset(VOLCANO_ANNOTATIONS), kinds=SESSION_KINDS)
+_REQUEST = SnapshotRequest(annotations=frozenset(VOLCANO_ANNOTATIONS))
 
 
 def make_session(case: Case, choices: Choices | None = None) -> Session:

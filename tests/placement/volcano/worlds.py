@@ -7,17 +7,29 @@ from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
 from descheduler.model.volcano import VOLCANO_ANNOTATIONS
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    SchedulerConfiguration,
+    default_configuration,
+)
 from descheduler.placement.configuration.volcano import load_volcano_configuration
+from descheduler.placement.needs import landing_annotations
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.prover import LandingProver
+from descheduler.placement.schedulers.configured import load_configuration, with_profiles_for
+from descheduler.placement.schedulers.table import ALWAYS_ASSUMED
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.order import Choices
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
-from descheduler.placement.volcano.session import SESSION_KINDS, Session
+from descheduler.placement.volcano.session import Session
 
 Object = dict[str, Any]
 _GROUP = "scheduling.volcano.sh/v1beta1"
-_REQUEST = SnapshotRequest(annotations=frozenset(VOLCANO_ANNOTATIONS), kinds=SESSION_KINDS)
+_REQUEST = SnapshotRequest(annotations=frozenset(VOLCANO_ANNOTATIONS))
 
 
 def node(name: str, *, cpu: str = "10", memory: str = "100Gi", pods: str = "110", **more: str) -> Object:
@@ -100,6 +112,34 @@ def session(
     configuration = load_volcano_configuration(document, modelled=VOLCANO_PLUGINS)
     cluster = ShadowCluster(snapshot_from_objects(listed, _REQUEST))
     return Session(cluster, configuration, plugins=VOLCANO_PLUGINS, choices=choices)
+
+
+def owned(pods: Iterable[Object], owner: str = "web") -> list[Object]:
+    """The same pods of a ReplicaSet, which creates them again."""
+    reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": owner, "controller": True}
+    return [{**pod, "metadata": {**pod["metadata"], "ownerReferences": [reference]}} for pod in pods]
+
+
+def snapshot_of(*objects: Object | Iterable[Object]) -> Snapshot:
+    """A cluster with the queue `default` and these objects, as runs read it."""
+    listed = [queue("default")]
+    for each in objects:
+        listed += [each] if isinstance(each, dict) else list(each)
+    return snapshot_from_objects(listed, SnapshotRequest(annotations=landing_annotations()))
+
+
+def scheduling(document: Mapping[str, object] | None = None) -> SchedulerConfiguration:
+    """All schedulers, where Volcano runs as `document` says or as it comes."""
+    read = None if document is None else load_configuration(document, KubeVersion(), PLUGINS)
+    return with_profiles_for(ALWAYS_ASSUMED, read or default_configuration(KubeVersion(), PLUGINS), PLUGINS)
+
+
+def prover_of(
+    *objects: Object | Iterable[Object], configuration: Mapping[str, object] | None = None
+) -> tuple[LandingProver, Mapping[str, Pod]]:
+    """A prover over such a cluster and these schedulers; and the pods by name."""
+    snapshot = snapshot_of(*objects)
+    return LandingProver(snapshot, configuration=scheduling(configuration)), {pod.name: pod for pod in snapshot.pods}
 
 
 def tasks_of(made: Session) -> dict[str, Task]:

@@ -31,6 +31,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         stated = least(account.queue.deserved, account.capability, missing=UNLIMITED)
         asked = {name: min(amount, account.request.get(name, amount)) for name, amount in stated.items()}
         account.deserved = most(asked, account.queue.guarantee)
+        account.borrows = True
     session.accounts["capacity"] = shares
 
     def reclaimable(initiator: Task, candidates: Sequence[Task]) -> Victims:

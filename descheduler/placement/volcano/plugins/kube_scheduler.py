@@ -16,7 +16,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHED
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import ScorePlugin
-from descheduler.placement.framework.obstacle import Code
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.own_node_score import Amounts
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.image_locality import ImageLocality
@@ -64,11 +64,19 @@ class KubeFilters:
         listed = tuple(names)
         prepared = [name for name in listed if "pre_filter" in PLUGINS[name].points]
         self._scheduler = Scheduler(cluster, _profile({"preFilter": prepared, "filter": listed}), plugins=PLUGINS)
-        self._names = listed
+        self.names = listed
 
     def evaluate(self, task: Task) -> PodEvaluation:
         """What they say of the pod, as the cluster is now."""
         return self._scheduler.evaluate(task.pod)
+
+    def obstacle(self, name: str, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The words of a filter for what it has against `node`."""
+        return self._scheduler.obstacle(name, cycle, node, bits)
+
+    def is_static(self, name: str) -> bool:
+        """Whether what a filter says of a node stays, whatever is moved."""
+        return self._scheduler.is_static(name)
 
     def codes(self, task: Task) -> NodeCodes:
         """For each node the code of the first that refuses it."""
@@ -79,7 +87,7 @@ class KubeFilters:
         codes = np.full(num_nodes, OPEN, dtype=np.int8)
         if evaluation.narrowed is not None:
             codes[~evaluation.narrowed] = UNRESOLVABLE
-        for name in self._names:
+        for name in self.names:
             bits = evaluation.bits.get(name)
             if bits is not None:
                 self._note(codes, evaluation, name, bits)

@@ -49,18 +49,17 @@ _SCORES = (
 )
 
 
+def _made(session: Session, scored: _Scored) -> KubeScore:
+    def make() -> KubeScore:
+        return KubeScore(session.cluster, scored.plugin, scored.args, is_first_cycle=session.is_first_cycle)
+
+    return session.kept(scored.argument, make)
+
+
 def start(session: Session, option: PluginOption) -> Callbacks:
     """The sum of all scores whose weight is not 0."""
     weights = [(each, option.arguments.whole(f"{each.argument}.weight", each.weight)) for each in _SCORES]
-    scores = [
-        (
-            KubeScore(session.cluster, each.plugin, each.args, is_first_cycle=session.is_first_cycle),
-            each.is_raw,
-            weight,
-        )
-        for each, weight in weights
-        if weight
-    ]
+    scores = [(_made(session, each), each.is_raw, weight) for each, weight in weights if weight]
 
     def score(task: Task, nodes: BoolMask) -> NDArray[np.float64]:
         total = np.zeros(len(nodes))

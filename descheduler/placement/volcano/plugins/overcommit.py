@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Job
+from descheduler.placement.volcano.plugins.queue_shares import sums_by_queue
 from descheduler.placement.volcano.resources import (
     NOTHING,
     Amounts,
@@ -25,11 +26,11 @@ class _Room:
 
     def __init__(self, session: Session, factor: float) -> None:
         nodes = session.nodes
-        there = nodes.is_there.nonzero()[0].tolist()
-        used = total_of(nodes.amounts(nodes.used, node) for node in there)
+        sums = nodes.used[:, nodes.is_there].sum(axis=1)  # of whole numbers, so the order does not matter
+        used = {name: float(sums[row]) for name, row in nodes.rows.items()}
         total = {name: amount * factor for name, amount in nodes.total.items()}
         self.idle = subtracted(total, used)
-        self.inqueue: Amounts = total_of(job.inqueue for job in session.jobs.values())
+        self.inqueue: Amounts = total_of(sums.inqueue for sums in sums_by_queue(session).values())
 
     def vote(self, job: Job) -> int:
         """Whether what is admitted and what `job` needs at least come to no more than what is idle."""

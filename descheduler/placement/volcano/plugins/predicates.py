@@ -35,19 +35,19 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     """The filters that the arguments leave, and NodeUnschedulable."""
     arguments = option.arguments
     enabled = (name for key, name in _SWITCHED.items() if arguments.switch(f"predicate.{key}Enable", default=True))
-    filters = KubeFilters(session.cluster, ("NodeUnschedulable", *enabled))
+    names = ("NodeUnschedulable", *enabled)
+    filters = session.kept(names, lambda: KubeFilters(session.cluster, names))
+    session.accounts["predicates"] = filters
     proportions = _Proportions(session, arguments)
-    company = _Company(session)
 
     def predicate(task: Task) -> NodeCodes:
         codes = filters.codes(task)
         return np.where(codes == OPEN, proportions.codes(task), codes).astype(np.int8)
 
-    return Callbacks(
-        predicate=predicate,
-        allocated=company.add,
-        deallocated=company.remove,
-    )
+    if session.is_following:
+        return Callbacks(predicate=predicate)
+    company = _Company(session)
+    return Callbacks(predicate=predicate, allocated=company.add, deallocated=company.remove)
 
 
 class _Company:

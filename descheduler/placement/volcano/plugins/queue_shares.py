@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from descheduler.placement.volcano.jobs import Job, Queue, Task
 from descheduler.placement.volcano.resources import (
@@ -20,26 +21,64 @@ from descheduler.placement.volcano.resources import (
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import PERMIT, REJECT
 
-__all__ = ["UNLIMITED", "QueueShare", "QueueShares"]
+__all__ = ["UNLIMITED", "QueueShare", "QueueShares", "sums_by_queue"]
 
 UNLIMITED = math.inf
+
+
+class JobSums(NamedTuple):
+    """What all jobs of a queue hold, ask for, hold beyond their least resources, and wait for once admitted."""
+
+    allocated: Amounts
+    request: Amounts
+    elastic: Amounts
+    inqueue: Amounts
+
+
+def sums_by_queue(session: Session) -> Mapping[str, JobSums]:
+    """The sums of each queue that owns jobs, by name; those of a queue whose jobs are as before are kept."""
+    kept: dict[str, tuple[object, JobSums]] = session.kept("sums by queue", dict)
+    jobs: dict[str, list[Job]] = {}
+    for job in session.jobs.values():
+        jobs.setdefault(job.queue, []).append(job)
+    for name, of_queue in jobs.items():
+        state = tuple([(job.num_changes, job.phase) for job in of_queue])
+        if name not in kept or kept[name][0] != state:
+            kept[name] = state, _sums(of_queue)
+    return {name: kept[name][1] for name in sorted(jobs)}
+
+
+def _sums(jobs: Sequence[Job]) -> JobSums:
+    return JobSums(
+        total_of(job.allocated for job in jobs),
+        total_of(job.requested for job in jobs),
+        total_of(job.elastic for job in jobs),
+        total_of(job.inqueue for job in jobs),
+    )
 
 
 class QueueShare:
     """The account of one queue. `capability` is the most that it may hold; what it does not name is unlimited."""
 
-    def __init__(self, queue: Queue, jobs: Sequence[Job], total: Amounts, total_guarantee: Amounts) -> None:
+    def __init__(self, queue: Queue, sums: JobSums, total: Amounts, total_guarantee: Amounts) -> None:
         self.queue = queue
-        self.allocated: Amounts = total_of(job.allocated for job in jobs)
-        self.request: Amounts = total_of(job.requested for job in jobs)
-        self.elastic: Amounts = total_of(job.elastic for job in jobs)
-        self.inqueue: Amounts = total_of(job.inqueue for job in jobs)
+        self.allocated = sums.allocated
+        self.request = sums.request
+        self.elastic = sums.elastic
+        self.inqueue = sums.inqueue
         free = exceeded_part(total, total_guarantee)
         real = added(free, queue.guarantee)
         self.capability: Amounts = {name: min(amount, _limit(queue, name)) for name, amount in real.items()} | {
             name: amount for name, amount in queue.capability.items() if name not in real
         }
         self.deserved: Amounts = NOTHING
+        self.borrows = False
+        """Whether it may hold more than it deserves, up to its capability."""
+
+    @property
+    def limit(self) -> Amounts:
+        """The most that it may hold."""
+        return self.capability if self.borrows else self.deserved
 
     @property
     def share(self) -> float:
@@ -60,13 +99,11 @@ class QueueShares:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        jobs: dict[str, list[Job]] = {}
-        for job in session.jobs.values():
-            jobs.setdefault(job.queue, []).append(job)
         total = session.nodes.total
         guarantees = total_of(queue.guarantee for queue in session.queues.values())
         self.by_queue: Mapping[str, QueueShare] = {
-            name: QueueShare(session.queues[name], jobs[name], total, guarantees) for name in sorted(jobs)
+            name: QueueShare(session.queues[name], sums, total, guarantees)
+            for name, sums in sums_by_queue(session).items()
         }
 
     def of(self, task: Task) -> QueueShare:

@@ -44,7 +44,7 @@ DOCUMENTS = [
     ),
     pytest.param(
         "apiVersion: v1\nkind: ConfigMap\n",
-        ":1:1: no entry of a ConfigMap holds a KubeSchedulerConfiguration; entries: none",
+        ":1:1: no entry of a ConfigMap holds a KubeSchedulerConfiguration or a volcano-scheduler.conf; entries: none",
         id="a ConfigMap without one",
     ),
     pytest.param(

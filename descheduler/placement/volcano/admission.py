@@ -1,0 +1,147 @@
+"""What keeps a task from being tried: its job, its queue or its gang, and which plugin of which tier says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from descheduler.cluster.kinds import KINDS
+from descheduler.model.requests import CPU, MEMORY, PODS
+from descheduler.model.volcano import POD_GROUP_KIND
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
+from descheduler.placement.volcano.live_session import Asked
+from descheduler.placement.volcano.plugins.queue_shares import UNLIMITED, QueueShare, QueueShares
+from descheduler.placement.volcano.resources import NOTHING, Amounts, added
+from descheduler.placement.volcano.session import Session
+from descheduler.placement.volcano.tiers import Decider
+
+__all__ = ["barred", "gang_shortage", "shown_amount"]
+
+_SCHEDULER, _GANG = "volcano", "gang"
+_UNITS = {CPU: 1000, MEMORY: 2**30, PODS: 1}
+
+
+class Barrier(NamedTuple):
+    """Why no node is looked at for a task."""
+
+    text: str
+
+    @property
+    def reason(self) -> str:
+        """In the words of an event."""
+        return self.text
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence."""
+        return self.text
+
+
+def barred(asked: Asked) -> Obstacle | None:
+    """Why the next cycle looks at no node for the task; None where it does."""
+    session, task, job = asked.session, asked.task, asked.job
+    if session.fault:
+        return _obstacle(_SCHEDULER, session.fault, Code.UNDECIDED)
+    for kind, objects in (("queues", session.queues), ("PodGroups", session.jobs)):
+        if not objects:
+            return _obstacle(_SCHEDULER, f"no {kind} of Volcano were read", Code.UNDECIDED)
+    if job is None:
+        return _obstacle(_SCHEDULER, _without_job(session, task), Code.UNRESOLVABLE)
+    action = "backfill" if task.is_best_effort else "allocate"
+    if action not in session.configuration.actions:
+        return _obstacle(_SCHEDULER, f"action {action} is not configured", Code.UNRESOLVABLE)
+    queue = session.queues[job.queue]
+    if job.is_pending:
+        return _not_admitted(session, job, queue)
+    if fault := session.tiers.fault_of(job):
+        return _obstacle(_GANG, _invalid(job, fault))
+    return None if task.is_best_effort else _without_share(session, queue, task)
+
+
+def gang_shortage(asked: Asked, tasks: Iterable[Task]) -> tuple[Obstacle, ...]:
+    """What keeps the job from being bound even if each of `tasks` has a node; nothing where it is bound."""
+    job, session = asked.job, asked.session
+    if job is None:
+        return ()
+    waiting = [task for task in tasks if task.status is Status.PENDING]
+    for task in waiting:
+        job.set_status(task, Status.ALLOCATED)
+    is_ready, found = session.tiers.all_of("job_ready", job), _shortage(job)
+    for task in waiting:
+        job.set_status(task, Status.PENDING)
+    return () if is_ready else (_obstacle(_GANG, found),)
+
+
+def _shortage(job: Job) -> str:
+    counts = job.num_by_role()
+    for role, least in job.role_minimums.items():
+        if counts[role] < least and job.min_available >= job.role_minimum_total:
+            return f"gang {job.id} has {counts[role]} of {least} tasks {role} that it needs (minTaskMember)"
+    num_ready = job.num_ready + job.num_pending_best_effort
+    return f"gang {job.id} has {num_ready} of {job.min_available} tasks that it needs (minMember)"
+
+
+def _obstacle(plugin: str, text: str, code: Code = Code.UNSCHEDULABLE) -> Obstacle:
+    return Obstacle.of(plugin, code, Barrier(text))
+
+
+def _without_job(session: Session, task: Task) -> str:
+    group = next(
+        (each for each in session.cluster.snapshot.of(KINDS[POD_GROUP_KIND]) if each.gang_id == task.job), None
+    )
+    if group is None:
+        return f"PodGroup {task.job} does not exist"
+    return f"queue {group.queue} of PodGroup {task.job} does not exist"
+
+
+def _not_admitted(session: Session, job: Job, queue: Queue) -> Obstacle:
+    decider = session.tiers.rejected.get(job.id, Decider("enqueue", 0))
+    account = _account(session, decider.plugin, queue)
+    needs = job.min_resources or NOTHING
+    why = "" if account is None else _excess(added(needs, account.allocated), account.capability, needs)
+    text = f"job {job.id} is not admitted to queue {queue.name} ({_who(decider)}: minResources do not fit{why})"
+    return _obstacle(decider.plugin, text)
+
+
+def _invalid(job: Job, fault: str) -> str:
+    return f"job {job.id} has {job.num_valid} of {job.min_available} tasks that it needs ({fault})"
+
+
+def _without_share(session: Session, queue: Queue, task: Task) -> Obstacle | None:
+    """Why the queue gets nothing more for `task`."""
+    tiers = session.tiers
+    if (decider := tiers.decider("overused", queue, answer=True)) is not None:
+        account = _account(session, decider.plugin, queue)
+        why = "" if account is None else _excess(added(account.allocated, task.request), account.deserved, task.request)
+        return _obstacle(decider.plugin, f"queue {queue.name} holds all that it deserves ({_who(decider)}{why})")
+    if (decider := tiers.decider("allocatable", queue, task, answer=False)) is not None:
+        account = _account(session, decider.plugin, queue)
+        why = "" if account is None else _excess(added(account.allocated, task.request), account.limit, task.request)
+        return _obstacle(decider.plugin, f"queue {queue.name} has no room for the pod ({_who(decider)}{why})")
+    return None
+
+
+def _account(session: Session, plugin: str, queue: Queue) -> QueueShare | None:
+    shares = session.accounts.get(plugin)
+    return shares.by_queue.get(queue.name) if isinstance(shares, QueueShares) else None
+
+
+def _who(decider: Decider) -> str:
+    return f"plugin {decider.plugin} in tier {decider.tier}" if decider.tier else f"action {decider.plugin}"
+
+
+def _excess(wanted: Amounts, most: Amounts, asked: Amounts) -> str:
+    """The resources of which more is wanted than there may be."""
+    found: Sequence[str] = [
+        f"{name} {shown_amount(name, wanted.get(name, 0.0))} of {shown_amount(name, most.get(name, 0.0))}"
+        for name, amount in asked.items()
+        if amount > 0 and name != PODS and wanted.get(name, 0.0) > most.get(name, UNLIMITED)
+    ]
+    return f"; {', '.join(found)}" if found else ""
+
+
+def shown_amount(name: str, amount: float) -> str:
+    """An amount in cores, GiB or pieces."""
+    text = f"{amount / _UNITS.get(name, 1000):.2f}".rstrip("0").rstrip(".")
+    return f"{text}Gi" if name == MEMORY else text

@@ -1,0 +1,238 @@
+"""A session that keeps in step with the shadow cluster: each question opens a cycle of Volcano, as it would be then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import count
+from typing import NamedTuple
+
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.volcano import VolcanoConfiguration
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Company, ShadowCluster
+from descheduler.placement.volcano.actions.enqueue import enqueue
+from descheduler.placement.volcano.jobs import Job, Phase, Status, Task, status_of
+from descheduler.placement.volcano.session import Session, VolcanoPlugin
+
+__all__ = ["Asked", "LiveSession", "job_id_of"]
+
+_QUEUE = "scheduling.volcano.sh/queue-name"
+_SETTLED = frozenset({Phase.RUNNING.value, Phase.UNKNOWN.value, Phase.COMPLETED.value})
+
+
+def job_id_of(pod: Pod) -> str:
+    """The job of a pod: that of its annotation, else the PodGroup that Volcano creates for pods of its owner."""
+    group = pod.annotations.get("scheduling.k8s.io/group-name", "")
+    owner = pod.controller
+    return f"{pod.namespace}/{group or f'podgroup-{pod.uid if owner is None else owner.uid}'}"
+
+
+class Asked(NamedTuple):
+    """A pending task, all that are tried with it, and the cycle that tries them."""
+
+    session: Session
+    task: Task
+    together: tuple[Task, ...]
+
+    @property
+    def job(self) -> Job | None:
+        """Its job, if there is one."""
+        return self.session.jobs.get(self.task.job)
+
+
+def _together(pod: Pod, company: Company | None) -> list[Pod]:
+    """`pod`, and the others of `company` that are not placed."""
+    if company is None:
+        return [pod]
+    held = set(map(id, company.held))
+    return [pod, *(other for other in company.pods if other is not pod and id(other) not in held)]
+
+
+def _phase(job: Job, before: str) -> str:
+    """The phase of a job by the end of the cycle before this one: one that has lost too many tasks waits again."""
+    return Phase.PENDING.value if before in _SETTLED and job.num_ready < job.min_available else before
+
+
+class LiveSession:
+    """A follower: the tasks, jobs and nodes of a session are those of the cluster at any time.
+
+    Placed pods come as the first of their placement class. Where pods of that class are pending, one of them has got
+    the node; else it is a pod that did not exist before.
+    """
+
+    def __init__(
+        self, cluster: ShadowCluster, configuration: VolcanoConfiguration, plugins: Mapping[str, VolcanoPlugin]
+    ) -> None:
+        self._cluster = cluster
+        self._session = Session(cluster, configuration, plugins=plugins, is_following=True)
+        self._on_nodes = {id(pod): pod for pod, _ in cluster.placed_pods}
+        self._tasks: dict[int, Task] = {}
+        self._pending: dict[PlacementClass, list[Task]] = {}
+        self._pending_by_uid: dict[str, Task] = {}
+        self._placed: dict[tuple[PlacementClass, int], list[Task]] = {}
+        self._numbers = count()
+        self._extra: list[Task] = []
+        self._asked: tuple[frozenset[int], list[tuple[Pod, Task]]] | None = None
+        self._is_stale = True
+        self._phases: dict[str, str] | None = None
+        self._load()
+
+    def _load(self) -> None:
+        """The pods that have no node, or have finished."""
+        forms = PlacementForms(self._cluster.snapshot)
+        for pod in self._cluster.snapshot.pods:
+            if id(pod) in self._on_nodes:
+                continue
+            task = Task(pod, NO_NODE)
+            job = self._session.jobs.get(job_id_of(pod))
+            if job is None:
+                continue
+            task.job = job.id
+            self._enter(task)
+            if task.status is Status.PENDING and not task.is_gated:
+                placement_class = self._cluster.placement_class(forms.form_of(pod))
+                self._pending.setdefault(placement_class, []).append(task)
+                self._pending_by_uid[pod.uid] = task
+
+    def asked(self, pod: Pod, company: Company | None = None) -> Asked:
+        """`pod` in a session that has just admitted jobs: pending, with those of `company` that are not placed yet.
+        Valid until something changes or another pod is asked about."""
+        together = _together(pod, company)
+        ids = frozenset(map(id, together))
+        if self._asked is None or self._asked[0] != ids:
+            self._leave_if_extended()
+            self._asked = ids, [(each, self._waiting(each)) for each in together]
+        self._open_if_stale()
+        tasks = {id(each): task for each, task in self._asked[1]}
+        return Asked(self._session, tasks[id(pod)], tuple(tasks.values()))
+
+    @property
+    def opened_last(self) -> Session:
+        """The session, of whatever moment."""
+        return self._session
+
+    def job_of(self, pod: Pod) -> Job | None:
+        """The job of a pod, as it is now; None where its PodGroup or its queue does not exist."""
+        return self._session.jobs.get(job_id_of(pod))
+
+    def opened(self) -> Session:
+        """The same session, in which nobody is asked about."""
+        self._leave_if_extended()
+        self._open_if_stale()
+        return self._session
+
+    def _waiting(self, pod: Pod) -> Task:
+        """The pending task of `pod`; one that the cluster does not have is added until the cycle ends."""
+        known = self._pending_by_uid.get(pod.uid)
+        if known is not None and known.status is Status.PENDING:
+            return known
+        task = self._new(pod)
+        self._extra.append(task)
+        self._enter(task)
+        self._is_stale = True
+        return task
+
+    def _leave_if_extended(self) -> None:
+        if self._extra:
+            self._leave()
+
+    def _open_if_stale(self) -> None:
+        """Opens a cycle: jobs are admitted as far as there is room for them."""
+        if not self._is_stale:
+            return
+        session = self._session
+        phases = self._phases or {job.id: job.group.phase for job in session.jobs.values()}
+        for job in session.jobs.values():
+            job.phase = _phase(job, phases[job.id])
+        session.open()
+        if "enqueue" in session.configuration.actions:
+            session.action = "enqueue"
+            enqueue(session)
+        else:
+            for job in session.jobs.values():
+                job.phase = Phase.INQUEUE.value if job.is_pending else job.phase
+        if self._phases is None:
+            self._phases = {job.id: job.phase for job in session.jobs.values()}
+        self._is_stale = False
+
+    # What the cluster tells
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """It is on its node, with its job."""
+        self._leave()
+        if id(pod) in self._on_nodes:
+            task = self._tasks.get(id(pod)) or self._known(pod)
+            task.node, task.status = node, Status.RELEASING if is_terminating else status_of(pod)
+            self._enter(task)
+        else:
+            placement_class = self._cluster.placement_class(pod)
+            waiting = self._pending.get(placement_class)
+            task = waiting.pop(0) if waiting else self._new(pod)
+            self._placed.setdefault((placement_class, node), []).append(task)
+            if task.uid in self._pending_by_uid:
+                self._exit(task)
+            task.node, task.status = node, Status.BOUND
+            self._enter(task)
+        if node != NO_NODE:
+            self._session.nodes.add(task)
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """The inverse."""
+        del is_terminating
+        self._leave()
+        is_placed = id(pod) not in self._on_nodes
+        key = self._cluster.placement_class(pod), node
+        task = self._placed[key].pop() if is_placed else self._tasks[id(pod)]
+        if node != NO_NODE:
+            self._session.nodes.remove(task)
+        self._exit(task)
+        task.node = NO_NODE
+        if is_placed and task.uid in self._pending_by_uid:
+            task.status = Status.PENDING
+            self._pending[key[0]].insert(0, task)
+            self._enter(task)
+
+    def fingerprint(self) -> object:
+        """What each job holds, and what is idle."""
+        nodes = self._session.nodes
+        jobs = (
+            (job.id, sorted((s.value, n) for s, n in job.counts.items() if n), sorted(job.allocated.items()))
+            for job in self._session.jobs.values()
+            if job.tasks
+        )
+        rows = ((name, nodes.idle[row].tobytes(), nodes.releasing[row].tobytes()) for name, row in nodes.rows.items())
+        return sorted(jobs), sorted((name, *each) for name, *each in rows if nodes.used[nodes.rows[name]].any())
+
+    def _known(self, pod: Pod) -> Task:
+        task = self._tasks[id(pod)] = Task(pod, NO_NODE)
+        self._session.nodes.know(task.request)
+        return task
+
+    def _new(self, pod: Pod) -> Task:
+        """A pod that did not exist before; pods of one class have one name."""
+        task = Task(pod, NO_NODE)
+        task.uid = f"{pod.key}/{next(self._numbers)}"
+        task.key = task.uid
+        task.job = job_id_of(pod)
+        task.status = Status.PENDING
+        self._session.nodes.know(task.request)
+        return task
+
+    def _enter(self, task: Task) -> None:
+        job = self._session.jobs.get(task.job)
+        if job is not None:
+            job.add(task)
+
+    def _exit(self, task: Task) -> None:
+        job = self._session.jobs.get(task.job)
+        if job is not None:
+            job.remove(task)
+
+    def _leave(self) -> None:
+        """Ends the cycle that was opened last."""
+        for task in self._extra:
+            self._exit(task)
+        self._extra.clear()
+        self._asked = None
+        self._is_stale = True

@@ -1,0 +1,249 @@
+"""Volcano as a scheduler of the shadow cluster: which node a task gets in the next cycle, and what refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cmp_to_key, partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.pod import Pod
+from descheduler.model.requests import CPU, MEMORY, PODS
+from descheduler.placement.configuration.kube_scheduler.configuration import nodes_to_find
+from descheduler.placement.configuration.volcano import VolcanoConfiguration
+from descheduler.placement.framework.evaluation import Choice, PluginScores, PodEvaluation, ScoreTable
+from descheduler.placement.framework.extension_points import ReasonBits
+from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Shortage
+from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
+from descheduler.placement.framework.units import Unit
+from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
+from descheduler.placement.volcano.admission import barred, gang_shortage
+from descheduler.placement.volcano.jobs import Task
+from descheduler.placement.volcano.live_session import Asked, LiveSession, job_id_of
+from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters
+from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
+from descheduler.placement.volcano.resources import QUANTUM
+from descheduler.placement.volcano.session import Session
+from descheduler.placement.volcano.tiers import OPEN
+
+__all__ = ["VolcanoScheduler"]
+
+_NAME = "volcano"
+_ROOM = "allocate"
+"""The action that compares what nodes have with what tasks ask for; no plugin does."""
+_PREDICATES = "predicates"
+_THOUSANDTHS = 1000
+_ORDER = "Volcano orders queues and jobs by what they hold at that moment"
+_ASSUMED = (
+    "the pods of scheduler volcano are checked by the default configuration of Volcano; name its volcano-scheduler.conf"
+    " in schedulerConfigFile of PlacementVerification"
+)
+_VOLUMES = "how Volcano binds volumes is not modelled"
+_CLAIMS = "how Volcano allocates resource claims is not modelled"
+
+
+class _Refused(NamedTuple):
+    """A plugin of Volcano's own refuses a node."""
+
+    plugin: str
+
+    @property
+    def reason(self) -> str:
+        """In the words of an event."""
+        return f"plugin {self.plugin} of Volcano refuses the node"
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes."""
+        return f"refused by plugin {self.plugin} of Volcano"
+
+
+class _NotReady(NamedTuple):
+    """Volcano leaves nodes out that are not ready."""
+
+    reason: str = "node(s) were not ready"
+    short: str = "not ready"
+
+
+class VolcanoScheduler(SchedulerModel):
+    """Places the pods of Volcano, as `configuration` says.
+
+    What is said of a pod is what the next cycle does once jobs are admitted: its queue, its gang, its nodes. Pods that
+    others would have to make room for are refused: whom Volcano evicts for them is told, and is no landing.
+    """
+
+    name = _NAME
+
+    def __init__(self, cluster: ShadowCluster, configuration: VolcanoConfiguration) -> None:
+        self.cluster = cluster
+        self.configuration = configuration
+        # One of its own, as the shadow cluster may be asked by several configurations.
+        self._live = cluster.follow(partial(LiveSession, configuration=configuration, plugins=VOLCANO_PLUGINS))
+        self.num_nodes_to_find = nodes_to_find(len(cluster.table), 0)
+
+    def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
+        """What of Volcano is not modelled, or depends on what was not read."""
+        if about is DoubtOf.ORDER:
+            return _ORDER
+        if about is not DoubtOf.LANDING:
+            return ""
+        if pod.claim_names or pod.ephemeral_volumes:
+            return _VOLUMES
+        return _CLAIMS if pod.spec.has_resource_claims else self.configuration.doubt
+
+    def assumed(self) -> str:
+        """The default configuration, where no file was named."""
+        return _ASSUMED if self.configuration.is_assumed else ""
+
+    def order(self, units: Iterable[Unit]) -> Sequence[Unit]:
+        """The best job of the best queue first, as they are now."""
+        session = self._live.opened()
+
+        def compare(left: Unit, right: Unit) -> int:
+            jobs = [session.jobs.get(job_id_of(unit.pods[0])) for unit in (left, right)]
+            if jobs[0] is None or jobs[1] is None:
+                return (jobs[0] is None) - (jobs[1] is None)
+            queues = [session.queues[job.queue] for job in jobs if job is not None]
+            tiers = session.tiers
+            if queues[0] is not queues[1]:
+                return -1 if tiers.queue_is_less(*queues) else 1
+            if jobs[0] is not jobs[1]:
+                return -1 if tiers.job_is_less(jobs[0], jobs[1]) else 1
+            return right.priority - left.priority
+
+        return sorted(units, key=cmp_to_key(compare))
+
+    def unit_of(self, pod: Pod) -> str:
+        """Its job, where that is bound from a number of tasks on."""
+        job = self._live.job_of(pod)
+        return "" if job is None or max(job.min_available, job.role_minimum_total) <= 1 else job.id
+
+    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+        """That there are too few tasks, even if each of `pods` finds a node."""
+        asked = self._live.asked(pods[0], Company(tuple(pods)))
+        return gang_shortage(asked, asked.together)
+
+    def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
+        """That further tasks of the job have to find a node first."""
+        del node
+        asked = self._asked(cycle)
+        return gang_shortage(asked, (asked.task,))
+
+    def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """What a pod waits for that is tried without the others of its job."""
+        waits = self.permits(cycle, node) if cycle.company is None else ()
+        return tuple(f"{reason}: others have to find nodes" for obstacle in waits for reason in obstacle.reasons)
+
+    def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
+        """What the next cycle says of each node: job and queue, then filters and room."""
+        cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
+        cycle.scratch[_NAME] = pod
+        asked = self._live.asked(pod, company)
+        barrier = barred(asked)
+        if barrier is not None:
+            is_undecided = barrier.code is Code.UNDECIDED
+            return self.refused(cycle, (barrier,), is_queued=not is_undecided)
+        return self._filtered(cycle, asked)
+
+    def _filtered(self, cycle: Cycle, asked: Asked) -> PodEvaluation:
+        session, task = asked.session, asked.task
+        filters = session.accounts.get(_PREDICATES)
+        found = filters.evaluate(task) if isinstance(filters, KubeFilters) else None
+        bits: dict[str, ReasonBits] = {} if found is None else dict(found.bits)
+        feasible = session.nodes.is_there.copy() if found is None else found.feasible & session.nodes.is_there
+        for plugin, predicate in (each for tier in session.tiers.named("predicate") for each in tier):
+            codes = predicate(task)
+            if isinstance(codes, np.ndarray):
+                against = (codes != OPEN) & feasible
+                if against.any():
+                    bits[plugin] = against.astype(np.uint32)
+                    feasible = feasible & ~against
+        short = self._short(session, task)
+        if short.any():
+            bits[_ROOM] = short
+            feasible = feasible & (short == 0)
+        if not session.nodes.is_there.all():
+            bits[_NAME] = (~session.nodes.is_there).astype(np.uint32)
+        return PodEvaluation(
+            self,
+            cycle,
+            is_queued=True,
+            refusals=() if found is None else found.refusals,
+            narrowed=None if found is None else found.narrowed,
+            narrowed_by="" if found is None else found.narrowed_by,
+            bits=bits,
+            feasible=feasible,
+            undecided=() if found is None else found.undecided,
+        )
+
+    @staticmethod
+    def _short(session: Session, task: Task) -> ReasonBits:
+        """For each node a bit for each resource, in the order of the request, of which it has too little."""
+        nodes = session.nodes
+        bits = np.zeros(len(nodes.is_there), dtype=np.uint32)
+        for place, (name, amount) in enumerate(task.request.items()):
+            bits[nodes.idle[nodes.rows[name]] <= amount - QUANTUM] |= np.uint32(1 << place)
+        return bits
+
+    def _asked(self, cycle: Cycle) -> Asked:
+        pod = cycle.scratch[_NAME]
+        assert isinstance(pod, Pod)  # noqa: S101 - put there by `evaluate`
+        return self._live.asked(pod, cycle.company)
+
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
+        """A node of the best score: any of them."""
+        if not evaluation.fits:
+            return None
+        scores = self._scores(evaluation)
+        best = scores.max()
+        ties = evaluation.nodes[scores == best]
+        others = scores[scores < best]
+        return Choice(
+            int(ties[0]),
+            int(best),
+            tuple(ties.tolist()),
+            int(np.ceil(best - others.max())) if others.size else None,
+            is_sampled=evaluation.is_sampled,
+        )
+
+    def scores(self, evaluation: PodEvaluation) -> ScoreTable:
+        """The sum that each feasible node is given, rounded down."""
+        totals = self._scores(evaluation).astype(np.int64)
+        return ScoreTable(evaluation.nodes, {_NAME: PluginScores(totals, None)}, totals)
+
+    def _scores(self, evaluation: PodEvaluation) -> NDArray[np.float64]:
+        asked = self._asked(evaluation.cycle)
+        return asked.session.tiers.scores(asked.task, evaluation.feasible)[evaluation.nodes]
+
+    def obstacle(self, plugin: str, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """In the words of kube-scheduler where Volcano runs its filter."""
+        asked = self._asked(cycle)
+        if plugin == _ROOM:
+            return Obstacle.of(plugin, Code.UNSCHEDULABLE, *_shortages(asked, node, bits))
+        if plugin == _NAME:
+            return Obstacle.of(plugin, Code.UNRESOLVABLE, _NotReady())
+        filters = asked.session.accounts.get(_PREDICATES)
+        if isinstance(filters, KubeFilters) and plugin in filters.names:
+            return filters.obstacle(plugin, cycle, node, bits)
+        return Obstacle.of(plugin, Code.UNSCHEDULABLE, _Refused(plugin))
+
+    def is_static(self, plugin: str) -> bool:
+        """Whether a filter of kube-scheduler says so."""
+        filters = self._live.opened_last.accounts.get(_PREDICATES)
+        return isinstance(filters, KubeFilters) and plugin in filters.names and filters.is_static(plugin)
+
+    def runs(self, plugin: str, point: str = "") -> bool:
+        """Whether the configuration names the plugin."""
+        del point
+        return any(option.name == plugin for option in self.configuration.plugins)
+
+
+def _shortages(asked: Asked, node: int, bits: int) -> Iterator[Fact]:
+    nodes = asked.session.nodes
+    for place, (name, amount) in enumerate(asked.task.request.items()):
+        if bits >> place & 1:
+            row, scale = nodes.rows[name], 1 if name in (CPU, MEMORY, PODS) else _THOUSANDTHS
+            idle, all_of_it = float(nodes.idle[row, node]), float(nodes.allocatable[row, node])
+            yield Shortage(name, int(amount / scale), int(idle / scale), int(all_of_it / scale))

@@ -1,0 +1,138 @@
+"""Landings of pods that Volcano places: by their queue, their gang and the room of nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
+from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.needs import landing_annotations
+from descheduler.placement.prover import LandingProver
+from tests.placement.volcano.worlds import Object, group, node, owned, pods, prover_of, queue, scheduling
+
+NODES = [node("a", cpu="4"), node("b", cpu="4")]
+LANDS, LANDS_IF, LIKELY, NO, UNKNOWN = (
+    LandingVerdict(each) for each in ("lands", "lands_if", "likely", "no", "unknown")
+)
+
+
+def test_the_replacement_of_a_running_task_lands_where_volcano_scores_highest() -> None:
+    prover, pod = prover_of(NODES, group("job", least=2, phase="Running"), owned(pods("job", 3, on="a")))
+
+    landing = prover.consider(pod["job-0"])
+
+    assert (landing.verdict, landing.node, landing.ties) == (LANDS, "b", ("b",))
+
+
+def test_a_question_leaves_no_trace() -> None:
+    prover, pod = prover_of(NODES, group("job", least=2, phase="Running"), owned(pods("job", 3, on="a")))
+    prover.consider(pod["job-0"])
+    digest = prover.cluster.digest()
+
+    prover.consider(pod["job-1"])
+    prover.prove([pod["job-0"], pod["job-1"]])
+
+    assert prover.cluster.digest() == digest
+
+
+def test_a_task_of_a_queue_over_its_share_never_comes_back() -> None:
+    prover, pod = prover_of(
+        NODES,
+        queue("other"),
+        group("job", phase="Running"),
+        owned(pods("job", 6, on="a")),
+        group("waiting", queue="other"),
+        pods("waiting", 8),
+    )
+
+    landing = prover.consider(pod["job-0"])
+
+    assert (landing.verdict, landing.message) == (
+        NO,
+        "the scheduler rejects the replacement pod: queue default has no room for the pod"
+        " (plugin proportion in tier 2; cpu 6 of 4)",
+    )
+
+
+def test_a_job_below_its_minimum_has_to_be_admitted_again() -> None:
+    gang = group("job", least=3, phase="Running", minResources={"cpu": "9"})
+    prover, pod = prover_of(NODES, gang, owned(pods("job", 3, on="a")))
+
+    landing = prover.consider(pod["job-0"])
+
+    assert landing.verdict is NO
+    assert landing.message == (
+        "the scheduler rejects the replacement pod: job batch/job is not admitted to queue default"
+        " (plugin overcommit in tier 2: minResources do not fit)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "waiting"),
+    [
+        pytest.param(7, ["gang-0", "gang-1", "gang-2", "gang-3", "gang-4", "gang-5", "gang-6"], id="too few have room"),
+        pytest.param(6, [], id="all have room"),
+    ],
+)
+def test_a_pending_gang_gets_nodes_whole_or_not_at_all(number: int, waiting: list[str]) -> None:
+    prover, _ = prover_of(
+        NODES, group("job", phase="Running"), pods("job", 2, on="a"), group("gang", least=number), pods("gang", number)
+    )
+
+    assert [pod.name for pod in prover.still_pending()] == waiting
+
+
+def test_a_pod_whose_podgroup_is_missing_is_refused() -> None:
+    prover, pod = prover_of(NODES, group("other"), owned(pods("gone", 1, on="a")))
+
+    landing = prover.consider(pod["gone-0"])
+
+    assert landing.verdict is NO
+    assert landing.message == "the scheduler rejects the replacement pod: PodGroup batch/gone does not exist"
+
+
+def test_plugins_that_are_not_modelled_make_the_landing_likely() -> None:
+    configuration = {
+        "actions": "enqueue, allocate",
+        "tiers": [{"plugins": [{"name": name} for name in ("gang", "predicates", "numaaware", "usage")]}],
+    }
+    world: list[Object] = [*NODES, group("job", phase="Running"), *owned(pods("job", 1, on="a"))]
+    prover, pod = prover_of(world, configuration=configuration)
+
+    landing = prover.consider(pod["job-0"])
+
+    assert (landing.verdict, landing.cause) == (LIKELY, "parts of Volcano that are not modelled: numaaware, usage")
+
+
+def test_a_pending_job_goes_first_and_leaves_no_room() -> None:
+    prover, pod = prover_of(
+        [node("a", cpu="4")],
+        group("job", phase="Running"),
+        owned(pods("job", 4, on="a")),
+        group("waiting"),
+        pods("waiting", 1),
+    )
+
+    landing = prover.consider(pod["job-0"])
+
+    assert landing.verdict is NO
+    assert "queue default has no room for the pod (plugin proportion in tier 2; cpu 5 of 4)" in landing.message
+
+
+def test_nothing_is_known_where_no_queues_were_read() -> None:
+    objects = [*NODES, group("job", phase="Running"), *owned(pods("job", 1, on="a"))]
+    snapshot = snapshot_from_objects(objects, SnapshotRequest(annotations=landing_annotations()))
+
+    landing = LandingProver(snapshot, configuration=scheduling()).consider(snapshot.pods[0])
+
+    assert (landing.verdict, landing.cause) == (UNKNOWN, "no queues of Volcano were read (volcano)")
+
+
+def test_whole_gangs_are_proved_together() -> None:
+    prover, pod = prover_of(NODES, group("job", least=3, phase="Running"), owned(pods("job", 3, on="a")))
+    gang = [pod[f"job-{number}"] for number in range(3)]
+
+    verdict = prover.prove_further(gang, are_mates=True)
+
+    assert verdict.verdict in (LANDS, LANDS_IF)
