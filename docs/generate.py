@@ -55,6 +55,7 @@ SESSIONS: Mapping[Path, bool] = {
     Path(__file__).parents[1] / "README.md": False,
     Path(__file__).parent / "tutorial.md": True,
     Path(__file__).parent / "how-to" / "koordinator.md": False,
+    Path(__file__).parent / "how-to" / "volcano.md": False,
     Path(__file__).parent / "how-to" / "simulate.md": False,
     Path(__file__).parent / "explanation" / "one-gpu-pod.md": True,
 }

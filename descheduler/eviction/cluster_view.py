@@ -41,7 +41,7 @@ class ClusterView:
         self.prior_moves = PriorMoves(prior_moves)
         self.changes: list[NodeChange] = []
         self._arrived: dict[int, Pod] = {}
-        """Identity of a pod that is to come → the one that it comes for."""
+        """Identity of a pod that is to come → the one that it comes for, or the pending one that it is now."""
         self._moves_take_effect = moves_take_effect
         self._nodes = {node.name: node for node in snapshot.nodes}
         self._pods: dict[str, tuple[Pod, ...]] = dict(snapshot.pods_by_node)
@@ -93,7 +93,7 @@ class ClusterView:
         return id(pod) in self._arrived
 
     def evicted_for(self, arrival: Pod) -> Pod | None:
-        """The evicted pod that `arrival` comes for; None of a pod that is there."""
+        """The evicted pod that `arrival` comes for, or the pending pod that it is now; None of a pod that is there."""
         return self._arrived.get(id(arrival))
 
     def book_eviction(self, pod: Pod, arrival: Pod | None = None) -> Undo:
@@ -105,6 +105,10 @@ class ClusterView:
             return NOTHING_DONE
         came = NOTHING_DONE if arrival is None else self._add(arrival, pod)
         return undo_all([came, self._remove(pod)])
+
+    def book_arrival(self, pod: Pod, arrival: Pod) -> Undo:
+        """Puts `arrival`, which is the pending `pod` once it is bound, on its node, where moves take effect."""
+        return self._add(arrival, pod) if self._moves_take_effect else NOTHING_DONE
 
     def _add(self, arrival: Pod, leaving: Pod) -> Undo:
         before = self.pods_on(arrival.node_name)

@@ -19,7 +19,12 @@ from tests.policy.builders import koordinator, upstream
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted([CONFIG / "policy.yaml", *(CONFIG / "profiles").glob("*.yaml")])
-SAMPLES = {"koordinator-gpu": "koordinator", "low-node-load": "load", "node-reservation": "koordinator"}
+SAMPLES = {
+    "koordinator-gpu": "koordinator",
+    "low-node-load": "load",
+    "node-reservation": "koordinator",
+    "volcano": "volcano",
+}
 """Policy that searches for no plan → the sample for it, of those that are not for `openb`."""
 NOTHING_TO_DO = {
     "plan-make-room": "no sample has a pending pod that lacks room",

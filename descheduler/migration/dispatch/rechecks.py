@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from descheduler.migration.dispatch.surroundings import Surroundings
-from descheduler.migration.recheck.footprints import Judged
+from descheduler.migration.recheck import Judged
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JudgeAgain", "Rechecks", "Taken"]

@@ -19,7 +19,7 @@ from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.job.conditions import with_condition
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.pods import read_pod
-from descheduler.migration.recheck.footprints import DueMove, Footprints, Judged
+from descheduler.migration.recheck import DueMove, Footprints, Judged
 from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.departures import Arrival, Departures
 from descheduler.migration.roads.keeper import JobKeeper

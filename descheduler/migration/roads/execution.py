@@ -22,7 +22,7 @@ from descheduler.migration.job.conditions import failed
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.job.surge import Surge
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.recheck.footprints import Footprints
+from descheduler.migration.recheck import Footprints
 from descheduler.migration.replacements import successors_of
 from descheduler.migration.roads.adoption import Adopted, adopt, adopted_task
 from descheduler.migration.roads.job_task import JobTask

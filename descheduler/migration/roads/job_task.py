@@ -10,7 +10,7 @@ from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.job.seen import Miss
 from descheduler.migration.job.steps import Evict
 from descheduler.migration.job.surge import SCALE_BACK
-from descheduler.migration.recheck.footprints import DueMove
+from descheduler.migration.recheck import DueMove
 from descheduler.migration.roads.keeper import Progress
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod

@@ -101,7 +101,6 @@ _UNMODELLED = frozenset(
         "rescheduling",
         "resource-strategy-fit",
         "resourcequota",
-        "sla",
         "task-topology",
         "tdm",
         "usage",

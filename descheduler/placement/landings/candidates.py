@@ -102,6 +102,12 @@ class LandingCandidate(msgspec.Struct, frozen=True, eq=False, gc=False):
     unplaced: UnplacedReplacement | None = None
     rooms: tuple[HeldRoom, ...] = ()
 
+    @property
+    def is_placed_openly(self) -> bool:
+        """Whether nobody knows which of several nodes its scheduler chooses."""
+        unplaced = self.unplaced
+        return unplaced is not None and not unplaced.held_on and unplaced.scheduler.leaves_open(unplaced.pod)
+
 
 class CandidateMaker:
     """Makes candidates for one cluster. `renew` makes a pod that is created anew of a copy of one that was bound."""

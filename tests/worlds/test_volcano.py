@@ -1,0 +1,52 @@
+"""The sample of Volcano: each of its rules lets a pod go and keeps one, and the plan says why."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from functools import cache
+from pathlib import Path
+
+from descheduler import evaluate
+from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.request import SnapshotRequest
+from descheduler.report.plan.document import Plan
+from tests.worlds.volcano import VOLCANO_AT, write_volcano
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "config" / "samples" / "volcano.jsonl.gz"
+POLICY = ROOT / "config" / "profiles" / "volcano.yaml"
+
+
+@cache
+def plan() -> Plan:
+    """What the profile does with the sample."""
+    return evaluate(POLICY, SAMPLE, now=VOLCANO_AT).plan
+
+
+def test_bundled_sample_is_the_cluster_of_volcano() -> None:
+    out = io.BytesIO()
+
+    write_volcano(out)
+
+    told = "run: python -m tests.worlds.volcano"
+    assert gzip.decompress(out.getvalue()) == gzip.decompress(SAMPLE.read_bytes()), told
+
+
+def test_page_of_the_samples_says_how_large_it_is() -> None:
+    snapshot = read_dump([SAMPLE], SnapshotRequest(set()))
+
+    size = f"{len(snapshot.nodes)} nodes and {len(snapshot.pods)} pods"
+    assert size in (SAMPLE.parent / "README.md").read_text("utf-8")
+
+
+def test_each_rule_lets_a_pod_go() -> None:
+    moves = {move.pod.name: move.landing.verdict for move in plan().moves if move.landing is not None}
+
+    assert moves == {"resnet-0": "lands", "detect-0": "lands", "sweep-0": "lands"}
+
+
+def test_each_rule_keeps_a_pod() -> None:
+    kept = {refusal.pod.name: refusal.code for refusal in plan().refusals}
+
+    assert kept == {"bert-0": "GangMinimum", "whisper-0": "NoLanding"}

@@ -1,0 +1,141 @@
+"""A small batch cluster of Volcano as a dump: for each rule a pod that may be evicted, and one that stays.
+
+`python -m tests.worlds.volcano > config/samples/volcano.jsonl.gz` writes the bundled sample. The jobs of each rule have
+a pool of nodes of their own, whose first node is tainted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+import msgspec
+
+from descheduler.cluster.kind import AnyKind, kind_key
+from descheduler.cluster.kinds import KINDS
+from tests.builders import NOW, Object, node_object, owner, pod_object
+from tests.worlds.dumps import write_dump
+
+__all__ = ["VOLCANO_AT", "volcano_objects", "write_volcano"]
+
+VOLCANO_AT = NOW
+"""The moment of the snapshot."""
+_NAMESPACE, _POOL = "batch", "example.com/pool"
+_GROUP = "scheduling.volcano.sh/v1beta1"
+_NUM_NODES = {"gang": 3, "share": 4, "spot": 2}
+_QUEUES: Mapping[str, Mapping[str, Any]] = {
+    "research": {"weight": 2, "guarantee": {"resource": {"cpu": "16"}}, "reclaimable": False},
+    "speech": {"weight": 1, "reclaimable": False},
+    "vision": {"weight": 6},
+    "spot": {"weight": 1, "reclaimable": True},
+}
+_JOBS: Mapping[str, tuple[str, int, Sequence[str]]] = {
+    "bert": ("research", 4, ("gang-1", "gang-2", "gang-2", "gang-3")),
+    "resnet": ("research", 3, ("gang-1", "gang-2", "gang-3", "gang-3")),
+    "whisper": (
+        "speech",
+        1,
+        ("share-1", "share-2", "share-2", "share-2", "share-3", "share-3", "share-3", "share-4"),
+    ),
+    "detect": ("vision", 1, ("share-1", "share-4")),
+    "sweep": ("spot", 1, ("spot-1", "spot-2")),
+    "segment": ("vision", 30, ("",) * 30),
+}
+"""Job → queue, how many pods it needs, and the node of each pod; empty for a pending one."""
+_CPUS = 2
+
+
+def write_volcano(out: BinaryIO) -> None:
+    """Writes the dump to `out`; always the same bytes."""
+    objects = list(volcano_objects())
+    kinds = [kind for kind in KINDS.values() if kind.is_read]
+    write_dump([(kind, _pages(kind, objects)) for kind in kinds], out, taken_at=VOLCANO_AT, source="made up")
+
+
+def _pages(kind: AnyKind, objects: Sequence[Object]) -> Iterator[bytes]:
+    items = [item for item in objects if kind_key(item["kind"], item["apiVersion"]) == kind.key]
+    if items:
+        yield msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "items": items})
+
+
+def volcano_objects() -> Iterator[Object]:
+    """All objects of the cluster."""
+    yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}}
+    for pool, number in _NUM_NODES.items():
+        for index in range(1, number + 1):
+            taints = ["maintenance=planned:NoSchedule"] if index == 1 else []
+            yield node_object(f"{pool}-{index}", cpu="8", memory="64Gi", labels={_POOL: pool}, taints=taints)
+    for name, spec in _QUEUES.items():
+        yield {
+            "apiVersion": _GROUP,
+            "kind": "Queue",
+            "metadata": {"name": name},
+            "spec": dict(spec),
+            "status": {"state": "Open"},
+        }
+    for job, (queue, least, nodes) in _JOBS.items():
+        yield _pod_group(job, queue, least, is_running=bool(nodes[0]))
+        yield _replica_set(job, nodes)
+        yield from (_pod(job, index, node) for index, node in enumerate(nodes))
+
+
+def _pod_group(job: str, queue: str, least: int, *, is_running: bool) -> Object:
+    return {
+        "apiVersion": _GROUP,
+        "kind": "PodGroup",
+        "metadata": {"name": job, "namespace": _NAMESPACE},
+        "spec": {
+            "minMember": least,
+            "queue": queue,
+            "minResources": {"cpu": str(least * _CPUS), "memory": f"{least}Gi"},
+        },
+        "status": {"phase": "Running" if is_running else "Pending"},
+    }
+
+
+def _facts(job: str) -> dict[str, Any]:
+    """What all pods of a job have in common."""
+    pool = {"bert": "gang", "resnet": "gang", "sweep": "spot"}.get(job, "share")
+    return {
+        "namespace": _NAMESPACE,
+        "requests": {"cpu": str(_CPUS), "memory": "1Gi"},
+        "labels": {"app": job},
+        "annotations": {"scheduling.k8s.io/group-name": job},
+        "scheduler": "volcano",
+        "node_selector": {_POOL: pool},
+    }
+
+
+def _pod(job: str, index: int, node: str) -> Object:
+    phase = "Running" if node else "Pending"
+    return pod_object(
+        f"{job}-{index}",
+        node=node,
+        age=86400,
+        owners=[owner(f"ReplicaSet/{job}")],
+        phase=phase,
+        ready=bool(node),
+        **_facts(job),
+    )
+
+
+def _replica_set(job: str, nodes: Sequence[str]) -> Object:
+    pod = pod_object(job, **_facts(job))
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    metadata = {key: pod["metadata"][key] for key in ("labels", "annotations")}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": job, "namespace": _NAMESPACE, "uid": f"replicaset-{job}", "generation": 1},
+        "spec": {
+            "replicas": len(nodes),
+            "selector": {"matchLabels": {"app": job}},
+            "template": {"metadata": metadata, "spec": spec},
+        },
+        "status": {"replicas": len(nodes), "readyReplicas": sum(map(bool, nodes))},
+    }
+
+
+if __name__ == "__main__":
+    write_volcano(sys.stdout.buffer)
