@@ -51,7 +51,7 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         it concerns."""
 
     def assumed(self) -> str:
-        """What its answers take for granted that nobody has said, a sentence; empty for nothing."""
+        """The assumption on which its answers rest, a sentence; empty for none."""
         return ""
 
     def order(self, units: Iterable[Unit]) -> Sequence[Unit]:

@@ -18,4 +18,4 @@ ASSUMED = tuple(name for name, row in SCHEDULERS.items() if row.is_assumed and r
 """Those made of kube-scheduler whose pods are checked although nothing names them, unless a policy names others."""
 
 ALWAYS_ASSUMED = tuple(name for name, row in SCHEDULERS.items() if row.is_assumed and row.model is not None)
-"""Those of another kind whose pods are checked whatever a policy names."""
+"""The schedulers of another kind whose pods are checked whatever a policy names."""

@@ -84,7 +84,7 @@ class VolcanoScheduler(SchedulerModel):
         self.num_nodes_to_find = nodes_to_find(len(cluster.table), 0)
 
     def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
-        """What of Volcano is not modelled, or depends on what was not read."""
+        """The part of Volcano that is not modelled, or depends on what was not read."""
         if about is DoubtOf.ORDER:
             return _ORDER
         if about is not DoubtOf.LANDING:
