@@ -15,6 +15,7 @@ from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.resources import QUANTUM
 from descheduler.placement.volcano.session import Session, Statement
 from tests.placement.volcano.worlds import Object, group, node, owned, pods, prover_of, queue, snapshot_of
+from tests.series import Part, parts
 
 _CONFIGURATION = load_volcano_configuration(
     {
@@ -26,7 +27,8 @@ _CONFIGURATION = load_volcano_configuration(
     },
     modelled=VOLCANO_PLUGINS,
 )
-SEEDS = range(0, 10_000, 100)
+_SEEDS = range(10_000)
+_PARTS = parts(100)
 
 
 def world(random: Random) -> Iterator[Object]:
@@ -56,8 +58,13 @@ def _is_whole(job: Job, num_ready_before: int) -> bool:
     return job.num_ready == num_ready_before or job.num_ready >= job.min_available
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_gangs_are_bound_whole_and_no_queue_grows_above_its_capability(seed: int) -> None:
+@pytest.mark.parametrize("part", _PARTS)
+def test_gangs_are_bound_whole_and_no_queue_grows_above_its_capability(part: Part) -> None:
+    for seed in part.of(_SEEDS):
+        _check_bound_jobs_and_queues(seed)
+
+
+def _check_bound_jobs_and_queues(seed: int) -> None:
     session = _session(seed)
     before = {job.id: job.num_ready for job in session.jobs.values()}
     held = {name: _cpu(session, name) for name in session.queues}
@@ -75,8 +82,13 @@ def _cpu(session: Session, queue_name: str) -> float:
     return sum(job.allocated.get("cpu", 0.0) for job in session.jobs.values() if job.queue == queue_name)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_discarded_statement_restores_the_digest(seed: int) -> None:
+@pytest.mark.parametrize("part", _PARTS)
+def test_a_discarded_statement_restores_the_digest(part: Part) -> None:
+    for seed in part.of(_SEEDS):
+        _check_discarded_statement(seed)
+
+
+def _check_discarded_statement(seed: int) -> None:
     session, random = _session(seed), Random(seed)
     digest, statement = session.digest(), Statement(session)
 
@@ -93,8 +105,13 @@ def test_a_discarded_statement_restores_the_digest(seed: int) -> None:
     assert session.digest() == digest
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_questions_about_landings_leave_no_trace_and_are_answered_alike(seed: int) -> None:
+@pytest.mark.parametrize("part", _PARTS)
+def test_questions_about_landings_leave_no_trace_and_are_answered_alike(part: Part) -> None:
+    for seed in part.of(_SEEDS):
+        _check_questions(seed)
+
+
+def _check_questions(seed: int) -> None:
     prover, pod = prover_of(list(world(Random(seed))))
     victims = [each for each in pod.values() if each.node_name][:3]
     asked = [(prover.consider(each).verdict, prover.consider(each).node) for each in victims]
