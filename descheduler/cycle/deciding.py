@@ -88,7 +88,7 @@ class Round(msgspec.Struct, frozen=True):
     most_proved: int = MOST_PROVED
 
     def once_more(self, checks: Sequence[MakeCheck], earlier: EarlierPlan) -> Round:
-        """The same with these, which nobody observes, and of which nothing but the decisions matters."""
+        """The same round with these checks and this plan, without an observer, since only its decisions are read."""
         return replace(self, checks=checks, earlier=earlier, observer=UNOBSERVED, most_assessed=0, most_proved=0)
 
 
