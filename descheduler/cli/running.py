@@ -288,7 +288,7 @@ def watched_search(watch: Watch, *, is_dry: bool, is_quiet: bool = False) -> Sea
     def note(text: str) -> None:
         watch.may_end_search = is_dry and bool(text)
         if console is not None:
-            hint = " (Ctrl-C: take this plan)" if watch.may_end_search else ""
+            hint = ". Ctrl-C: end the search" if watch.may_end_search else ""
             console.show(printable(f"{text}{hint}") if text else "")
 
     def most_seconds() -> float | None:

@@ -18,7 +18,7 @@ from descheduler.cluster.decoding.koordinator.node_metric import node_metric_dec
 from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
 from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group, decode_scheduler_plugins_pod_group
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
-from descheduler.cluster.decoding.volcano import decode_volcano_pod_group, decode_volcano_queue
+from descheduler.cluster.decoding.volcano import decode_volcano_job, decode_volcano_pod_group, decode_volcano_queue
 from descheduler.cluster.decoding.workload_objects import revision_decoder, workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
@@ -345,6 +345,15 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="how many pods of a gang of scheduler-plugins have to run",
         decoder=unshared(decode_scheduler_plugins_pod_group),
         kept=schedulers.POD_GROUP,
+        is_optional=True,
+    ),
+    Kind(
+        "Job",
+        "batch.volcano.sh/v1alpha1",
+        "jobs",
+        purpose="what becomes of a job of Volcano when one of its pods is evicted",
+        decoder=unshared(decode_volcano_job),
+        kept=schedulers.VOLCANO_JOB,
         is_optional=True,
     ),
     Kind(

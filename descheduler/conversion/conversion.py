@@ -10,7 +10,7 @@ import msgspec
 from descheduler.documents.document import Document, find
 from descheduler.documents.problems import DocumentProblem, dotted
 
-__all__ = ["API_VERSION", "Conversion", "Notes", "configuration_of"]
+__all__ = ["API_VERSION", "Conversion", "ConversionNotes", "configuration_of"]
 
 API_VERSION = "descheduler/v1alpha2"
 
@@ -23,7 +23,7 @@ class Conversion(msgspec.Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Notes:
+class ConversionNotes:
     """Collects what a converter leaves out of `document`, by place."""
 
     document: Document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from descheduler.conversion.conversion import Conversion, Notes, configuration_of
+from descheduler.conversion.conversion import Conversion, ConversionNotes, configuration_of
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.document import Document, member_text, to_plain
 from descheduler.documents.problems import PolicyError
@@ -34,7 +34,7 @@ def convert_descheduler_policy(document: Document) -> Conversion:
     """The same profiles with landings proven, and what changes. Raises PolicyError for a policy that does not load."""
     root = to_plain(document.root)
     policy = load_policy(root if isinstance(root, Mapping) else {}, REGISTRY, name=document.path)
-    notes = Notes(document)
+    notes = ConversionNotes(document)
     notes.add(("kind",), "defects of kubernetes-sigs/descheduler are not reproduced (compatibility: fixed)")
     notes.add(("kind",), "pods whose replacement cannot be scheduled are not evicted (plugin PlacementVerification)")
     stated = root if isinstance(root, Mapping) else {}
@@ -56,7 +56,7 @@ def _listed(value: object) -> list[Mapping[str, object]]:
 
 
 def _profile(
-    notes: Notes, policy: Policy, profile: Profile, index: int, configs: list[Mapping[str, object]]
+    notes: ConversionNotes, policy: Policy, profile: Profile, index: int, configs: list[Mapping[str, object]]
 ) -> dict[str, object]:
     sets: dict[str, object] = {
         key: {"enabled": _references(names)}
@@ -84,7 +84,7 @@ def _references(names: Iterable[str]) -> list[dict[str, str]]:
 
 
 def _config(
-    notes: Notes, policy: Policy, config: Mapping[str, object], path: tuple[str | int, ...]
+    notes: ConversionNotes, policy: Policy, config: Mapping[str, object], path: tuple[str | int, ...]
 ) -> Mapping[str, object]:
     """An entry of `pluginConfig`; LoadAware gets the address of the policy's Prometheus."""
     args = config.get("args")
@@ -100,7 +100,7 @@ def _config(
     return {**config, "args": {**args, "metrics": found}}
 
 
-def _selector(notes: Notes, selector: LabelSelector) -> dict[str, object]:
+def _selector(notes: ConversionNotes, selector: LabelSelector) -> dict[str, object]:
     """The text form as the object form. Raises PolicyError for what objects cannot say."""
     if any(each.operator in ("Gt", "Lt") for each in selector.requirements):
         notes.add(("nodeSelector",), "compares labels with > or <, which a DeschedulerConfiguration does not know")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from descheduler.conversion.conversion import Conversion, Notes, configuration_of
+from descheduler.conversion.conversion import Conversion, ConversionNotes, configuration_of
 from descheduler.documents.document import Document, TreeNode, find, to_plain
 from descheduler.documents.problems import DocumentProblem, PolicyError, shown
 from descheduler.placement.configuration.volcano import is_volcano_configuration
@@ -27,7 +27,7 @@ def convert_volcano_scheduler(document: Document) -> Conversion:
     path = next((path for path, name in plugins if name == _NAME), None)
     if path is None:
         raise PolicyError([_problem(document, f"plugin {_NAME} is not enabled; there is nothing to convert")])
-    notes = Notes(document)
+    notes = ConversionNotes(document)
     _note_others(notes, plugins)
     args = _args(notes, (*path, "arguments"))
     metrics = _metrics(notes)
@@ -55,7 +55,7 @@ def _member(node: TreeNode, key: str) -> TreeNode:
     return TreeNode(None) if found is None else found.node
 
 
-def _note_others(notes: Notes, plugins: list[tuple[tuple[str | int, ...], str]]) -> None:
+def _note_others(notes: ConversionNotes, plugins: list[tuple[tuple[str | int, ...], str]]) -> None:
     actions = [name.strip() for name in str(_member(notes.document.root, "actions").value or "").split(",")]
     if _SHUFFLE not in actions:
         notes.add(
@@ -66,7 +66,7 @@ def _note_others(notes: Notes, plugins: list[tuple[tuple[str | int, ...], str]])
             notes.add((*path, "name"), f"{name} selects pods for the action {_SHUFFLE} too; this is not converted")
 
 
-def _args(notes: Notes, path: tuple[str | int, ...]) -> dict[str, object]:
+def _args(notes: ConversionNotes, path: tuple[str | int, ...]) -> dict[str, object]:
     """The arguments that Rescheduling has as well."""
     given = to_plain(find(notes.document.root, path))
     given = given if isinstance(given, dict) and "name" not in given else {}
@@ -92,7 +92,7 @@ def _problem(document: Document, message: str) -> DocumentProblem:
     return DocumentProblem(document.path, None, None, "tiers", message)
 
 
-def _strategy(notes: Notes, given: object, path: tuple[str | int, ...]) -> dict[str, object] | None:
+def _strategy(notes: ConversionNotes, given: object, path: tuple[str | int, ...]) -> dict[str, object] | None:
     strategy = given if isinstance(given, dict) else {}
     name = strategy.get("name")
     if name != LOW_NODE_UTILIZATION:
@@ -111,7 +111,7 @@ def _strategy(notes: Notes, given: object, path: tuple[str | int, ...]) -> dict[
     return {"name": LOW_NODE_UTILIZATION, "params": kept}
 
 
-def _metrics(notes: Notes) -> dict[str, object] | None:
+def _metrics(notes: ConversionNotes) -> dict[str, object] | None:
     """Where Volcano measures, as far as this program can read it."""
     stated = to_plain(_member(notes.document.root, "metrics"))
     if not isinstance(stated, dict):

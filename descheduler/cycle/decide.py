@@ -13,7 +13,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.asking import PluginAnswers, ask_until_safe, in_waves
 from descheduler.cycle.deciding import DecideAgain, Round, RunSetting
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND
-from descheduler.cycle.profiles import ProfilesRun, request_chosen, run_profiles
+from descheduler.cycle.profiles import ProfilesRun, ProfileSurroundings, request_chosen, run_profiles
 from descheduler.cycle.recent_moves import moves_in
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
@@ -113,20 +113,10 @@ def _ask(
         if len(nodes) < _LEAST_NODES:
             return PluginAnswers(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes)))
     if this_round.chosen is not None:
-        return PluginAnswers(evictor, request_chosen(policy, setting.registry, handle, evictor, this_round.chosen))
-    search = setting.search if held_back == NOTHING_HELD_BACK else replace(setting.search, share=_SHARE_ONCE_MORE)
-    run = run_profiles(
-        policy,
-        setting.registry,
-        handle,
-        evictor,
-        nodes,
-        observer=this_round.observer,
-        memory=setting.memory,
-        search=search,
-        earlier=this_round.earlier,
-    )
-    return PluginAnswers(evictor, run)
+        return PluginAnswers(evictor, request_chosen(ProfileSurroundings(handle, evictor, setting), this_round.chosen))
+    if held_back != NOTHING_HELD_BACK:
+        setting = replace(setting, search=replace(setting.search, share=_SHARE_ONCE_MORE))
+    return PluginAnswers(evictor, run_profiles(ProfileSurroundings(handle, evictor, setting, this_round, nodes)))
 
 
 def decide_again(

@@ -10,8 +10,9 @@ from typing import cast
 
 import msgspec
 
+from descheduler.cycle.deciding import Round, RunSetting
 from descheduler.cycle.foreign.specs import guarded_spec
-from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
+from descheduler.cycle.observer import Operation
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
@@ -28,10 +29,7 @@ from descheduler.plan.bundles import Candidate
 from descheduler.plan.decisions import Failure
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import EarlierPlan, Move
-from descheduler.plan.run_memory import NO_MEMORY, RunMemory
-from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.memory_key import memory_key
-from descheduler.policy.plugin import Registry
 from descheduler.policy.plugin_faults import PluginFault, collected_faults, note_fault
 from descheduler.policy.types import Policy
 from descheduler.strategies.framework import (
@@ -44,7 +42,7 @@ from descheduler.strategies.framework import (
     selects_again_of,
 )
 
-__all__ = ["ProfilesRun", "request_chosen", "run_profiles"]
+__all__ = ["ProfileSurroundings", "ProfilesRun", "request_chosen", "run_profiles"]
 
 
 class ProfilesRun(msgspec.Struct):
@@ -66,30 +64,31 @@ class ProfilesRun(msgspec.Struct):
         self.failures.extend(Failure(profile, plugin, message) for message, plugin in new.items())
 
 
-def run_profiles(
-    policy: Policy,
-    registry: Registry,
-    handle: Handle,
-    evictor: Evictor,
-    nodes: Sequence[Node],
-    *,
-    observer: PluginObserver = UNOBSERVED,
-    memory: RunMemory = NO_MEMORY,
-    search: SearchWatch = UNWATCHED,
-    earlier: EarlierPlan | None = None,
-) -> ProfilesRun:
-    """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins.
+class ProfileSurroundings(msgspec.Struct, frozen=True):
+    """What all profiles of one round of a run share. Without `nodes` no strategy is run."""
 
-    `memory` is what those that remember left in the run before, `search` looks on at those that search. With `earlier`
-    these ask for their moves of that plan, and tell nothing.
+    handle: Handle
+    evictor: Evictor
+    setting: RunSetting = RunSetting()
+    this_round: Round = Round()
+    nodes: Sequence[Node] = ()
+
+    @property
+    def policy(self) -> Policy:
+        """The policy whose profiles they are."""
+        return self.handle.policy
+
+
+def run_profiles(around: ProfileSurroundings) -> ProfilesRun:
+    """Hands the nodes to all `deschedule` plugins of all profiles, then to all `balance` plugins.
+
+    Those that search ask for their moves of an earlier plan, where the round has one, and tell nothing.
 
     A failing plugin does not stop the others of its profile; under Koordinator's kind one that cannot work ends the
     round after its profile, as koord-descheduler 1.8 has it.
     """
-    outcome = ProfilesRun()
-    profiles = _made(
-        _Surroundings(policy, registry, handle, evictor, nodes, observer, memory, search, earlier), outcome
-    )
+    outcome, policy = ProfilesRun(), around.policy
+    profiles = _made(around, outcome)
     for run in _running_order(profiles, dry_profiles(policy)):
         run(outcome)
         if outcome.ends_round and policy.kind == "DeschedulerConfiguration":
@@ -97,16 +96,14 @@ def run_profiles(
     return outcome
 
 
-def request_chosen(
-    policy: Policy, registry: Registry, handle: Handle, evictor: Evictor, chosen: Sequence[Move]
-) -> ProfilesRun:
+def request_chosen(around: ProfileSurroundings, chosen: Sequence[Move]) -> ProfilesRun:
     """Asks for the moves that were chosen before, in their order, in the names of their plugins, which do not run.
 
     What has no pod in the cluster, or no such plugin in the policy, is not asked for.
     """
     outcome = ProfilesRun()
-    profiles = _made(_Surroundings(policy, registry, handle, evictor), outcome)
-    pods = _ChosenPods(handle.view.snapshot.pods, chosen)
+    profiles = _made(around, outcome)
+    pods = _ChosenPods(around.handle.view.snapshot.pods, chosen)
     for bundle in _bundles(chosen):
         name, plugin = bundle[0].profile, bundle[0].plugin
         profile = next((each for each in profiles if each.name == name and each.runs(plugin)), None)
@@ -115,25 +112,11 @@ def request_chosen(
                 pods.request(bundle, profile.evictor_of(plugin))
             outcome.note_faults(name, faults)
     for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
-        evictor.end_turn(profile=name, plugin=plugin)
+        around.evictor.end_turn(profile=name, plugin=plugin)
     return outcome
 
 
-class _Surroundings(msgspec.Struct, frozen=True):
-    """What all profiles of a run share, as `run_profiles` takes it. Without `nodes` no strategy is run."""
-
-    policy: Policy
-    registry: Registry
-    handle: Handle
-    evictor: Evictor
-    nodes: Sequence[Node] = ()
-    observer: PluginObserver = UNOBSERVED
-    memory: RunMemory = NO_MEMORY
-    search: SearchWatch = UNWATCHED
-    earlier: EarlierPlan | None = None
-
-
-def _made(around: _Surroundings, outcome: ProfilesRun) -> list[_RunningProfile]:
+def _made(around: ProfileSurroundings, outcome: ProfilesRun) -> list[_RunningProfile]:
     """All profiles; `outcome` gets what failed when their filters were built."""
     made = []
     for index, profile in enumerate(around.policy.profiles):
@@ -202,7 +185,7 @@ class _FilterAsPreEvictionFilter:
 class _RunningProfile:
     """One profile with its filters built; a strategy is built once, also when it is listed several times."""
 
-    def __init__(self, around: _Surroundings, index: int) -> None:
+    def __init__(self, around: ProfileSurroundings, index: int) -> None:
         self._around = around
         self._index = index
         self._profile = profile = around.policy.profiles[index]
@@ -231,10 +214,10 @@ class _RunningProfile:
             self._run("balance", name, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes), outcome)
 
     def _run(self, operation: Operation, name: str, call: Callable[[object], None], outcome: ProfilesRun) -> None:
-        earlier = self._around.earlier if self._around.registry[name].searches else None
+        earlier = self._around.this_round.earlier if self._around.setting.registry[name].searches else None
         with collected_faults() as faults:
             try:
-                with self._around.observer.plugin_run(self._profile.name, name, operation):
+                with self._around.this_round.observer.plugin_run(self._profile.name, name, operation):
                     strategy = self._strategy(name)
                     if earlier is None:
                         call(strategy)
@@ -274,7 +257,7 @@ class _RunningProfile:
     def _strategy(self, name: str) -> object:
         if name not in self._strategies:
             handle, evictor = self._around.handle, self.evictor_of(name)
-            memory = self._around.memory.of(self._memory_key(name))
+            memory = self._around.setting.memory.of(self._memory_key(name))
             strategy_handle = StrategyHandle(
                 handle.policy,
                 handle.view,
@@ -282,7 +265,7 @@ class _RunningProfile:
                 handle.now,
                 evictor,
                 memory,
-                self._around.search,
+                self._around.setting.search,
                 self._build_used,
             )
             strategy = self._strategies[name] = self._build(name, strategy_handle)
@@ -298,7 +281,7 @@ class _RunningProfile:
     def _build_used(self, name: str, handle: StrategyHandle) -> object:
         """A strategy that another one runs."""
         strategy = self._build(
-            name, msgspec.structs.replace(handle, memory=self._around.memory.of(self._memory_key(name)))
+            name, msgspec.structs.replace(handle, memory=self._around.setting.memory.of(self._memory_key(name)))
         )
         self._used.setdefault(name, strategy)
         return strategy
@@ -330,4 +313,4 @@ class _RunningProfile:
         return memory_key(self._around.handle.policy, self._profile, name)
 
     def _build(self, name: str, handle: Handle) -> object:
-        return guarded_spec(self._around.registry[name]).factory(self._profile.args[name], handle)
+        return guarded_spec(self._around.setting.registry[name]).factory(self._profile.args[name], handle)

@@ -1,7 +1,7 @@
 """Evictions that another controller carries out, such as the evacuation of a virtual machine.
 
 Follows kubernetes-sigs/descheduler 0.36 `pkg/descheduler/evictions/evictions.go`: the API's refusal says that they have
-begun, they count against the limits, and nobody asks for them again.
+begun, they count against the limits, and no plugin requests them again.
 """
 
 from __future__ import annotations

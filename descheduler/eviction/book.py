@@ -38,7 +38,7 @@ class Book:
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
-        """Refused requests in order, then the candidates that nobody asked for and that stay."""
+        """Refused requests in order, then the candidates that no plugin requested and that are not evicted."""
         kept = (refusal for refusal in self._kept.values() if not self.has(refusal.pod))
         return (*self._attempts, *kept)
 

@@ -18,7 +18,7 @@ __all__ = ["ClusterView", "NodeChange"]
 
 
 class NodeChange(NamedTuple):
-    """A pod that came to its node (`number` 1) or left it (-1). `is_arrival` when it is one that nobody has created."""
+    """A pod that came to its node (`number` 1) or left it (-1). `is_arrival` when the pod is not created yet."""
 
     pod: Pod
     number: int
@@ -29,8 +29,8 @@ class ClusterView:
     """A cluster that answers from `snapshot` and, with `moves_take_effect`, from the evictions booked on it.
 
     Without it the listing does not change within a cycle: an evicted pod still counts, as upstream's cache has it
-    until the deletion is observed. Where somebody knows the node of the pods that are to come for them, these arrivals
-    are listed with the pods of their node and take room there, but nobody can evict what is not created yet.
+    until the deletion is observed. Where the nodes of their replacements are known, these arrivals are listed with the
+    pods of their node and take room there. An arrival cannot be evicted, since it is not created yet.
     `changes` lists what happened and what was taken back again, oldest first, for readers that cache; it only grows.
     `prior_moves` were made since the snapshot was taken: their pods are listed like all others until they are booked
     again, and no longer count among the pods of their owners.
@@ -41,7 +41,7 @@ class ClusterView:
         self.prior_moves = PriorMoves(prior_moves)
         self.changes: list[NodeChange] = []
         self._arrived: dict[int, Pod] = {}
-        """Identity of a pod that is to come → the one that it comes for."""
+        """Identity of a pod that is to come → the one that it comes for, or the pending one that it is now."""
         self._moves_take_effect = moves_take_effect
         self._nodes = {node.name: node for node in snapshot.nodes}
         self._pods: dict[str, tuple[Pod, ...]] = dict(snapshot.pods_by_node)
@@ -93,18 +93,22 @@ class ClusterView:
         return id(pod) in self._arrived
 
     def evicted_for(self, arrival: Pod) -> Pod | None:
-        """The evicted pod that `arrival` comes for; None of a pod that is there."""
+        """The evicted pod that `arrival` comes for, or the pending pod that it is now; None of a pod that is there."""
         return self._arrived.get(id(arrival))
 
     def book_eviction(self, pod: Pod, arrival: Pod | None = None) -> Undo:
         """Takes `pod` off its node and puts `arrival` on the one it is bound to, where moves take effect in the cycle.
 
-        `arrival` is the pod that its owner creates instead; None where nobody can tell which node takes it.
+        `arrival` is the pod that its owner creates instead; None where its node is unknown.
         """
         if not self._moves_take_effect:
             return NOTHING_DONE
         came = NOTHING_DONE if arrival is None else self._add(arrival, pod)
         return undo_all([came, self._remove(pod)])
+
+    def book_arrival(self, pod: Pod, arrival: Pod) -> Undo:
+        """Puts `arrival`, which is the pending `pod` once it is bound, on its node, where moves take effect."""
+        return self._add(arrival, pod) if self._moves_take_effect else NOTHING_DONE
 
     def _add(self, arrival: Pod, leaving: Pod) -> Undo:
         before = self.pods_on(arrival.node_name)

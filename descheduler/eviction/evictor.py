@@ -33,7 +33,7 @@ _NOT_ASKED_FOR = frozenset({Reason.OUT_OF_SCOPE})
 
 
 class Evictor:
-    """Books evictions for one run: what all of `checks`, in this order, let go.
+    """Books evictions for one run: what all of `checks` accept, asked in this order.
 
     The prior moves of `view` have evicted their pods, or handed them over. The checks count them from the start, and
     they are booked once more, at no charge, when their plugin asks for them again, or else when its turn is over.
@@ -69,14 +69,14 @@ class Evictor:
         return self._background.num_begun
 
     def mates_of(self, bundle: Bundle) -> Sequence[Pod]:
-        """The further pods with which the checks let go what they refuse alone; mostly none."""
+        """The further pods with which the checks accept what they refuse alone; mostly none."""
         if not self._bundling or any(map(self.is_to_come, bundle.pods)):
             return ()
         asked = self._without_awaited(bundle)
-        return [pod for check in self._bundling for pod in check.mates(asked)]
+        return list({pod.uid: pod for check in self._bundling for pod in check.mates(asked)}.values())
 
     def allowances(self, profile_index: int) -> Sequence[Allowance]:
-        """How many pods the checks still let go in the name of a profile, as far as they count pods."""
+        """How many more pods of a profile the checks accept, as far as they count pods."""
         counting = (check for check in self._checks if isinstance(check, CountingCheck))
         return [allowance for check in counting for allowance in check.allowances(profile_index)]
 
@@ -211,7 +211,7 @@ class Evictor:
         return bundle.only(candidate for candidate in bundle.candidates if not self.awaits(candidate.pod))
 
     def _book(self, candidate: Candidate, bundle: Bundle, number: int) -> Undo:
-        """Books one candidate of a bundle that every check lets go, and that has this number among the moves."""
+        """Books one candidate of a bundle that every check accepts, and that has this number among the moves."""
         pod, profile, plugin = candidate.pod, bundle.profile, bundle.plugin
         if self.awaits(pod):
             move = self._prior[pod.uid]

@@ -18,7 +18,7 @@ __all__ = ["Allowance", "BundlingCheck", "CountingCheck", "PodByPod", "RequestCh
 
 
 class RequestCheck(Protocol):
-    """One thing that can stand against an eviction.
+    """One thing that can block an eviction.
 
     A new one is a module with a class like this, and one row of `eviction.checks.table`. Of pods that earlier rounds
     have evicted it is not asked again; it adopts them before everything else.
@@ -28,7 +28,7 @@ class RequestCheck(Protocol):
         """Whether all of `bundle` may go, after everything charged so far. Changes no later answer."""
 
     def charge(self, bundle: Bundle) -> Undo:
-        """Counts a bundle that all checks let go."""
+        """Counts a bundle that all checks accept."""
 
     def adopt(self, moves: Sequence[Move]) -> None:
         """Counts what was evicted earlier in this run."""
@@ -36,7 +36,7 @@ class RequestCheck(Protocol):
 
 @runtime_checkable
 class BundlingCheck(Protocol):
-    """A check that lets pods go together which it does not let go one by one."""
+    """A check that accepts pods together which it refuses one by one."""
 
     def mates(self, bundle: Bundle) -> Sequence[Pod]:
         """The further pods with which it lets `bundle` go; none where it takes no more, or where nothing helps."""

@@ -28,7 +28,7 @@ _Limit = tuple[str, int | str | None, str]
 """Its key, its value, and what it is counted for: "node", "namespace", or "" for the cluster."""
 _MOST_NAMED = 5
 _PLANNER = "MigrationPlanner"
-"""It plans around budgets and asks for no pod that they do not let go, so no refusal tells of them."""
+"""It plans around budgets and requests no pod that a budget blocks, so no refusal names a budget."""
 _OF_KUBERNETES = "PodGroup.scheduling.k8s.io"
 """What `spec.schedulingGroup` and `spec.workloadRef` of a pod stand for; no snapshot holds it."""
 _NEVER_READ = "PodGroups and Workloads of scheduling.k8s.io are not read"

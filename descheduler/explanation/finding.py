@@ -83,7 +83,8 @@ def find_plugin(known: Iterable[str], name: str) -> str:
     found = by_lower_case.get(name.lower())
     if found is None:
         hint = did_you_mean(name, by_lower_case.values()) or f"; known are {', '.join(by_lower_case.values())}"
-        raise UnknownSubjectError(f"no plugin {shown(name)}{hint}")
+        foreign = "plugins of other packages are known only with a policy that names them"
+        raise UnknownSubjectError(f"no plugin {shown(name)}{hint}; {foreign}")
     return found
 
 

@@ -63,7 +63,7 @@ class RemovalPort(EvictPort, Protocol):
     def try_evict(
         self, namespace: str, name: str, *, uid: str, may_send: Callable[[], bool] = lambda: True
     ) -> EvictionResponse | None:
-        """As `evict`, without effect: whether the API server would let the pod go."""
+        """As `evict`, without effect: whether the API server would evict the pod."""
 
     def scale(
         self, path: str, patch: Mapping[str, object], *, manager: str, may_send: Callable[[], bool] = lambda: True

@@ -107,7 +107,7 @@ class Replacements:
 
 
 def came_after(pod: Pod, job: MigrationJob) -> bool:
-    """Whether `pod` was created after that of `job` was asked to leave; true where nobody knows when that was.
+    """Whether `pod` was created after that of `job` was asked to leave; true where that time is unknown.
 
     The one time is of the server's clock, the other of this machine's. The replacement of a surge comes before.
     """

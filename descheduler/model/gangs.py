@@ -15,6 +15,7 @@ import msgspec
 from descheduler.model.koordinator.gang_settings import GangSettings, PodGroup, gang_id_of
 from descheduler.model.koordinator.gangs import Gangs
 from descheduler.model.pod import Pod
+from descheduler.model.volcano import VolcanoPodGroup
 
 __all__ = [
     "COSCHEDULING_LABEL",
@@ -28,6 +29,7 @@ __all__ = [
     "gangs_of",
     "name_of_gang",
     "pod_group_kind_of",
+    "volcano_gang_of",
 ]
 
 _KOORDINATOR = "scheduling.sigs.k8s.io"
@@ -75,6 +77,12 @@ def gangs_of(pod: Pod) -> tuple[str, ...]:
     return tuple(found)
 
 
+def volcano_gang_of(pod: Pod) -> str:
+    """The key of the gang of Volcano that `pod` says it belongs to; empty without one."""
+    group = pod.annotations.get(_GROUP_NAME)
+    return _key(_VOLCANO, pod.namespace, group) if group else ""
+
+
 def gang_name_of(pod: Pod) -> str:
     """The `namespace/name` of the first gang that `pod` says it belongs to; empty without any."""
     return next(map(name_of_gang, gangs_of(pod)), "")
@@ -106,7 +114,13 @@ class AllGangs:
         for pod in pods:
             for key in gangs_of(pod):
                 self._members[key].append(pod)
+        others = list(others)
         self._stated = {each.key: each for group in others for each in _minimums(group)}
+        self._of_volcano = {
+            _key(group.api_group, group.namespace, group.name): group
+            for group in others
+            if isinstance(group, VolcanoPodGroup)
+        }
 
     @property
     def members(self) -> Mapping[str, list[Pod]]:
@@ -117,6 +131,10 @@ class AllGangs:
         """What a gang, or a task of it, needs; None where that is not stated."""
         settings = self.koordinator.settings(key)
         return self._stated.get(key) if settings is None else _of_koordinator(settings)
+
+    def volcano_group(self, pod: Pod) -> VolcanoPodGroup | None:
+        """The PodGroup of Volcano that `pod` names; None where it names none, or one that is not there."""
+        return self._of_volcano.get(volcano_gang_of(pod)) if self._of_volcano else None
 
     def tasks(self, key: str) -> Iterator[GangMinimum]:
         """What the tasks of a gang need, by name."""

@@ -115,6 +115,21 @@ class Reason(Enum):
         "the gang of the pod would have fewer running pods than it needs (minMember), and is not evicted as a whole"
         " (onGangMinimum)",
     )
+    NOT_PREEMPTABLE = (
+        "NotPreemptable",
+        "Volcano never evicts the pod: volcano.sh/preemptable is not true, or the pod belongs to the system",
+    )
+    TASK_COOLDOWN = "TaskCooldown", "the pod was scheduled less than its volcano.sh/cooldown-time ago"
+    POD_GROUP_PHASE = "PodGroupPhase", "the PodGroup of the pod is not in phase Running, so its job has not started"
+    QUEUE_NOT_OPEN = "QueueNotOpen", "the queue of the pod's job is not open, so Volcano does not admit the job again"
+    JOB_LIFECYCLE = (
+        "JobLifecycle",
+        "a policy of the Volcano Job of the pod restarts or ends the whole job when one of its pods is evicted",
+    )
+    JOB_DISRUPTION_BUDGET = (
+        "JobDisruptionBudget",
+        "the PodGroup of the pod allows no disruption now (volcano.sh/jdb-min-available, jdb-max-unavailable)",
+    )
     SEVERAL_BUDGETS = (
         "SeveralBudgets",
         "more than one PodDisruptionBudget covers the pod; the eviction API refuses such pods",

@@ -10,12 +10,66 @@ import msgspec
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.requests import ResourceList
 
-__all__ = ["POD_GROUP_KIND", "QUEUE_KIND", "VOLCANO_ANNOTATIONS", "VolcanoPodGroup", "VolcanoQueue"]
+__all__ = [
+    "COOLDOWN_KEY",
+    "JOB_KIND",
+    "POD_GROUP_KIND",
+    "PREEMPTABLE_KEY",
+    "QUEUE_KIND",
+    "TASK_KEY",
+    "VOLCANO_ANNOTATIONS",
+    "LifecyclePolicy",
+    "VolcanoJob",
+    "VolcanoPodGroup",
+    "VolcanoQueue",
+    "is_switched_on",
+]
 
+JOB_KIND = "Job.batch.volcano.sh"
 QUEUE_KIND = "Queue.scheduling.volcano.sh"
 POD_GROUP_KIND = "PodGroup.scheduling.volcano.sh"
 VOLCANO_ANNOTATIONS = ("volcano.sh/", "sla-waiting-time", "nvidia.com/use-gputype", "nvidia.com/nouse-gputype")
 """Annotations of pods, PodGroups, queues and nodes that Volcano reads; the first stands for a whole domain."""
+
+
+TASK_KEY = "volcano.sh/task-spec"
+"""Names the task of its job that a pod belongs to, as an annotation or a label."""
+PREEMPTABLE_KEY = "volcano.sh/preemptable"
+"""Whether a pod may be evicted, as an annotation or else a label."""
+COOLDOWN_KEY = "volcano.sh/cooldown-time"
+"""How long a pod is spared once it is scheduled, as a label or else an annotation."""
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+
+
+def is_switched_on(text: str | None, *, default: bool) -> bool:
+    """The boolean of an annotation or label; one that cannot be read is false."""
+    return default if text is None else text in _TRUE
+
+
+class LifecyclePolicy(msgspec.Struct, frozen=True):
+    """What the controller of a job does on one of `events`; `*` stands for all of them."""
+
+    action: str
+    events: frozenset[str] = frozenset()
+
+    def answers(self, event: str) -> bool:
+        """Whether the policy is about `event`."""
+        return event in self.events or "*" in self.events
+
+
+class VolcanoJob(msgspec.Struct, frozen=True):
+    """A Job of Volcano (`batch.volcano.sh/v1alpha1`): its policies, and by name those of its tasks."""
+
+    namespace: str
+    name: str
+    uid: str
+    policies: tuple[LifecyclePolicy, ...] = ()
+    task_policies: Mapping[str, tuple[LifecyclePolicy, ...]] = {}
+
+    def action_on(self, event: str, task: str) -> str:
+        """What an event of a pod of `task` makes of the job; empty where no policy is about it."""
+        policies = (*self.task_policies.get(task, ()), *self.policies)
+        return next((policy.action for policy in policies if policy.answers(event)), "")
 
 
 class VolcanoPodGroup(PodGroup, frozen=True):

@@ -10,7 +10,7 @@ import numpy as np
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.optimizer.limits import Budget, Limits
-from descheduler.optimizer.local_search.shifts import climb_by_shifts
+from descheduler.optimizer.local_search import climb_by_shifts
 from descheduler.optimizer.objective import Annealer, Neighbourhood, Objective, Value
 from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem

@@ -13,6 +13,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.held_room import NOTHING_HELD, HeldRoom, HeldRooms
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.placement.batches.ends import EndSearch, NamedEnd
 from descheduler.placement.batches.joint_proof import JointProof
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
@@ -85,17 +86,18 @@ class LandingProver:
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, self._schedulers, forms))
         unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
         unbooked = (unknown,) if books_likely else (unknown, likely)
-        placed = self._placed if configuration.leaves_choices_open else None
         self._decider = Decider(
-            self._cluster, self._pending, lambda pod: self._candidate(pod).unplaced, unbooked, placed
+            self._cluster, self._pending, lambda pod: self._candidate(pod).unplaced, unbooked, self._placed_openly
         )
         for room in rooms:
             self._pending.place_on(room.pod, room.node)
         self._pending.place_all()
         self._bookings: list[Booking] = []
+        self._num_open = 0
         self._booked: dict[int, Pod] = {}
         self._gone: dict[str, list[Pod]] = {}
         self._asked_preemption: set[int] = set()
+        self._ends = EndSearch(self._cluster)
         self._last: Considered | None = None
         """What was asked about since the last booking; it is booked without asking again."""
 
@@ -147,7 +149,7 @@ class LandingProver:
     def still_pending(self) -> tuple[Pod, ...]:
         """The pending pods of the snapshot that no node takes once everything booked has settled. Leaves no trace.
 
-        Those of which nobody knows that are not among them; see `pending_doubt`.
+        The pods of which that is unknown are not among them; see `pending_doubt`.
         """
         with self.settled():
             waiting = self._pending.waiting()
@@ -165,7 +167,7 @@ class LandingProver:
         return ((pod, node) for pod, node in placed if id(pod) in known)
 
     def pending_doubt(self, pod: Pod) -> str:
-        """Why nobody knows whether a pending pod of the snapshot finds a node; empty where that is known."""
+        """Why it is unknown whether a pending pod of the snapshot finds a node; empty where that is known."""
         return self._pending.doubt(pod)
 
     def scheduled(self) -> Iterator[tuple[Pod, Pod]]:
@@ -221,6 +223,14 @@ class LandingProver:
         self._last = Considered(victim, held, candidate, decision, trial)
         return decision.landing
 
+    def ends(self, victim: Pod) -> Iterator[NamedEnd]:
+        """Where the replacement of `victim` may be once it and everything booked has settled, the prediction first."""
+        if self._last is None or not self._last.is_about(victim, NOTHING_HELD):
+            self.consider(victim)
+        assert self._last is not None  # noqa: S101 - it was asked about
+        decision, unplaced = self._last.decision, self._last.candidate.unplaced
+        return self._ends.by_name(decision.landing, unplaced, self._pending, self._placed())
+
     def book(self, victim: Pod, *, mates: Sequence[Pod] = (), held: HeldRooms = NOTHING_HELD) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
 
@@ -238,13 +248,17 @@ class LandingProver:
             self._count(victim)
         if decision.homeless is not None:
             self._pending.add(decision.homeless)
-        self._bookings.append(Booking(candidate, changes, decision.homeless, decision.landing.node))
+        node, ties = decision.landing.node, decision.landing.ties
+        is_open = len(ties) > 1 and candidate.is_placed_openly
+        self._num_open += is_open
+        self._bookings.append(Booking(candidate, changes, decision.homeless, node, ties, is_open))
         return decision.landing
 
     def take_back(self) -> None:
         """Takes the last booking back, with all that it changed."""
         self._leave()
         booking = self._bookings.pop()
+        self._num_open -= booking.is_open
         booking.changes.take_back()
         if booking.homeless is not None:
             self._pending.withdraw([booking.homeless])
@@ -294,14 +308,17 @@ class LandingProver:
 
         With `are_mates` they are one bundle, which leaves whole or not at all.
         """
-        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone, are_mates=are_mates)
-        return proof.verdict(list(dict.fromkeys(victims)))
+        proof = partial(JointProof, self.cluster, self._candidates, self._pending, gone=self._gone)
+        judged = proof(are_mates=True) if are_mates else proof(settled=self._placed())
+        return judged.verdict(list(dict.fromkeys(victims)))
 
     def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False) -> tuple[Pod, ...]:
-        """Those of `asked`, who are among `victims`, of whom it is not proven that their replacements land in every
-        order when all victims are evicted at once, on top of everything booked; with `may_stay`, or some of them.
-        See JointProof. Leaves no trace."""
-        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone)
+        """The pods of `asked`, a part of `victims`, whose replacements are not proven to land in every order.
+
+        All victims are evicted at once, on top of everything booked; with `may_stay`, or some of them.
+        See JointProof. Leaves no trace.
+        """
+        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone, settled=self._placed())
         return proof.unproven(list(dict.fromkeys(victims)), asked, may_stay=may_stay)
 
     @contextmanager
@@ -327,6 +344,7 @@ class LandingProver:
         if booking.homeless is not None:
             self._pending.add(booking.homeless)
         self._bookings.append(booking)
+        self._num_open += booking.is_open
 
     def _leave(self) -> None:
         """Takes back what was last asked about, as it was not booked."""
@@ -334,13 +352,19 @@ class LandingProver:
             self._last.changes.take_back()
             self._last = None
 
+    def _placed_openly(self) -> Sequence[FreePod] | None:
+        """The same as `_placed`; None where the nodes of all of them, and of all pending pods, are known."""
+        return self._placed() if self._num_open or self._pending.num_open else None
+
     def _placed(self) -> Sequence[FreePod]:
         """The booked replacements that have a node which their scheduler chose."""
         index = self._cluster.table.index
-        found = ((each.candidate.unplaced, each.node) for each in self._bookings if each.homeless is None)
+        found = ((each.candidate.unplaced, each.node, each.ties) for each in self._bookings if each.homeless is None)
         return [
-            FreePod(unplaced.pod, index[node], unplaced.scheduler)
-            for unplaced, node in found
+            FreePod(
+                unplaced.pod, index[node], unplaced.scheduler, unplaced.victim, ties=tuple(map(index.__getitem__, ties))
+            )
+            for unplaced, node, ties in found
             if unplaced is not None and node is not None and not unplaced.doubt and not unplaced.held_on
         ]
 

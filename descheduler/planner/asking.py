@@ -70,7 +70,7 @@ class Asking:
         self._most = most
 
     def ask_whole(self, group: MovesTogether, waves: MoveWaves) -> Sequence[Pod]:
-        """Those of `group` that were granted: all or none."""
+        """The pods of `group` that were granted: all or none."""
         if self._objective.is_in_bundles:
             _, verdict = self._ask_together(group, waves)
             if verdict.is_accepted:
@@ -85,7 +85,7 @@ class Asking:
         return ()
 
     def against(self, group: MovesTogether) -> dict[PodIdentity, str]:
-        """Nothing where all of `group` is granted, which is booked then; else what stands against it.
+        """Nothing where all of `group` is granted, which is booked then; else what blocks it.
 
         Of a group that is no bundle the first that is refused: without it another pod may make the room.
         """
@@ -113,7 +113,7 @@ class Asking:
         return {} if verdict.is_accepted else _against_all(group, culprit, verdict)
 
     def _ask_together(self, group: MovesTogether, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
-        """Asks for all of `group` or none, as one bundle; with what stands against it the pod that has to stay."""
+        """Asks for all of `group` or none, as one bundle; with the refusal the pod that has to stay."""
         gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
         with self._evictor.what_if():
             for each in group.leaving:
@@ -150,7 +150,7 @@ class Asking:
         return Candidate(pod, reason, wave=wave, cost=cost, serves=serves).holding(leaving.held)
 
     def _harm(self, pod: Pod, landing: Landing) -> Verdict:
-        """What stands against where `pod` lands, or that nobody can tell where that is."""
+        """The harm of the node where `pod` lands, or that this node is unknown."""
         node = landing.node
         if landing.replacement.pod is None:
             return ACCEPTED

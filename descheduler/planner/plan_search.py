@@ -127,7 +127,7 @@ class PlanSearch:
     def _bounds(self) -> tuple[tuple[int, int], int]:
         """(figure, cost) of which no plan has less, and how many evictions are needed at least to reach that figure.
 
-        At first every pod may be moved that the filters let go. 0 evictions where nothing is proven.
+        At first every pod may be moved that the filters accept. 0 evictions where nothing is proven.
         """
         problem, objective = self._whole(self.cluster)
         equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))

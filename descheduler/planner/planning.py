@@ -43,7 +43,6 @@ class Planning:
         self._last = last
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
-        self._least_evictions = 0
         self._none_can_leave = ""
         self._why_left = ""
         self._waiting: Sequence[Pod] = ()
@@ -64,12 +63,12 @@ class Planning:
         """Plans and asks; nothing, where nothing is to be done."""
         if self._objective.nothing_to_do():
             return
-        self._handle.search.note(f"{self._objective.name}: {self._objective.text_of(self._before)}")
+        now = self._objective.text_of(self._before)
+        self._handle.search.note(f"{self._objective.name}: searching, no plan yet ({now})")
         self._waiting = self._objective.pending()
         search = PlanSearch(
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
-        self._least_evictions = search.least_evictions
         self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
         search.run(self._last)
         self._against = self._refused_in(search)
@@ -125,9 +124,10 @@ class Planning:
 
     def _note(self, figure: int, cost: int, seconds: float) -> None:
         """Tells whoever looks on of the best plan so far."""
-        least = f" (at least {self._least_evictions})" if self._least_evictions else ""
-        text = f"{self._objective.text_of(figure)}, {_evictions_worth(cost)}{least}"
-        self._handle.search.note(f"{self._objective.name}: {text}, {seconds:.0f} s")
+        change, worth = self._objective.change(self._before, figure), _evictions_worth(cost)
+        most = self._handle.search.share * self._args.time_limit.total_seconds()
+        text = f"best plan so far: {change} with {worth}; {seconds:.0f} of {most:.0f} s"
+        self._handle.search.note(f"{self._objective.name}: {text}")
 
     def _poor(self, trial: Trial) -> dict[PodIdentity, str]:
         """What is said against pods, whose moves gain too little for what they disrupt."""

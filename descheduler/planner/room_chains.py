@@ -60,7 +60,7 @@ def _closure(moves: Iterable[Reassignment], needed: dict[Reassignment, list[Reas
 
 
 def _moves_before(problem: Problem, moves: Sequence[Reassignment]) -> dict[Reassignment, list[Reassignment]]:
-    """By move, those that leave the room that it takes; it takes first what nobody has to leave."""
+    """By move, the moves that leave the room that it takes; it takes free room first."""
     free = np.maximum(problem.part_capacity - problem.usage(problem.assignment), 0)
     left: dict[int, list[tuple[Reassignment, Ints]]] = {}
     found: dict[Reassignment, list[Reassignment]] = {}

@@ -16,7 +16,7 @@ __all__ = ["held_after"]
 def held_after(
     problem: Problem, moves: Sequence[Reassignment], nodes: Sequence[str]
 ) -> dict[Reassignment, Reassignment]:
-    """By move, the first one that leaves its target after which there is room for it that nobody before it needs.
+    """By move, the first one that leaves its target after which there is room for it that no move before it needs.
 
     `moves` can be made in their order; `nodes` are the names of the problem's. The last move that leaves the target
     before it where there never seems to be room. Nothing for targets that none has left before.

@@ -1,4 +1,4 @@
-"""Tries plans out: what is granted of them, in which order of asking, and what stands against the rest."""
+"""Tries plans out: what is granted of them, in which order of asking, and what blocks the rest."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Trials:
         self.asking = Asking(objective, evictor, cluster, most)
 
     def groups(self, plan: Solution) -> list[MovesTogether]:
-        """What of `plan` is asked for together, in its order; moves of pending pods alone ask for nothing."""
+        """The moves of `plan` that are asked for together, in its order; moves of pending pods ask for nothing."""
         groups = (
             MovesTogether(moves, self._cluster, self._rooms(moves)) for moves in self._objective.groups(plan.moves)
         )
@@ -195,7 +195,7 @@ class Trials:
         return Reassignment(number, int(self._cluster.problem.assignment[number]), places[0]) if places else None
 
     def _given_up(self, waiting: Sequence[MovesTogether]) -> Sequence[MovesTogether]:
-        """Those of `waiting`, all of which are refused, that are not asked for again."""
+        """The groups of `waiting`, all of which are refused, that are not asked for again."""
         hindering = self._objective.give_up([group.moves for group in waiting])
         return waiting if hindering is None else [waiting[hindering]]
 

@@ -15,7 +15,7 @@ __all__ = ["why_none_can_leave"]
 
 
 def why_none_can_leave(cluster: ClusterProblem, evictor: PluginEvictor) -> str:
-    """A sentence with the reason that the filters have most often; empty where they let some pod go."""
+    """A sentence with the reason that the filters have most often; empty where they accept some pod."""
     problem = cluster.problem
     is_placed = problem.assignment != PENDING
     pods = [pod for pod, placed in zip(cluster.pods, is_placed.tolist(), strict=True) if placed]

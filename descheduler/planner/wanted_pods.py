@@ -1,4 +1,4 @@
-"""Pods that nobody has created yet, as objects: of a manifest, or one with some requests."""
+"""Pods that are not created yet, as objects: of a manifest, or one with some requests."""
 
 from __future__ import annotations
 

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated
 
-from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodCondition
 from descheduler.model.verdict import EvictionLimit
-from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -30,7 +28,7 @@ from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_order import sort_oldest_first
 from descheduler.strategies.shared.pod_state import exit_codes, reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule, found
-from descheduler.strategies.shared.selection import Selection
+from descheduler.strategies.shared.selection import SelectedByState, Selection
 
 __all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTime", "PodLifeTimeArgs", "needs", "validate_args"]
 
@@ -129,17 +127,12 @@ def validate_args(args: PodLifeTimeArgs) -> list[ArgsProblem]:
     return problems
 
 
-class PodLifeTime:
+class PodLifeTime(SelectedByState):
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/podlifetime/pod_lifetime.go`."""
 
-    JUDGES_PODS_ALONE = True
-
     def __init__(self, args: PodLifeTimeArgs, handle: StrategyHandle) -> None:
+        super().__init__(handle)
         self._args = args
-        self._now = handle.now
-        self._view = handle.view
-        self._evictor = handle.evictor
-        self._selection = Selection()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Selects pods of any phase on all `nodes`, then evicts them, the oldest first.
@@ -153,19 +146,6 @@ class PodLifeTime:
         for pod in sort_oldest_first(victims):
             if self._evictor.request(pod, selection.reason(pod)).limit is EvictionLimit.TOTAL:
                 return
-
-    def facts(self) -> PluginFacts:
-        """How many pods each category left out, and the oldest of those whose age counted."""
-        return self._selection.facts()
-
-    def why_not(self, pod: Pod) -> str:
-        """The first category that `pod` is not in."""
-        return self._selection.why_not(pod)
-
-    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-        """Nothing: a new pod is young. Who selects by state alone, whatever the age, wants a new pod each time."""
-        del pod, arrival, after
-        return ""
 
 
 def _rules(args: PodLifeTimeArgs, now: datetime) -> Iterator[Rule]:

@@ -41,7 +41,7 @@ class _Replicas(msgspec.Struct):
 
 
 class _Spread(msgspec.Struct, frozen=True):
-    """_Replicas, the nodes that could run them, and how many each of these would run if they were spread evenly."""
+    """Replicas, the nodes that could run them, and how many each of these would run if they were spread evenly."""
 
     replicas: _Replicas
     num_targets: int
@@ -249,7 +249,7 @@ class RemoveDuplicates:
     def _count(self, node_name: str, pods: Iterable[tuple[Pod, _Identity]], repeated: set[int]) -> None:
         originals: set[int] = set()
         for pod, identity in pods:
-            # _Replicas that no node holds twice cannot have duplicates, so the costly filters are spared for them.
+            # Replicas that no node holds twice cannot have duplicates, so the costly filters are spared for them.
             groups = [replicas for replicas in identity.replicas if replicas.is_repeated]
             if not groups or not self._may_go(pod, is_candidate=identity.fingerprint in repeated):
                 continue

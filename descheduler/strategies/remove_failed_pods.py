@@ -7,11 +7,9 @@ from datetime import datetime
 
 import msgspec
 
-from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -27,7 +25,7 @@ from descheduler.strategies.shared.pod_age import LONGEST_AGE_SECONDS, age_secon
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import exit_codes, reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
-from descheduler.strategies.shared.selection import Selection
+from descheduler.strategies.shared.selection import SelectedByState, Selection
 
 __all__ = ["RemoveFailedPods", "RemoveFailedPodsArgs", "default_args", "validate_args"]
 
@@ -68,17 +66,12 @@ def default_args(args: RemoveFailedPodsArgs) -> RemoveFailedPodsArgs:
     return msgspec.structs.replace(args, min_pod_lifetime_seconds=_DEFAULT_MIN_POD_LIFETIME_SECONDS)
 
 
-class RemoveFailedPods:
+class RemoveFailedPods(SelectedByState):
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removefailedpods/failedpods.go`."""
 
-    JUDGES_PODS_ALONE = True
-
     def __init__(self, args: RemoveFailedPodsArgs, handle: StrategyHandle) -> None:
+        super().__init__(handle)
         self._args = args
-        self._now = handle.now
-        self._view = handle.view
-        self._evictor = handle.evictor
-        self._selection = Selection()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node the selected pods in phase Failed."""
@@ -88,19 +81,6 @@ class RemoveFailedPods:
             victims = [pod for pod in selected if self._evictor.lets_go(pod, self._sentence)]
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return
-
-    def facts(self) -> PluginFacts:
-        """How many pods have failed, and what left those out."""
-        return self._selection.facts()
-
-    def why_not(self, pod: Pod) -> str:
-        """The first rule that `pod` does not meet."""
-        return self._selection.why_not(pod)
-
-    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-        """Nothing: a new pod has not failed."""
-        del pod, arrival, after
-        return ""
 
     def _sentence(self, pod: Pod) -> str:
         init = self._args.including_init_containers

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -26,7 +24,7 @@ from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import waiting_reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
-from descheduler.strategies.shared.selection import Selection
+from descheduler.strategies.shared.selection import SelectedByState, Selection
 
 __all__ = ["RemovePodsHavingTooManyRestarts", "RemovePodsHavingTooManyRestartsArgs", "validate_args"]
 
@@ -60,16 +58,12 @@ def validate_args(args: RemovePodsHavingTooManyRestartsArgs) -> list[ArgsProblem
     return problems + check_in("states", args.states, _STATES)
 
 
-class RemovePodsHavingTooManyRestarts:
+class RemovePodsHavingTooManyRestarts(SelectedByState):
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodshavingtoomanyrestarts`."""
 
-    JUDGES_PODS_ALONE = True
-
     def __init__(self, args: RemovePodsHavingTooManyRestartsArgs, handle: StrategyHandle) -> None:
+        super().__init__(handle)
         self._args = args
-        self._view = handle.view
-        self._evictor = handle.evictor
-        self._selection = Selection()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node, within a node those with the most restarts first, every pod that restarted too often."""
@@ -80,19 +74,6 @@ class RemovePodsHavingTooManyRestarts:
             victims.sort(key=self._num_restarts, reverse=True)
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return
-
-    def facts(self) -> PluginFacts:
-        """How many pods each rule left out, and the most restarts of those looked at."""
-        return self._selection.facts()
-
-    def why_not(self, pod: Pod) -> str:
-        """The first rule that `pod` does not meet."""
-        return self._selection.why_not(pod)
-
-    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-        """Nothing: a new pod has not restarted."""
-        del pod, arrival, after
-        return ""
 
     def _num_restarts(self, pod: Pod) -> int:
         return _num_restarts(pod, init=self._args.including_init_containers)

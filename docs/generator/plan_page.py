@@ -46,7 +46,7 @@ def _lines() -> Iterator[str]:
 
 
 def _section(cls: type[msgspec.Struct], schema: Schema) -> Iterator[str]:
-    yield f"## {cls.__name__}"
+    yield f"## {_heading(cls.__name__)}"
     yield ""
     spelling = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
     for paragraph in paragraphs(cls.__doc__):
@@ -55,9 +55,14 @@ def _section(cls: type[msgspec.Struct], schema: Schema) -> Iterator[str]:
     yield from table(("Field", "Type"), rows)
 
 
+def _heading(class_name: str) -> str:
+    """The name of a part, which for a whole document is its `kind`."""
+    return class_name.removesuffix("Document")
+
+
 def _type(schema: Schema) -> str:
     if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
+        name = _heading(schema["$ref"].rpartition("/")[2])
         return f"[{name}]({anchor(name)})"
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.text.amounts import amount_of, amount_text, amounts_text, percent_text
+from descheduler.model.text.amounts import amount_of, amount_text, amounts_text, cpu_texts, percent_text
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,19 @@ def test_amounts_are_written_as_people_read_them(resource: str, amount: int, tex
 
 def test_amount_in_a_sentence_names_its_resource() -> None:
     assert [amount_of("cpu", 1500), amount_of("memory", 1 << 30)] == ["1500m CPU", "1Gi memory"]
+
+
+@pytest.mark.parametrize(
+    ("amounts", "texts"),
+    [
+        pytest.param([1824, 15_400, 13_576, 96_000], ["1.8", "15.4", "13.6", "96"], id="one decimal"),
+        pytest.param([40, 2040, 2000], ["0.04", "2.04", "2"], id="as many as tell them apart"),
+        pytest.param([1, 1501, 1500, 4000], ["0.001", "1.501", "1.5", "4"], id="all of them"),
+        pytest.param([3000, 3000, 0], ["3", "3", "0"], id="none for whole ones"),
+    ],
+)
+def test_cpus_of_one_sentence_have_few_decimals(amounts: list[int], texts: list[str]) -> None:
+    assert cpu_texts(amounts) == texts
 
 
 def test_several_amounts_are_one_phrase() -> None:

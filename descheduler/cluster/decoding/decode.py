@@ -34,6 +34,7 @@ from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
 from descheduler.model.requests import ResizedRequests
 from descheduler.model.selection.taints import Taint
+from descheduler.model.volcano import COOLDOWN_KEY
 
 __all__ = [
     "AskedParts",
@@ -137,7 +138,8 @@ class PodDecoder:
     """Makes `Pod` values; specs, labels, owners and states that were seen before are shared.
 
     With `are_stored` an amount below zero, which no API server stores, is malformed.
-    Conditions are the bulkiest part that is unique to each pod, so they are kept only where a plugin reads them.
+    Conditions are the bulkiest part that is unique to each pod, so they are kept only where a plugin reads them, and of
+    pods that state a cooldown, which is counted from one of them.
     """
 
     def __init__(
@@ -169,6 +171,8 @@ class PodDecoder:
             started_at = created_at = set_time(created_at)
         else:
             created_at, started_at = set_time(created_at), set_time(started_at)
+        labels, annotations = self._labels.value(metadata.labels), self._annotations.read(metadata.annotations)
+        keeps_conditions = self.keep_conditions or COOLDOWN_KEY in labels or COOLDOWN_KEY in annotations
         return parts.pod(
             metadata.name or "",
             intern(metadata.namespace or ""),
@@ -177,11 +181,11 @@ class PodDecoder:
             created_at,
             started_at,
             None if deleted_at is None else set_time(deleted_at),
-            self._labels.value(metadata.labels),
-            self._annotations.read(metadata.annotations),
+            labels,
+            annotations,
             self._owners.value(metadata.owner_references),
             parts.volumes.claim_names,
-            decode_conditions(told_parts.conditions) if self.keep_conditions else None,
+            decode_conditions(told_parts.conditions) if keeps_conditions else None,
             is_respecified(metadata),
         )
 

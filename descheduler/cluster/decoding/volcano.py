@@ -1,4 +1,4 @@
-"""Queues and PodGroups of Volcano, from the bytes of the API to model values."""
+"""Queues, PodGroups and Jobs of Volcano, from the bytes of the API to model values."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
 from descheduler.model.annotations import AnnotationKeys
-from descheduler.model.volcano import VOLCANO_ANNOTATIONS, VolcanoPodGroup, VolcanoQueue
+from descheduler.model.volcano import (
+    VOLCANO_ANNOTATIONS,
+    LifecyclePolicy,
+    VolcanoJob,
+    VolcanoPodGroup,
+    VolcanoQueue,
+)
 
-__all__ = ["decode_volcano_pod_group", "decode_volcano_queue"]
+__all__ = ["decode_volcano_job", "decode_volcano_pod_group", "decode_volcano_queue"]
 
 
 class _Guarantee(Wire):
@@ -96,4 +102,48 @@ def decode_volcano_queue(block: bytes) -> VolcanoQueue:
         reclaimable=spec.reclaimable is not False,
         parent=spec.parent or "",
         state=(wire.status or _Status()).state or "",
+    )
+
+
+class _Policy(Wire):
+    action: str | None = None
+    event: str | None = None
+    events: list[str] | None = None
+
+
+class _Task(Wire):
+    name: str | None = None
+    policies: list[_Policy] | None = None
+
+
+class _JobSpec(Wire):
+    policies: list[_Policy] | None = None
+    tasks: list[_Task] | None = None
+
+
+class _Job(Wire):
+    metadata: MetadataWire | None = None
+    spec: _JobSpec | None = None
+
+
+_decode_job = msgspec.json.Decoder(_Job).decode
+
+
+def decode_volcano_job(block: bytes) -> VolcanoJob:
+    """One Job of `batch.volcano.sh`."""
+    wire = _decode_job(block)
+    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _JobSpec()
+    return VolcanoJob(
+        namespace=metadata.namespace or "",
+        name=metadata.name or "",
+        uid=metadata.uid or "",
+        policies=_policies(spec.policies),
+        task_policies={task.name or "": _policies(task.policies) for task in spec.tasks or () if task.policies},
+    )
+
+
+def _policies(wires: list[_Policy] | None) -> tuple[LifecyclePolicy, ...]:
+    return tuple(
+        LifecyclePolicy(wire.action or "", frozenset(filter(None, (wire.event, *(wire.events or ())))))
+        for wire in wires or ()
     )

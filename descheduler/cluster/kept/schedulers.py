@@ -14,6 +14,7 @@ __all__ = [
     "POD_GROUP",
     "QUEUE",
     "RESERVATION",
+    "VOLCANO_JOB",
 ]
 
 MIGRATION_JOB = an_object(
@@ -93,6 +94,10 @@ POD_GROUP = an_object(
     status=scalars("phase", "scheduled", "running", "succeeded", "failed", "occupiedBy", "scheduleStartTime"),
 )
 """Of Koordinator, of scheduler-plugins and of Volcano: all kinds of this name share it."""
+_POLICIES = scalars("action", "event", "events")
+VOLCANO_JOB = an_object(
+    spec={"policies": _POLICIES, "tasks": {**scalars("name"), "policies": _POLICIES}},
+)
 QUEUE = an_object(
     spec={
         **scalars("weight", "parent", "reclaimable", "priority", "type"),

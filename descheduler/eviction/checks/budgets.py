@@ -48,7 +48,7 @@ def _needs_no_budget(pod: Pod) -> bool:
 
 
 def _spares_unready(pod: Pod, budget: DisruptionBudget) -> bool:
-    """Whether the pod is not Ready and the budget's policy lets such pods go without charging it."""
+    """Whether the pod is not Ready and the budget's policy allows the eviction of such pods uncharged."""
     if pod.is_ready:
         return False
     if budget.unhealthy_policy == "AlwaysAllow":
@@ -141,7 +141,7 @@ class BudgetLedger:
         return lambda: self._charge(key, pod, -1)
 
     def allowance(self) -> Allowance:
-        """What is left of the budgets; pods that their budget lets go uncharged do not count."""
+        """What is left of the budgets; pods whose eviction is not charged to a budget do not count."""
         left: dict[Hashable, int] = {
             _key(budget): (budget.disruptions_allowed or 0) - self._charged[_key(budget)]
             for budget in self._snapshot.budgets

@@ -16,7 +16,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.placement_verification.placement_verification import EVICT_GANG, REFUSE, verification_args
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.gangs import AllGangs, GangMinimum, gangs_of
+from descheduler.model.gangs import AllGangs, GangMinimum, gangs_of, volcano_gang_of
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle
@@ -85,7 +85,7 @@ class GangCheck:
                 yield minimum
 
     def _may_shrink(self, minimum: GangMinimum, leaving: Mapping[_Members, int]) -> bool:
-        if self._left((minimum.key, True), leaving) >= minimum.least:
+        if self._left((minimum.key, True), leaving) + self._succeeded[minimum.key] >= minimum.least:
             return True
         return not any(self._left((key, runs), leaving) for key in minimum.group for runs in (True, False))
 
@@ -98,8 +98,9 @@ class GangCheck:
         num_leaving = leaving.get(running, 0) + leaving.get(starting, 0)
         already = f", {self._evicted[running]} of them already evicted by this run" if self._evicted[running] else ""
         pending = f", {_pods(num_starting)} scheduled but not running" if num_starting else ""
+        done = f", {_pods(self._succeeded[minimum.key])} succeeded" if self._succeeded[minimum.key] else ""
         message = (
-            f"{_named(minimum)} has {_pods(self._bound[running])} running{already}{pending};"
+            f"{_named(minimum)} has {_pods(self._bound[running])} running{already}{pending}{done};"
             f" {_needed(minimum)}, and {_pods(num_leaving)} would be evicted (onGangMinimum: {on_minimum})"
         )
         return refuse(Reason.GANG_MINIMUM, message, minimum.name)
@@ -130,6 +131,12 @@ class GangCheck:
         """How many pods of each gang are on a node in the snapshot, those that run and those that do not."""
         bound = ((key, pod) for key, pods in self._gangs.members.items() for pod in pods if _is_bound(pod))
         return Counter((key, _runs(pod)) for key, pod in bound)
+
+    @cached_property
+    def _succeeded(self) -> Counter[str]:
+        """How many pods of each gang of Volcano have succeeded: Volcano counts those among the pods that it needs."""
+        found = ((key, pod) for key, pods in self._gangs.members.items() for pod in pods if pod.phase == "Succeeded")
+        return Counter(key for key, pod in found if key.startswith(volcano_gang_of(pod) or "#"))
 
 
 def _is_bound(pod: Pod) -> bool:

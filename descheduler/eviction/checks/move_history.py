@@ -73,7 +73,7 @@ class MoveHistoryCheck(PodByPod):
             self._count(move.pod)
 
     def _replicas(self, pod: Pod) -> int:
-        """Those of the workload of `pod`, 0 where it is not known."""
+        """The replicas of the workload of `pod`, 0 where the workload is not known."""
         workload = self._workloads.of(pod)
         return 0 if workload is None else workload.replicas
 

@@ -16,6 +16,13 @@ from descheduler.eviction.checks.scope import Scope, ScopeCheck
 from descheduler.eviction.checks.stored_pods import StoredPodCheck
 from descheduler.eviction.checks.time_windows import TimeWindowCheck
 from descheduler.eviction.checks.too_large import TooLargeCheck
+from descheduler.eviction.checks.volcano import (
+    CooldownCheck,
+    PodGroupPhaseCheck,
+    PreemptableCheck,
+    QueueStateCheck,
+)
+from descheduler.eviction.checks.volcano_jobs import JobBudgetCheck, LifecycleCheck
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.gate import MigrationGate
 from descheduler.eviction.migration_controller.surging_pods import SurgingPods
@@ -71,6 +78,12 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
         run.background,
         SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot),
     ),
+    lambda run: PreemptableCheck(run.handle.policy.profiles),
+    lambda run: CooldownCheck(run.handle.policy.profiles, run.handle.now),
+    lambda run: PodGroupPhaseCheck(run.handle.policy.profiles, run.handle.view.snapshot),
+    lambda run: QueueStateCheck(run.handle.policy.profiles, run.handle.view.snapshot),
+    lambda run: LifecycleCheck(run.handle.policy.profiles, run.handle.view.snapshot),
+    lambda run: JobBudgetCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
     lambda run: GangCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
     lambda run: LandingCheck(run.handle.policy.profiles, run.landings, run.background),
     lambda run: ReturnCheck(

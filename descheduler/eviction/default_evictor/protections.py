@@ -98,7 +98,7 @@ def make_priority_check(threshold: int) -> Check:
 
 
 def make_bare_pod_check(way_out: str) -> Check:
-    """Refuses pods without owners, in any phase; `way_out` names the setting that would let failed ones go."""
+    """Refuses pods without owners, in any phase; `way_out` names the setting that would allow failed ones."""
     failed = refuse(Reason.BARE_POD, f"the failed pod has no owner that recreates it ({way_out})")
 
     def check(pod: Pod) -> Verdict | None:

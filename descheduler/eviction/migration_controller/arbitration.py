@@ -1,4 +1,4 @@
-"""Arbitration: which of the PodMigrationJobs that wait are let go now, and what becomes of the others."""
+"""Arbitration: which of the waiting PodMigrationJobs are started now, and what becomes of the others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class JobOutcome(Enum):
     STARTED = "started"
     """Its pod is to be moved now."""
     HELD = "held"
-    """Let go, and counted as on the move, but paused, or made to wait by `objectLimiters`."""
+    """Admitted, and counted as migrating, but paused, or made to wait by `objectLimiters`."""
     WAITING = "waiting"
     """Asked again in the next run."""
     REFUSED = "refused"
@@ -65,7 +65,7 @@ class JobDecision(msgspec.Struct, frozen=True):
 
     @property
     def has_passed(self) -> bool:
-        """Whether Koordinator annotates the job as let go, which it also does to fail one without a pod."""
+        """Whether Koordinator annotates the job as admitted, which it also does to fail a job without a pod."""
         return self.outcome in (JobOutcome.STARTED, JobOutcome.HELD, JobOutcome.MISSING)
 
 
@@ -82,7 +82,7 @@ def jobs_to_judge(snapshot: Snapshot) -> tuple[MigrationJob, ...]:
 
 
 def is_unclaimed(job: MigrationJob) -> bool:
-    """Whether nobody says that the job is his: users' jobs do not."""
+    """Whether no program claims the job by annotation, as none claims jobs of users."""
     return CREATED_BY_ANNOTATION not in job.annotations
 
 
@@ -96,11 +96,11 @@ def arbitrate(
 ) -> tuple[JobDecision, ...]:
     """A decision for each of `jobs` that waits, in the order in which they were made.
 
-    Jobs that are under way count as on the move, and so does each one that is let go, and what `view` has booked. Jobs
+    Jobs under way count as migrating, and so do each job that is admitted and what `view` has booked. Jobs
     that wait and jobs that are done do not. `limiter` is charged for the jobs that are started. Source: koordinator 1.8
     `pkg/descheduler/controllers/migration/arbitrator/arbitrator.go`, ticked until nothing changes, with three of its
     defects left out: time limits hold while a job waits, a UID that the job states is that of its pod, and jobs that
-    were let go before a restart stay so.
+    were admitted before a restart stay so.
     """
     known = list(jobs)
     waiting = [job for job in known if job.is_waiting]
@@ -130,7 +130,7 @@ class _Arbitration:
         self._now = now
 
     def decide(self, job: MigrationJob, pod: Pod | None) -> JobDecision:
-        """The decision about the next job, whose pod from then on counts as on the move if it is let go."""
+        """The decision about the next job. The pod of an admitted job counts as migrating from then on."""
         if job.is_over_time(self._now):
             return JobDecision(job, JobOutcome.TIMED_OUT, status=_failed(JobReason.TIMEOUT))
         if pod is None:
@@ -170,7 +170,7 @@ def _pods_of(jobs: Iterable[MigrationJob], view: ClusterView) -> PodsOfJobs:
 
 
 def _without_pod(job: MigrationJob) -> JobDecision:
-    """A paused job is not failed for want of a pod, as nobody looks for it."""
+    """A paused job is not failed for want of a pod, since the pod of a paused job is not looked up."""
     if job.is_paused:
         return JobDecision(job, JobOutcome.WAITING)
     reason = JobReason.MISSING_POD if job.pod_namespace and job.pod_name else JobReason.INVALID_POD

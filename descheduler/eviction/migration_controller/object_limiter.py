@@ -84,7 +84,7 @@ class ObjectLimiter:
         return allowed_at_once(self._replicas(pod), share)
 
     def _replicas(self, pod: Pod) -> int:
-        """Those of the workload of `pod`, 0 where it is not known."""
+        """The replicas of the workload of `pod`, 0 where the workload is not known."""
         workload = self._workloads.of(pod)
         return 0 if workload is None else workload.replicas
 

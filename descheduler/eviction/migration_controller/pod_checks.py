@@ -1,4 +1,4 @@
-"""What stands against the migration of a pod, for good or for the moment.
+"""What blocks the migration of a pod, for good or for the moment.
 
 Asked of the candidates of a run and of the pods of PodMigrationJobs alike.
 """
@@ -52,7 +52,7 @@ class PodChecks:
         self._non_retryable = (*self._own_checks(), *limits.non_retryable_checks())
         self._retryable = tuple(limits.retryable_checks())
         self.allowances = tuple(limits.allowances())
-        """How many more pods its limits let go."""
+        """How many more pods its limits admit."""
         self._all = (*self._non_retryable, *self._retryable)
 
     def verdict(self, pod: Pod) -> Verdict:
@@ -60,7 +60,7 @@ class PodChecks:
         return ACCEPTED if EVICT_ANNOTATION in pod.annotations else first_refusal(self._all, pod)
 
     def non_retryable(self, pod: Pod) -> Verdict:
-        """What will stand against the pod tomorrow, too: the pod itself, its namespace, the size of its workload."""
+        """What will block the pod tomorrow, too: the pod itself, its namespace, the size of its workload."""
         return ACCEPTED if EVICT_ANNOTATION in pod.annotations else first_refusal(self._non_retryable, pod)
 
     def retryable(self, pod: Pod) -> Verdict:

@@ -6,7 +6,8 @@ once everything booked has settled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -16,17 +17,35 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 
-__all__ = ["Gains", "SelectedAgain", "SelectsAgain"]
+__all__ = ["Arrival", "Gains", "SelectedAgain", "SelectsAgain"]
 
 SelectsAgain = Callable[[Pod, Pod, ClusterView], str]
 """Why a plugin selects the second pod, which comes for the first and is not in this cluster yet; "" if it does not."""
 
 
 class SelectedAgain(NamedTuple):
-    """A node on which a plugin selects a replacement again, and for what."""
+    """A node on which a plugin selects a replacement again, and for what; it `is_predicted`, or one of the chances."""
 
     node: str
     cause: str
+    is_predicted: bool = True
+
+
+class Arrival(NamedTuple):
+    """A pod that is evicted, or pending, and what comes for it, bound; None where that is not known."""
+
+    pod: Pod
+    bound: Pod | None
+
+    def book(self, view: ClusterView) -> Undo:
+        """Has it come in `view`."""
+        if self.pod.node_name or self.bound is None:
+            return view.book_eviction(self.pod, self.bound)
+        return view.book_arrival(self.pod, self.bound)
+
+    def on(self, node: str) -> Arrival:
+        """The same pod on another node."""
+        return self if self.bound is None else Arrival(self.pod, replace(self.bound, node_name=node))
 
 
 class Gains:
@@ -36,12 +55,7 @@ class Gains:
         self._snapshot = snapshot
         self._plugins: dict[tuple[int, str], SelectsAgain] = {}
         self._settled: ClusterView | None = None
-        self._followed: list[Undo] = []
-
-    @property
-    def num_followed(self) -> int:
-        """How many booked evictions have been taken in."""
-        return len(self._followed)
+        self._followed: list[tuple[Arrival, Undo]] = []
 
     def register(self, profile_index: int, plugin: str, selects_again: SelectsAgain) -> None:
         """Has `plugin` of a profile asked, which runs by itself. Of others every eviction is a gain."""
@@ -51,15 +65,14 @@ class Gains:
         """Whether `plugin` of a profile is asked."""
         return (profile_index, plugin) in self._plugins
 
-    def follow(self, booked: Iterable[tuple[Pod, Pod | None]]) -> None:
-        """Takes in the next evictions that are booked, each with the pod that comes for it, bound, if that is known."""
-        for pod, arrival in booked:
-            self._followed.append(self._view().book_eviction(pod, arrival))
-
-    def take_back(self, num_booked: int) -> None:
-        """Keeps the first `num_booked` evictions alone."""
-        while len(self._followed) > num_booked:
-            self._followed.pop()()
+    def follow(self, arrivals: Sequence[Arrival]) -> None:
+        """Has these pods come, in the place of all others; they are compared with those before by identity."""
+        pairs = zip(self._followed, arrivals, strict=False)
+        num_same = sum(1 for _ in takewhile(lambda pair: pair[0][0] is pair[1], pairs))
+        while len(self._followed) > num_same:
+            self._followed.pop()[1]()
+        for arrival in arrivals[num_same:]:
+            self._followed.append((arrival, arrival.book(self._view())))
 
     def selected_again(
         self, profile_index: int, plugin: str, pod: Pod, replacement: Pod, nodes: Iterable[str]

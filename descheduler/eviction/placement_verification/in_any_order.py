@@ -1,7 +1,7 @@
 """Evictions that leave at once: only those whose replacements land in whatever order they come.
 
 Each eviction was granted on top of those before it, as if they came one after another. A run evicts them within
-milliseconds, and then nobody knows in which order the scheduler takes the replacements. So what is evicted at once has
+milliseconds, and the order in which the scheduler takes the replacements is unknown. So what is evicted at once has
 to land in every order: a part of the evictions where they are not carried out in waves, and otherwise a wave of them
 after the other. The proof itself is `placement.batches.every_order`.
 """
@@ -158,7 +158,7 @@ class _Parts:
         self._num_left = _MOST_TRIED
 
     def held_back(self) -> frozenset[Pod]:
-        """Those of the units that can stay which are in none of the parts that were found, in the largest one."""
+        """The pods that can stay and are in no proven part, of the largest of the parts that were found."""
         unproven = self._unproven(self._free)
         if not unproven or not self._free:
             return frozenset()

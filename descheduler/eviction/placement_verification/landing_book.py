@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.placement_verification.gains import Gains, SelectedAgain
+from descheduler.eviction.placement_verification.gains import Arrival, Gains, SelectedAgain
 from descheduler.eviction.undo import Undo
 from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.kube_version import KubeVersion
@@ -95,6 +94,8 @@ class LandingBook:
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
         self._leaving: list[_Leaving] = []
         self._landings: dict[str, Landing] = {}
+        self._arrivals: list[Arrival] = []
+        """What comes for the first ones that leave."""
         self._considered: tuple[SchedulingSettings, _Question, Landing] | None = None
         self.num_judged = 0
         """How often a scheduler was asked where a replacement lands; each takes about a millisecond."""
@@ -130,10 +131,10 @@ class LandingBook:
     def unproven(
         self, pods: Sequence[Pod], asked: Sequence[Pod], after: int = 0, *, may_stay: bool = False
     ) -> frozenset[Pod]:
-        """Those of `asked`, who are among `pods`, of whom it is not proven that their replacements land in every order
-        when all of `pods` are evicted at once, once the first `after` of those who are booked have settled.
+        """The pods of `asked`, a part of `pods`, whose replacements are not proven to land in every order.
 
-        With `may_stay` it is to be proven of any part of `pods`: evictions can be refused when they are called.
+        All of `pods` are evicted at once, after the first `after` booked moves have settled. With `may_stay` the proof
+        holds for any part of `pods`, since evictions can be refused when they are called.
         """
         found = set[Pod]()
         granted = {each.pod: each.settings for each in self._leaving}
@@ -216,18 +217,36 @@ class LandingBook:
         self._considered = settings, question, landing
         return landing
 
-    def selected_again(self, landing: Landing, profile_index: int, plugin: str) -> SelectedAgain | None:
+    def selected_again(
+        self, landing: Landing, settings: SchedulingSettings, profile_index: int, plugin: str, *, is_held: bool
+    ) -> SelectedAgain | None:
         """The first node on which a replacement may land and `plugin` of a profile would select it again, if any.
 
-        That is after everything booked so far, and for the cause for which the plugin selects its victim now.
+        That is after everything booked so far, wherever the replacements of that and pending pods may be then, and for
+        the cause for which the plugin selects its victim now. Where room `is_held` for it, it is on no other node.
         """
         replacement = landing.replacement.pod
         if replacement is None or landing.node is None or not self.gains.judges(profile_index, plugin):
             return None
-        booked = islice(self._leaving, self.gains.num_followed, None)
-        self.gains.follow((each.pod, self.arrival_of(each.pod)) for each in booked)
-        nodes = dict.fromkeys((landing.node, *landing.ties))
-        return self.gains.selected_again(profile_index, plugin, landing.victim, replacement, nodes)
+        predicted = (landing.node, *landing.ties), list[tuple[Pod, str]]()
+        for number, (nodes, others) in enumerate(
+            [predicted] if is_held else self._prover(settings).ends(landing.victim)
+        ):
+            self.gains.follow(self._settled(others))
+            again = self.gains.selected_again(profile_index, plugin, landing.victim, replacement, dict.fromkeys(nodes))
+            if again is not None:
+                return again._replace(is_predicted=not number)
+        return None
+
+    def _settled(self, others: Iterable[tuple[Pod, str]]) -> list[Arrival]:
+        """What comes after all that is booked, and the pending ones of `others`, which have these nodes."""
+        for each in self._leaving[len(self._arrivals) :]:
+            self._arrivals.append(Arrival(each.pod, self.arrival_of(each.pod)))
+        moved = {id(pod): node for pod, node in others if pod.node_name}
+        known = [each.on(moved[id(each.pod)]) if id(each.pod) in moved else each for each in self._arrivals]
+        return known + [
+            Arrival(pod, msgspec.structs.replace(pod, node_name=node)) for pod, node in others if not pod.node_name
+        ]
 
     def consider_together(self, pods: Sequence[Pod], settings: SchedulingSettings) -> JointVerdict:
         """Whether the replacements of `pods`, which leave at once, land after everything booked so far."""
@@ -243,8 +262,8 @@ class LandingBook:
         mates: Sequence[Pod] = (),
         held: HeldRooms = NOTHING_HELD,
     ) -> Undo:
-        """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it
-        lands. Room is `held` for its replacement, and for other pods where it leaves.
+        """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when its landing
+        was not asked for. Room is `held` for its replacement, and for other pods where it leaves.
 
         Without settings its landing is known only where some other profile asks the scheduler that an unverified one is
         taken for. No pod is booked twice.
@@ -264,7 +283,7 @@ class LandingBook:
         return self._take_back
 
     def assess(self, most: int) -> None:
-        """Looks up where the first `most` evictions land that nobody verified, as kube-scheduler would place them.
+        """Looks up where the first `most` unverified evictions land, as kube-scheduler would place them.
 
         For the report: it comes after the last booking.
         """
@@ -291,7 +310,7 @@ class LandingBook:
     def _take_back(self) -> None:
         self._considered = None
         self._landings.pop(self._leaving.pop().pod.uid, None)
-        self.gains.take_back(len(self._leaving))
+        del self._arrivals[len(self._leaving) :]
         for _, prover in self._provers:
             prover.take_back()
 

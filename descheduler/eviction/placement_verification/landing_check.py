@@ -46,7 +46,7 @@ class _Rules(msgspec.Struct, frozen=True):
     balancing: frozenset[str]
 
     def refusal(self, landing: Landing, candidate: Candidate, plugin: str) -> Verdict | None:
-        """What stands against an eviction that ends in `landing`."""
+        """What blocks an eviction that ends in `landing`."""
         answer = landing.replacement.answer
         if answer.loss:
             return refuse(Reason.OWNER_FAILS, answer.loss, _owner_of(candidate.pod))
@@ -132,10 +132,12 @@ class LandingCheck(PodByPod):
         rules = self._rules_of(bundle)
         if rules is None or not rules.args.require_gain or candidate.is_mate:
             return None
-        again = self._landings.selected_again(landing, bundle.profile_index, bundle.plugin)
+        again = self._landings.selected_again(
+            landing, rules.settings, bundle.profile_index, bundle.plugin, is_held=bool(candidate.held_on)
+        )
         if again is None:
             return None
-        is_sure = not landing.cause and landing.ties in ((), (again.node,))
+        is_sure = again.is_predicted and not landing.cause and landing.ties in ((), (again.node,))
         verb = "would" if is_sure else "can"
         message = f"the replacement pod {verb} be scheduled onto {again.node} and would be selected again there"
         return refuse(Reason.SELECTED_AGAIN, f"{message} (requireGain: true): {again.cause}", again.node)

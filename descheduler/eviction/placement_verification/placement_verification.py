@@ -18,6 +18,7 @@ from descheduler.model.gangs import OTHER_POD_GROUPS
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.model.volcano import JOB_KIND
 from descheduler.placement.schedulers.table import ASSUMED, SCHEDULERS
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
@@ -65,7 +66,9 @@ class PlacementVerificationArgs(Args, frozen=True):
     refuses it to plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
     require_gain: bool = True
     """Whether a pod is evicted only if its plugin would not select the replacement again for the same cause, on any of
-    the predicted nodes, those of equal score included. LowNodeLoad and MigrationPlanner judge the gain themselves."""
+    the predicted nodes, those of equal score included. Pending pods and replacement pods of earlier evictions can be
+    scheduled in another order or onto other nodes of equal score, which is taken into account. LowNodeLoad and
+    MigrationPlanner judge the gain themselves."""
     on_gang_minimum: Annotated[str, one_of(_GANG_CHOICES)] = ""
     """What to do with a pod whose gang would have fewer pods than it needs (minMember of its PodGroup, or the
     annotation min-available): `refuse` (the default) refuses it; `evictGang` evicts all pods of its gang, and of the
@@ -116,7 +119,7 @@ def landing_needs(*, owners: bool) -> Needs:
 
     found = Needs(
         placement.landing_kinds(),
-        wanted_kinds=placement.SCHEDULER_KINDS,
+        wanted_kinds=placement.SCHEDULER_KINDS | {JOB_KIND},
         annotations=placement.landing_annotations(),
     )
     if not owners:

@@ -29,8 +29,8 @@ def judge_together(
     None as well where room is held for replacements on nodes that a plan has chosen, which come in its order.
 
     Each eviction was granted on top of those before it. As in the book, every scheduler places all replacements, and
-    the landing of a move is that of the scheduler under which it was granted; of a move that nobody verified it is the
-    worst that some scheduler gives it. The book is not changed.
+    the landing of a move is that of the scheduler under which it was granted; of an unverified move it is the worst
+    that some scheduler gives it. The book is not changed.
     """
     leaving = landings.leaving
     if not landings.provers or not 0 < len(leaving) <= most or landings.holds_room:

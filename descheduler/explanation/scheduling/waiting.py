@@ -45,7 +45,7 @@ class Scheduling(NamedTuple):
 
     @classmethod
     def of(cls, snapshot: Snapshot, settings: SchedulingSettings) -> Scheduling:
-        """That of `snapshot`, by `settings`."""
+        """The scheduling of `snapshot`, by `settings`."""
         return cls(shadow_cluster_of(snapshot, PLUGINS, settings.version), configuration_of(settings))
 
     def analyse(self, pod: Pod) -> PlacementAnalysis:

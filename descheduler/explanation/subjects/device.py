@@ -115,7 +115,7 @@ def _each(held: AllocatedDevices) -> Iterator[tuple[tuple[str, int], Amounts]]:
 
 
 def _devices(infos: Iterable[DeviceInfo], state: DeviceState | None, users: _Users) -> Iterator[DeviceFacts]:
-    """Those of the Device, the last one of a minor, and those that only pods name."""
+    """The devices of the Device, the last one of a minor, and the devices that only pods name."""
     listed = {(info.type, info.minor): info for info in infos}
     named = set() if state is None else {(kind, minor) for kind, each in state.total.items() for minor in each}
     for device_type, minor in sorted({*listed, *named, *users}):

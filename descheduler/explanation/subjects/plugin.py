@@ -370,7 +370,7 @@ def _answer(asked: Inquiry) -> Answer[PluginExplanation]:
 
 
 def _names() -> Iterator[str]:
-    """Those of policies and of the scheduler."""
+    """The names of plugins of policies and of schedulers."""
     return iter(sorted({*REGISTRY, *PLUGINS}))
 
 

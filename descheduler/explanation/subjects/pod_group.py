@@ -108,7 +108,7 @@ def _source(key: str, facts: GangFacts, snapshot: Snapshot) -> Literal["PodGroup
 
 
 def _num_spare(key: str, facts: GangFacts, gangs: AllGangs) -> int | None:
-    """How many pods GangCheck lets go one by one; the only one of a group on a node leaves nobody behind."""
+    """How many pods GangCheck accepts one by one; after the only pod of a group on a node none is left behind."""
     if facts.min_member is None:
         return None
     num_on_nodes = facts.num_running + num_starting(key, gangs)

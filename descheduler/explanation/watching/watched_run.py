@@ -100,7 +100,7 @@ class WatchedRun(msgspec.Struct, frozen=True):
     def moves_before(self, pod: Pod) -> list[Pod]:
         """The pods whose eviction was booked when the run decided about `pod`, in order.
 
-        Of a pod that nobody asks for that is none: its landing is that of the cluster as it is.
+        A pod that no plugin selects has none: its landing is that of the cluster as it is.
         """
         wishes = self.wishes_for(pod)
         decisive = next((wish for wish in wishes if wish.verdict.is_accepted), wishes[0] if wishes else None)

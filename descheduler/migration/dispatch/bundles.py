@@ -34,7 +34,7 @@ class Bundles(Generic[T]):
                 self._members[task.eviction.bundle].add(task)
 
     def members(self, task: T) -> Collection[T]:
-        """Those of its bundle for which anything is to be done, `task` included; none where it leaves alone."""
+        """The tasks of its bundle for which anything is to be done, `task` included; none where it leaves alone."""
         return self._members.get(task.eviction.bundle, ())
 
     def is_leaving(self, eviction: PlannedEviction) -> bool:
@@ -57,7 +57,7 @@ class Bundles(Generic[T]):
             self._leaving.add(eviction.bundle)
 
     def ended(self, task: T, kind: OutcomeKind, code: OutcomeCode) -> None:
-        """Nothing more is done about `task`. One that is gone by itself holds nobody back."""
+        """Nothing more is done about `task`. A pod that is gone by itself holds no other back."""
         eviction = task.eviction
         if task not in self.members(task):
             return

@@ -113,7 +113,7 @@ def _judge_unanswered(response: EvictionResponse, wait_seconds: float) -> Judgem
 
 
 def _judge_fault(response: EvictionResponse, wait_seconds: float) -> Judgement:
-    """An answer that nobody documents for an eviction, or one that does not come from the API server."""
+    """An answer that is not documented for an eviction, or one that does not come from the API server."""
     code = response.status_code
     text = f"{response.message or 'not an answer of the Kubernetes API'} ({code})"
     if code == 401:

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from descheduler.migration.dispatch.surroundings import Surroundings
-from descheduler.migration.recheck.footprints import Judged
+from descheduler.migration.recheck import Judged
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JudgeAgain", "Rechecks", "Taken"]
@@ -45,7 +45,7 @@ class Taken(msgspec.Struct, Generic[T], frozen=True):
 
 
 class Rechecks(Generic[T]):
-    """Those of one run. For the thread that dispatches; `around.calls` makes the calls."""
+    """The rechecks of one run. For the thread that dispatches; `around.calls` makes the calls."""
 
     good_for_seconds = _GOOD_FOR_SECONDS
 

@@ -79,7 +79,7 @@ class OpenCalls:
         self._effect_seconds = effect_seconds
         self._now = now
         self._settles_at: dict[str, tuple[PlannedEviction, float | None]] = {}
-        """By uid. None while a call is under way: nobody knows when the server gets it, which may be just now."""
+        """By uid. None while a call is under way: the server may get it only now."""
 
     def began(self, eviction: PlannedEviction) -> None:
         """A call is about to be sent."""

@@ -69,8 +69,8 @@ class DispatchTask:
     def answer(self, judgement: Judgement, *, now: float, effect_seconds: float) -> None:
         """Notes what was said to a call.
 
-        A call of open effect may take it for `effect_seconds` from now on: nobody knows when the server got it, which
-        may have been just now, after the wait for a connection or for new credentials.
+        A call of open effect may take it for `effect_seconds` from now on: the server may have got it
+        just now, after the wait for a connection or for new credentials.
         """
         self.judgement = judgement
         self.is_called = False
@@ -126,7 +126,7 @@ class EvictionTask(DispatchTask):
 
     @property
     def is_unseen(self) -> bool:
-        """Whether nobody has looked at the pod since an answer that leaves open what the call did."""
+        """Whether the run has not looked at the pod since an answer that leaves open what the call did."""
         judgement, seen_at = self.judgement, self.seen_alive_at
         if judgement is None or not (judgement.is_open or judgement.code is OutcomeCode.CONFLICT):
             return False

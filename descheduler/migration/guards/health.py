@@ -15,7 +15,7 @@ __all__ = ["Health", "read_health"]
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Pods that hold room for a migration do not count as unschedulable; `num_pods` is 0 where nobody counted them."""
+    """Pods that hold room for a migration do not count as unschedulable; `num_pods` is 0 where none were counted."""
 
     num_nodes: int
     num_not_ready: int

@@ -99,7 +99,7 @@ def give_up(job: MigrationJob, reason: JobReason, message: str) -> Step:
 def is_stuck(job: MigrationJob, replacement: Pod | None, since: datetime) -> bool:
     """Whether there is a replacement since then, the pod was gone by then too, and still there is no node for it.
 
-    The replacement that a surge brings has nobody to wait for.
+    The replacement that a surge brings has no pod to wait for.
     """
     if replacement is None or replacement.node_name or replacement.created_at is None:
         return False

@@ -104,11 +104,11 @@ class Scaled(msgspec.Struct, frozen=True):
         return any(manager.startswith(SURGING_MANAGER) for manager in self.set_by)
 
     def is_raised_by(self, manager: str, surge: Surge) -> bool:
-        """Whether it has the replicas that `manager` has set, and nobody else has stated any since."""
+        """Whether it has the replicas that `manager` has set, and no other manager has stated any since."""
         return self.uid == surge.uid and self.replicas == RAISED and self.set_by == {manager}
 
     def obstacle(self) -> str:
-        """What stands against a surge in the object itself, "" while nothing does."""
+        """What blocks a surge in the object itself, "" while nothing does."""
         if self.is_deleting:
             return f"{self.text} is being deleted"
         if self.replicas != SINGLE:

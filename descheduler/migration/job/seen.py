@@ -22,7 +22,7 @@ class RoomState(Enum):
     UNSCHEDULABLE = "unschedulable"
     """The scheduler found no node for it; it may yet."""
     HELD = "held"
-    """There is room on a node, and nobody uses it."""
+    """There is room on a node, and no pod uses it."""
     YIELDED = "yielded"
     """It was given up for the replacement, which has no node yet."""
     TAKEN = "taken"
@@ -74,8 +74,8 @@ ABSENT = Room(RoomState.ABSENT)
 class Scale(msgspec.Struct, frozen=True):
     """What is seen of the workload that a job has planned to surge: its `replicas`, None when it is gone.
 
-    `is_raised` says that they are raised by this job and nobody has set them since; `is_available` that as many pods
-    serve. `obstacle` is what stands against raising them now, "" while nothing does.
+    `is_raised` says that they are raised by this job and not set since; `is_available` that as many pods
+    serve. `obstacle` is what blocks raising them now, "" while nothing does.
     """
 
     replicas: int | None = None

@@ -159,7 +159,7 @@ class Surges:
         return self._objects.read(path, decode_scaled) or f"Deployment {found.controller[1]} does not exist any more"
 
     def _obstacle(self, found: Scaled) -> str:
-        """What stands against raising the replicas, "" while nothing does."""
+        """What blocks raising the replicas, "" while nothing does."""
         if obstacle := found.obstacle():
             return obstacle
         autoscaler = autoscaler_of(self._objects, found.namespace, found.kind, found.name)
@@ -228,7 +228,7 @@ class DeletionCostMark(msgspec.Struct, frozen=True):
     set_by: frozenset[str]
 
     def is_set_by(self, manager: str, *, has_set: bool) -> bool:
-        """Whether it is the mark that `manager` has set, and nobody else has stated it.
+        """Whether it is the mark that `manager` has set, and no other manager has stated it.
 
         `has_set` decides where the API server does not tell who has.
         """
@@ -238,7 +238,7 @@ class DeletionCostMark(msgspec.Struct, frozen=True):
 
 
 def decode_mark(block: bytes) -> DeletionCostMark:
-    """That of the pod of these bytes."""
+    """The mark of the pod of these bytes."""
     metadata = _decode_pod(block).metadata
     set_by = {each.manager or "" for each in metadata.managed_fields or () if _sets_cost(each)}
     return DeletionCostMark(

@@ -1,4 +1,4 @@
-"""What earlier runs have left: jobs to be finished, jobs to be undone, and room that nobody wants any more."""
+"""What earlier runs have left: jobs to be finished, jobs to be undone, and room that no job uses any more."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def adopt(
 ) -> Adopted:
     """Undoes what can be undone of the jobs that are this program's own, and names those that have to be finished.
 
-    What is paused is not finished before somebody lets it go on.
+    A paused job is not finished before its user resumes it.
     A job whose pod has left, or was asked to, is finished: the room that is held for its replacement is needed. One
     that `is_users` and has not come so far is left as it is: whether it was judged is unknown. Raises ExchangeError;
     what was undone by then stays undone, and may be asked for again.

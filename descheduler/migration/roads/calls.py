@@ -13,7 +13,7 @@ from descheduler.migration.job.machine import evicting
 from descheduler.migration.job.steps import End, WaitForChange
 from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.recheck.footprints import DueMove, Judged
+from descheduler.migration.recheck import DueMove, Judged
 from descheduler.migration.roads.job_task import Turn
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -24,7 +24,7 @@ __all__ = ["JobCalls", "Judge", "judged"]
 
 
 class Judge(Protocol):
-    """Says which moves no longer hold; `migration.recheck.footprints.Footprints` is the real one."""
+    """Says which moves no longer hold; `migration.recheck.Footprints` is the real one."""
 
     def judge(self, wave: Sequence[DueMove], under_way: Collection[str]) -> Judged:
         """What is found of `wave`. Raises ExchangeError."""

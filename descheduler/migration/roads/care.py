@@ -19,7 +19,7 @@ from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.job.conditions import with_condition
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.pods import read_pod
-from descheduler.migration.recheck.footprints import DueMove, Footprints, Judged
+from descheduler.migration.recheck import DueMove, Footprints, Judged
 from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.departures import Arrival, Departures
 from descheduler.migration.roads.keeper import JobKeeper
@@ -209,7 +209,7 @@ class _JudgeAgain:
     def _asked(self, eviction: PlannedEviction) -> DueMove | None:
         """What is to be judged; nothing where the pod is gone, which its eviction will tell.
 
-        Room is looked for where the plan has: nobody promised any for other pods.
+        Room is looked for where the plan has: no room was promised for other pods.
         """
         pod = read_pod(self._objects, eviction.namespace, eviction.name)
         if pod is None or pod.uid != eviction.uid:

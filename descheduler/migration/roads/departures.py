@@ -79,7 +79,7 @@ class Unscheduled:
 
 
 class Departures:
-    """Those of one run. Nobody looks at any before somebody waits. `around.calls` makes the calls."""
+    """The departures of one run. They are looked at once a task waits. `around.calls` makes the calls."""
 
     def __init__(self, await_landing: AwaitLanding, around: Surroundings) -> None:
         self._await_landing = await_landing
@@ -117,7 +117,7 @@ class Departures:
                 each.look = self._around.calls.submit(partial(each.look_at, is_last=each.is_last))
 
     def take_over(self) -> Sequence[EvictionTask]:
-        """Those that nobody has to wait for any more."""
+        """The tasks that need no wait any more."""
         now = self._around.clock()
         over = [task for task, each in self._under_way.items() if self._is_over(task.eviction, each, now)]
         for task in over:

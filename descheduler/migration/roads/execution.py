@@ -22,7 +22,7 @@ from descheduler.migration.job.conditions import failed
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.job.surge import Surge
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.recheck.footprints import Footprints
+from descheduler.migration.recheck import Footprints
 from descheduler.migration.replacements import successors_of
 from descheduler.migration.roads.adoption import Adopted, adopt, adopted_task
 from descheduler.migration.roads.job_task import JobTask
@@ -125,7 +125,7 @@ class JobExecution:
         return tuple(outcomes)
 
     def carry_out_users(self, snapshot: Snapshot, scope: Scope) -> UsersJobs:
-        """Carries out the jobs that users have created for pods in `scope`, as far as arbitration lets them go now.
+        """Carries out the jobs that users have created for pods in `scope`, as far as arbitration admits them now.
 
         Raises ExchangeError.
         """
@@ -175,7 +175,7 @@ class JobExecution:
         return left_job(judged, profile)
 
     def _is_users(self, job: MigrationJob) -> bool:
-        """Whether a user has created it, and nobody else looks after it."""
+        """Whether a user has created it, and no other program looks after it."""
         return is_unclaimed(job) and self._looks_after_users()
 
     def _looks_after_users(self) -> bool:

@@ -10,7 +10,7 @@ from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.job.seen import Miss
 from descheduler.migration.job.steps import Evict
 from descheduler.migration.job.surge import SCALE_BACK
-from descheduler.migration.recheck.footprints import DueMove
+from descheduler.migration.recheck import DueMove
 from descheduler.migration.roads.keeper import Progress
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
@@ -36,7 +36,7 @@ class JobTask(DispatchTask):
     ended when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has
     begun `is_adopted`. It has not changed since `unchanged_since`. With `waves_ahead` it begins so many waves before
     its own, and only holds room until that comes. Its room was asked for by `room_asked_at`.
-    One that `finishes_only` evicts nothing: an earlier run has, or nobody has judged its pod.
+    One that `finishes_only` evicts nothing: an earlier run has, or its pod was not judged.
     Its job is created as `job_name`; until `creation_settles_at` a creation without a clear answer may take effect.
     Once there is an `end` the job is to be undone, and ends so. One that somebody else has deleted `is_deleted`.
     Its pod is not evicted before `asks_at`.
@@ -169,7 +169,7 @@ class Turn:
 
 
 class Turns:
-    """Those of one run, the first to come first."""
+    """The turns of one run, the first to come first."""
 
     def __init__(self) -> None:
         self._of: dict[JobTask, Turn] = {}

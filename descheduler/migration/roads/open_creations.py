@@ -27,7 +27,7 @@ _ABORTED = "its creation had no clear answer"
 
 
 class OpenCreations:
-    """Those of one run. All state belongs to the calling thread; `around.calls` makes the calls.
+    """The open creations of one run. All state belongs to the calling thread; `around.calls` makes the calls.
 
     A server that gives a call up may carry it out later, for `effect_seconds` of the settings at most.
     """

@@ -77,10 +77,10 @@ class AsPlanned:
         self._tasks.remove(task)
 
     def began(self, task: EvictionTask) -> None:
-        """Nobody waits for that."""
+        """No later task waits for it."""
 
     def ended(self, task: EvictionTask, kind: OutcomeKind) -> None:
-        """Nobody waits for that."""
+        """No later task waits for it."""
 
     def take_over(self) -> Sequence[tuple[EvictionTask, Judgement]]:
         """None."""

@@ -32,7 +32,7 @@ _MOVED = frozenset({OutcomeCode.DONE, OutcomeCode.MISSED_ROOM, OutcomeCode.RESER
 
 
 class UsersJobs(msgspec.Struct, frozen=True):
-    """How many jobs of users were let go, and how many of these have succeeded.
+    """How many jobs of users were admitted, and how many of these have succeeded.
 
     `num_left` wait for koord-descheduler to carry them out, or seem to: its Lease may not be read. `num_limited` wait
     for the next run because of limits on evictions, of which `limit` is the first that was met. `outcomes` are those

@@ -105,7 +105,7 @@ _decode_resources = msgspec.json.Decoder(_ResourceList).decode
 
 
 def find_offer(objects: ObjectCalls, server: ServerFacts, priority_class: str = "") -> ClusterOffer:
-    """What the server behind `objects` offers; without a PriorityClass nobody looks for it. Raises ExchangeError."""
+    """What the server behind `objects` offers; a PriorityClass is looked for if named. Raises ExchangeError."""
     names: set[str] = set()
     if KOORDINATOR_GROUP in server.groups:
         found = objects.read(f"/apis/{KOORDINATOR_GROUP}/v1alpha1", _decode_resources)

@@ -22,7 +22,7 @@ _TOO_DEEP = "it is nested too deeply"
 
 class BrokenJob(msgspec.Struct, frozen=True):
     """A job of which a field holds what it cannot hold; `fault` says which. `created_by` is who says that he has
-    created it, as this program does; None for nobody."""
+    created it, as this program does, or None."""
 
     name: str
     uid: str

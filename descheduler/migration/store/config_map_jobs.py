@@ -60,7 +60,7 @@ class ConfigMapJobs:
         return f"{MAP_PREFIX}{uuid.uuid4()}"
 
     def create(self, wanted: NewJob, name: str) -> MigrationJob:
-        """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
+        """A new job. One whose creation had no clear answer is looked for by its name, which no other job has."""
         job = new_job_object(wanted, name, self._owner)
         body = {
             "apiVersion": "v1",

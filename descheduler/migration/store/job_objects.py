@@ -73,7 +73,7 @@ class JobObjects:
         return str(uuid.uuid4())
 
     def create(self, wanted: NewJob, name: str) -> MigrationJob:
-        """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
+        """A new job. One whose creation had no clear answer is looked for by its name, which no other job has."""
         body = new_job_object(wanted, name, self._created_by)
         return create_surely(self._objects, LIST_PATH, body, decode_live_job)
 

@@ -67,7 +67,7 @@ class Journal(Protocol):
         """All jobs that there are, and what only looks like a job of this program."""
 
     def new_name(self) -> str:
-        """A name for a new job, which nobody else has."""
+        """A name for a new job, which no other job has."""
 
     def create(self, wanted: NewJob, name: str) -> MigrationJob:
         """A new job of this name, which is a new one.

@@ -18,7 +18,7 @@ class MemoryJobs:
     """The journal in memory. Safe to use from several threads.
 
     A job begins as running, since the plan has seen its pod. When it was created is not said: the times of pods are of
-    the server's clock, and nobody knows what that says.
+    the server's clock, which is not known here.
     """
 
     kind = "job"

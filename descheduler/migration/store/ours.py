@@ -1,7 +1,7 @@
 """What tells a job of this program from one that only says so.
 
 The annotation that names who created a job is written by whoever creates it. A job is ours when all of it is as this
-program writes jobs: its name, that nobody owns it, and what every job of ours states.
+program writes jobs: its name, that it has no owner, and what every job of ours states.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Head(msgspec.Struct):
 
     @property
     def created_by(self) -> object:
-        """Who says that he has created the job, None for nobody."""
+        """The creator that the job names, None for none."""
         return (self.metadata.annotations or {}).get(CREATED_BY_ANNOTATION)
 
 

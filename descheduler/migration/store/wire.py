@@ -30,7 +30,7 @@ KIND = "PodMigrationJob"
 
 
 def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]:
-    """The object of a new job, which arbitration has let go: the plan is its arbitration."""
+    """The object of a new job, which is admitted at once: the plan is its arbitration."""
     spec: dict[str, Any] = {
         "podRef": {"namespace": wanted.namespace, "name": wanted.name, "uid": wanted.uid},
         "mode": wanted.mode,

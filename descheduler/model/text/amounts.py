@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
-__all__ = ["amount_of", "amount_text", "amounts_text", "percent_text", "rounded_percent"]
+__all__ = ["amount_of", "amount_text", "amounts_text", "cpu_texts", "percent_text", "rounded_percent"]
 
 _BYTES = frozenset({MEMORY, EPHEMERAL_STORAGE})
 _BYTES_IN_DOMAINS = ("/gpu-memory", "/batch-memory", "/mid-memory")
@@ -19,6 +19,16 @@ def amount_text(resource: str, amount: int) -> str:
     if resource == CPU:
         return f"{amount}m" if amount % 1000 else str(amount // 1000)
     return _bytes_text(amount) if _is_bytes(resource) else str(amount)
+
+
+def cpu_texts(amounts: Sequence[int]) -> list[str]:
+    """Milli cores as cores, such as `15.4`: to one decimal, or to as many more as tell them apart."""
+    texts: list[str] = []
+    for decimals in (1, 2, 3):
+        texts = [f"{amount / 1000:.{decimals}f}".rstrip("0").rstrip(".") for amount in amounts]
+        if len({*texts, "0"}) == len({*amounts, 0}):
+            break
+    return texts
 
 
 def amount_of(resource: str, amount: int) -> str:

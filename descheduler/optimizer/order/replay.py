@@ -162,7 +162,7 @@ def _count(group: list[int], domain: list[int], at: list[int]) -> _Counts:
 
 
 def _broken(rule: Rule, at: list[int]) -> set[tuple[int, ...]]:
-    """What of the rule does not hold, with how much, so that worse is not the same as before."""
+    """The parts of the rule that are broken, with how much, so that worse is not the same as before."""
     if isinstance(rule, MoveLimit):
         return set()
     counts = _count(rule.group.tolist(), rule.domain.tolist(), at)

@@ -11,6 +11,7 @@ from descheduler.placement.batches.sequential_placement import SequentialPlacer
 from descheduler.placement.batches.settled_batch import Finding, SettledBatch
 from descheduler.placement.landings.candidates import CandidateMaker, LandingCandidate, UnplacedReplacement
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict, worst
+from descheduler.placement.landings.open_choices import FreePod
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.verdicts import as_likely, of_live_size, of_template_size, verdict_of
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -21,7 +22,8 @@ _FEWEST = 2
 
 
 class JointProof:
-    """Judges batches on `cluster`. All victims of a batch leave together, and are gone when it has settled.
+    """Judges batches on `cluster`. All victims of a batch leave together, and are gone when it has settled. What has
+    `settled` before may have any other node of its ties.
 
     A *sequential run* places the replacements one by one: of those that some node takes, the scheduler takes one of the
     highest priority, and puts it on a node of the best score. Pods that no node takes stay in the queue, and are taken
@@ -50,12 +52,14 @@ class JointProof:
         *,
         gone: Mapping[str, Sequence[Pod]] | None = None,
         are_mates: bool = False,
+        settled: Sequence[FreePod] = (),
     ) -> None:
         self._cluster = cluster
         self._candidates = candidates
         self._pending = pending
         self._gone = gone or {}
         self._are_mates = are_mates
+        self._settled_before = settled
 
     def verdict(self, victims: Sequence[Pod]) -> JointVerdict:
         """The verdict on `victims`, each of which is there once. The cluster is left as it is."""
@@ -63,7 +67,7 @@ class JointProof:
             return self._verdict(self._candidates_of(victims))
 
     def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False) -> tuple[Pod, ...]:
-        """Those of `asked`, who are among `victims`, whose replacements may be left without a node in some order.
+        """The pods of `asked`, a part of `victims`, whose replacements may be left without a node in some order.
 
         Of most of them that is not proven, of few of them such an order is known. With `may_stay` any
         of the victims may stay after all. What is likely at best, or lands nowhere, is not among them. The cluster is
@@ -73,10 +77,10 @@ class JointProof:
             candidates = self._candidates_of(victims)
             replacements = self._evicted(candidates)
             of_interest = frozenset(asked)
-            found = SettledBatch(replacements, self._cluster, self._pending).unproven(of_interest, may_stay=may_stay)
+            found = self._batch(replacements).unproven(of_interest, may_stay=may_stay)
             if any(unplaced.alternative for unplaced in replacements):
                 others = [unplaced.alternative or unplaced for unplaced in replacements]
-                found += SettledBatch(others, self._cluster, self._pending).unproven(of_interest, may_stay=may_stay)
+                found += self._batch(others).unproven(of_interest, may_stay=may_stay)
         return tuple(dict.fromkeys(unplaced.victim for unplaced in found))
 
     def _evicted(self, candidates: Sequence[LandingCandidate]) -> list[UnplacedReplacement]:
@@ -130,7 +134,10 @@ class JointProof:
         return verdicts
 
     def _settled(self, replacements: Sequence[UnplacedReplacement]) -> Finding:
-        return SettledBatch(replacements, self._cluster, self._pending).finding()
+        return self._batch(replacements).finding()
+
+    def _batch(self, replacements: Sequence[UnplacedReplacement]) -> SettledBatch:
+        return SettledBatch(replacements, self._cluster, self._pending, self._settled_before)
 
     def _with_other_sizes(self, replacements: Sequence[UnplacedReplacement], finding: Finding) -> Finding:
         """`finding`, unless the batch with the other sizes that admission may give to pods has another end."""
@@ -175,7 +182,7 @@ def _landing(candidate: LandingCandidate, finding: Finding, cold: dict[UnplacedR
 
 
 def _with_open_choices(landings: tuple[Landing, ...]) -> tuple[Landing, ...]:
-    """What several landings come to of which one has a choice that nobody knows: they are likely at best."""
+    """The landings, all likely at best where one of them has an open choice of nodes."""
     cause = next((landing.open_cause for landing in landings if landing.open_cause), "")
     num_placed = sum(landing.node is not None for landing in landings)
     if not cause or num_placed < _FEWEST:

@@ -26,9 +26,11 @@ from descheduler.placement.batches.single_landings import single_landings
 from descheduler.placement.framework.feasibility import Picker, first_of_ties
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.landings.candidates import UnplacedReplacement, first_priority
-from descheduler.placement.landings.competitors import competitor_condition, goes_first
-from descheduler.placement.landings.doubtful_rivals import with_nodes
+from descheduler.placement.landings.competitors import goes_first
+from descheduler.placement.landings.deciding import free_pods
+from descheduler.placement.landings.doubtful_rivals import mask_of, with_nodes
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
+from descheduler.placement.landings.open_choices import FreePod
 from descheduler.placement.landings.pending_groups import Competitor
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.verdicts import not_landed
@@ -71,13 +73,21 @@ class _Way(NamedTuple):
 
 
 class SettledBatch:
-    """Judges `replacements` on `cluster`, which their victims have left. The cluster is left as it is."""
+    """Judges `replacements` on `cluster`, which their victims have left. The cluster is left as it is.
+
+    Those that have `settled` before may have any other node of their ties, as pending pods may.
+    """
 
     def __init__(
-        self, replacements: Sequence[UnplacedReplacement], cluster: ShadowCluster, pending: PendingPods
+        self,
+        replacements: Sequence[UnplacedReplacement],
+        cluster: ShadowCluster,
+        pending: PendingPods,
+        settled: Sequence[FreePod] = (),
     ) -> None:
         self._cluster = cluster
         self._pending = pending
+        self._tied = [each for each in (*settled, *free_pods(pending)) if len(each.ties) > 1]
         self._placer = SequentialPlacer(cluster, pending)
         singles = single_landings(replacements)
         unknown = LandingVerdict.UNKNOWN
@@ -105,7 +115,7 @@ class SettledBatch:
         return Finding({**landings, **refused}, proof, self._num_orders, self._is_proven and not refused and not proof)
 
     def unproven(self, asked: Container[Pod], *, may_stay: bool = False) -> tuple[UnplacedReplacement, ...]:
-        """Those of the victims `asked` of which it is not proven that they land in every order.
+        """The replacements of `asked`, all victims, that are not proven to land in every order.
 
         With `may_stay` also if any of the others stay after all, because their evictions are refused when called.
         Of a small batch those that find no node in the first such order that is found.
@@ -146,13 +156,16 @@ class SettledBatch:
 
     @cached_property
     def _doubtful(self) -> Sequence[Crowd]:
-        """The pending pods of which it is unknown whether they get a node, before any of the replacements."""
+        """The pods that may come to a node before any of the replacements, where they are not predicted: pending ones
+        of which it is unknown whether they get a node, and those that may have another node than the predicted one."""
         lowest = min((first_priority(unplaced) for unplaced in self._replacements), default=None)
         pods = () if lowest is None else self._pending.doubtful(lowest)
-        return [
-            Crowd(self._cluster.placement_class(each.form), 1, each.scheduler, nodes)
-            for each, nodes in with_nodes(pods, self._cluster)
-        ]
+        found = [(each.form, each.scheduler, nodes) for each, nodes in with_nodes(pods, self._cluster)]
+        for each in self._tied:
+            nodes = mask_of((node for node in each.ties if node != each.node), self._cluster)
+            if any((nodes & single.may).any() for single in self._singles.values()):
+                found.append((each.pod, each.scheduler, nodes))
+        return [Crowd(self._cluster.placement_class(pod), 1, scheduler, nodes) for pod, scheduler, nodes in found]
 
     def _crowd_of(self, form: Pod, scheduler: SchedulerModel) -> Crowd:
         """One pending pod."""
@@ -209,7 +222,7 @@ class SettledBatch:
         return ()
 
     def _stuck_among(self, coming: Sequence[UnplacedReplacement]) -> tuple[UnplacedReplacement, ...] | None:
-        """Those of `coming` that find no node in some order while the victims of all others stay."""
+        """The pods of `coming` that find no node in some order while the victims of all others stay."""
         index = self._cluster.table.index
         try:
             with self._cluster.what_if():
@@ -225,11 +238,11 @@ class SettledBatch:
 
         Pending pods that go before a replacement of `lowest_priority` have a node in it as well.
         """
-        conditions = (competitor_condition(competitors[0]),) if competitors else ()
+        conditions = (competitors[0].condition,) if competitors else ()
         way = self._way_beside_pending(conditions, _ahead(competitors, lowest_priority))
         if way is None and self._pending.placed:
             with self._cluster.what_if():
-                conditions = (competitor_condition(self._pending.placed[-1]),)
+                conditions = (self._pending.placed[-1].condition,)
                 ahead = _ahead(self._pending.placed, lowest_priority)
                 self._pending.lift(self._pending.placed[::-1])
                 way = self._way_beside_pending(conditions, ahead)

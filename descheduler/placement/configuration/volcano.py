@@ -101,7 +101,6 @@ _UNMODELLED = frozenset(
         "rescheduling",
         "resource-strategy-fit",
         "resourcequota",
-        "sla",
         "task-topology",
         "tdm",
         "usage",
@@ -161,7 +160,7 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
 
     @property
     def plugins(self) -> Iterator[PluginOption]:
-        """Those of all tiers, in order."""
+        """The plugins of all tiers, in order."""
         return (plugin for tier in self.tiers for plugin in tier)
 
     @property

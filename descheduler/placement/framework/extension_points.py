@@ -235,7 +235,7 @@ class UnitPlugin(PermitPlugin, Protocol):
     """Holds pods back at Permit until others of theirs are placed, so that they are tried together."""
 
     def unit_of(self, pod: Pod) -> str:
-        """What the pods share that wait for each other, as the cluster is now; empty for one that waits for nobody."""
+        """The mark of pods that wait for each other, as the cluster is now; empty for a pod that waits for no other."""
 
     def holds_back(self, pods: Sequence[Pod]) -> Obstacle | None:
         """What keeps such `pods`, which exist without a node, from being bound if each of them finds one; or None.

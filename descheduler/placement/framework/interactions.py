@@ -221,7 +221,7 @@ class OnOwnNode:
 
 
 class ClosingNodes(OnOwnNode):
-    """Placed pods help nobody, and close their node to another pod only where `takes` is true of both."""
+    """Placed pods help no other pod, and close their node to another pod only where `takes` is true of both."""
 
     def __init__(self, takes: Callable[[Pod], bool]) -> None:
         self._takes = takes

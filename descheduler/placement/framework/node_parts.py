@@ -39,13 +39,13 @@ class NodeParts(Protocol):
         """What is free of each usable part of a node, by ascending number."""
 
     def held_by(self, pod: Pod) -> tuple[int, ...]:
-        """The parts that a pod has, ascending; none for one that has none, or of which nobody knows."""
+        """The parts that a pod has, ascending; none for a pod that has none, or whose parts are unknown."""
 
     def most_memory(self, nodes: Iterable[int]) -> int:
         """The most bytes that a part of the nodes has; 0 where that is not told."""
 
     def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
-        """What a pod with these effective requests asks for; None where it asks for no part, or for what nobody gives.
+        """What a pod with these effective requests asks for; None where it asks for no part, or for what no node has.
 
         Memory in bytes counts as its share of `most_memory`: which part it gets is not known before.
         """

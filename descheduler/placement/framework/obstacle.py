@@ -1,4 +1,4 @@
-"""What keeps a pod off a node, as values: words are made of them once, and nobody reads the words."""
+"""What keeps a pod off a node, as values: words are made of them once, and no code reads the words."""
 
 from __future__ import annotations
 

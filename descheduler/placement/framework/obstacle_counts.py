@@ -1,4 +1,4 @@
-"""What keeps a pod off the nodes: every reason with the number of nodes that it stands against."""
+"""What keeps a pod off the nodes: every reason with the number of nodes that it closes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ObstacleCounts:
 
 
 def _found(evaluation: PodEvaluation) -> Iterator[tuple[Obstacle, BoolMask]]:
-    """Each distinct thing against the pod, and the nodes that it stands against."""
+    """Each distinct obstacle of the pod, and the nodes that it closes."""
     everywhere = np.ones(len(evaluation.feasible), dtype=bool)
     for obstacle in evaluation.refusals:
         yield obstacle, everywhere

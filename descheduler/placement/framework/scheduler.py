@@ -109,7 +109,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         self._preempters = {plugin.name: plugin for plugin in post_filters if isinstance(plugin, PreemptingPlugin)}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self._configuration = configuration or SchedulerConfiguration((profile,))
-        self._doubts = Doubts(profile, self._configuration, plugins)
+        self._doubts = Doubts(profile, self._configuration, plugins, cluster.snapshot)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._scoring = Scoring(cluster, profile, plugins, self.num_nodes_to_find)
         self._guards += self._scoring.guards
@@ -299,7 +299,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         return [constraint for plugin in self._spreaders for constraint in plugin.spread(pod)]
 
     def preference(self) -> Preference:
-        """That of all plugins, by their arguments in the profile."""
+        """The preference of all plugins, by their arguments in the profile."""
         given = (row.prefers(self.profile) for row in self._plugins.values() if row.prefers is not None)
         return reduce(or_, given, Preference())
 
@@ -316,7 +316,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         return plugin in (getattr(self.profile, point) if point else self.profile.running)
 
     def args_of(self, in_use: type[ArgsType]) -> ArgsType:
-        """Those of the profile."""
+        """The arguments of the profile."""
         return self.profile.args.of(in_use)
 
 

@@ -63,6 +63,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         del pod
         return ""
 
+    def leaves_open(self, pod: Pod) -> bool:
+        """Whether nobody knows which of several nodes it chooses for `pod`."""
+        return bool(self.doubt(pod, DoubtOf.CHOICE))
+
     @abstractmethod
     def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
         """What it says of `pod`, as the cluster is now, and places nothing; `company` are the pods that it is tried

@@ -51,7 +51,7 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Compares(Enum):
-    """What of a node a plugin compares with what a pod asks for: nodes it closes may open when pods leave them."""
+    """The part of a node that a plugin compares with a pod's requests: nodes it closes may open when pods leave."""
 
     REQUESTS = "requests"
     PARTS = "parts of nodes"
@@ -80,6 +80,11 @@ class Preference(msgspec.Struct, frozen=True):
 
 def _no_doubt(profile: SchedulerProfile) -> str:
     del profile
+    return ""
+
+
+def _no_choice_doubt(snapshot: Snapshot) -> str:
+    del snapshot
     return ""
 
 
@@ -116,6 +121,8 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     plugin place them.
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
     `doubt` says what it decides about every pod of a profile that is not modelled, "" for nothing.
+    `choice_doubt` says why nobody knows which of several nodes it prefers in a cluster, "" for nothing; it is asked of
+    plugins that score under a profile.
     `compares` says what of a node its filter compares with what the pod asks for, None where it compares nothing, and
     `prefers` which nodes it gives a higher score for what is free there. `parts` are parts of nodes that it hands out,
     and that planners may count; None for none. `renews` gives a pod that its owner creates as a copy of another one
@@ -133,6 +140,7 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     preempts: bool = False
     is_modelled: bool = True
     doubt: Callable[[SchedulerProfile], str] = _no_doubt
+    choice_doubt: Callable[[Snapshot], str] = _no_choice_doubt
     compares: Compares | None = None
     prefers: Callable[[SchedulerProfile], Preference] | None = None
     parts: Callable[[ShadowCluster], NodeParts] | None = None

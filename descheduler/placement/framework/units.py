@@ -34,7 +34,7 @@ class Unit(msgspec.Struct, frozen=True):
 
     @property
     def priority(self) -> int:
-        """That of the first pod."""
+        """The priority of the first pod."""
         return priority_of(self.pods[0])
 
 

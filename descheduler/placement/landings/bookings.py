@@ -23,13 +23,16 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 class Booking(msgspec.Struct, frozen=True, gc=False):
     """A victim that is booked, what that changed, and the pod that is left without a node by it.
 
-    `node` is where its replacement is predicted, None where it is nowhere.
+    `node` is where its replacement is predicted, None where it is nowhere; any of `ties` is as likely. With `is_open`
+    nobody knows which node its scheduler chooses.
     """
 
     candidate: LandingCandidate
     changes: WhatIf
     homeless: Pod | None
     node: str | None = None
+    ties: tuple[str, ...] = ()
+    is_open: bool = False
 
 
 class Considered(msgspec.Struct, frozen=True, gc=False):

@@ -32,7 +32,7 @@ _LEAST_PRIORITY = -(2**31)
 class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A replacement that looks for a node. `pod` is the form in which it is placed, `placement_class` its class.
 
-    `doubt` says what its scheduler checks that is not modelled, or why nobody knows whether its owner creates it; it is
+    `doubt` says what its scheduler checks that is not modelled, or why its creation by its owner is unknown; it is
     empty where everything is known. Refusals of `optional` plugins may mean nothing to that scheduler. `alternative` is
     the same of another size, which admission may give it. `unit` are the pods that are placed together with it, itself
     among them; empty for one alone. On the node `held_on` room is held for it before its victim leaves; "" without
@@ -91,7 +91,7 @@ class LandingCandidate(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A victim: with a `landing` that is clear without looking at nodes, or else an `unplaced` that looks for one.
 
     `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back
-    to its node, or stands in for a replacement of which nobody knows where it takes its room. `is_moved` says whether
+    to its node, or stands in for a replacement whose node is unknown. `is_moved` says whether
     there is an eviction at all. `rooms` are held for other pods where it leaves, if room is held for `unplaced` itself.
     """
 
@@ -101,6 +101,12 @@ class LandingCandidate(msgspec.Struct, frozen=True, eq=False, gc=False):
     landing: Landing | None = None
     unplaced: UnplacedReplacement | None = None
     rooms: tuple[HeldRoom, ...] = ()
+
+    @property
+    def is_placed_openly(self) -> bool:
+        """Whether nobody knows which of several nodes its scheduler chooses."""
+        unplaced = self.unplaced
+        return unplaced is not None and not unplaced.held_on and unplaced.scheduler.leaves_open(unplaced.pod)
 
 
 class CandidateMaker:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.model.koordinator.reservation import RESERVATION_NAME_ANNOTATION
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import Placement, put_on_node
 from descheduler.placement.landings.candidates import UnplacedReplacement
@@ -17,7 +16,7 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Competition", "CompetitorFinder", "competitor_condition", "forestalled", "goes_first"]
+__all__ = ["Competition", "CompetitorFinder", "forestalled", "goes_first"]
 
 _MOST_LIFTED = 100
 _MOST_NODES = 20
@@ -33,17 +32,12 @@ class Competition(NamedTuple):
     placement: Placement | None
 
 
-def competitor_condition(competitor: Competitor) -> str:
-    """What a landing hangs on where `competitor` may be in its way."""
-    return f"{_named(competitor)} may be scheduled there first"
-
-
 def forestalled(competitor: Competitor, table: NodeTable) -> str:
     """Why a replacement does not have the room that `competitor` takes, whoever is tried first."""
     node_name = table.names[competitor.node]
     if competitor.is_nominated:
-        return f"the room on {node_name} is held for {_named(competitor)} (nominatedNodeName)"
-    return f"{_named(competitor)} has a higher priority and is scheduled onto {node_name} first"
+        return f"the room on {node_name} is held for {competitor.label} (nominatedNodeName)"
+    return f"{competitor.label} has a higher priority and is scheduled onto {node_name} first"
 
 
 def goes_first(competitor: Competitor, priority: int) -> bool:
@@ -123,8 +117,3 @@ class CompetitorFinder:
 def _on(node: int, competitors: Sequence[Competitor]) -> Competitor:
     """The first of `competitors` on this node, else the first of all."""
     return next((each for each in competitors if each.node == node), competitors[0])
-
-
-def _named(competitor: Competitor) -> str:
-    reservation = competitor.pod.annotations.get(RESERVATION_NAME_ANNOTATION)
-    return f"pending pod {competitor.pod.key}" if reservation is None else f"pending Reservation {reservation}"

@@ -12,8 +12,8 @@ from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
 from descheduler.placement.landings.candidates import LandingCandidate, UnplacedReplacement, first_priority
-from descheduler.placement.landings.competitors import CompetitorFinder, competitor_condition, forestalled
-from descheduler.placement.landings.doubtful_rivals import rival_of
+from descheduler.placement.landings.competitors import CompetitorFinder, forestalled
+from descheduler.placement.landings.doubtful_rivals import rival_condition
 from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
 from descheduler.placement.landings.landing import Landing, LandingVerdict
@@ -33,7 +33,7 @@ from descheduler.placement.landings.verdicts import (
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.undo_log import WhatIf
 
-__all__ = ["Decider"]
+__all__ = ["Decider", "free_pods"]
 
 _WITHOUT_DOUBT = (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
 
@@ -42,8 +42,8 @@ class Decider:
     """Decides about one victim after the other, over a cluster in which everything before it has settled.
 
     Victims whose landing is one of `unbooked` stay in the cluster. `unplaced_of` gives the replacement of a pod that is
-    to leave later, None where it has left or where nothing looks for a node. `placed` gives the replacements that are
-    there; None where the node of each is known.
+    to leave later, None where it has left or where nothing looks for a node. `placed_beside` gives the replacements
+    that are there; None where the nodes of these and of all pending pods are known.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Decider:
         pending: PendingPods,
         unplaced_of: Callable[[Pod], UnplacedReplacement | None],
         unbooked: Collection[LandingVerdict],
-        placed: Callable[[], Sequence[FreePod]] | None = None,
+        placed_beside: Callable[[], Sequence[FreePod] | None],
     ) -> None:
         self._cluster = cluster
         self._pending = pending
@@ -60,7 +60,7 @@ class Decider:
         self._early_rooms = cluster.ledger(EarlyRooms)
         self._unplaced_of = unplaced_of
         self._unbooked = unbooked
-        self._placed = placed
+        self._placed_beside = placed_beside
 
     def decide(self, candidate: LandingCandidate) -> Decision:
         """The landing of one victim. The cluster is left as it is once that has happened.
@@ -77,7 +77,8 @@ class Decider:
             return decision
 
     def _beside_doubtful(self, candidate: LandingCandidate, decision: Decision) -> Decision:
-        """`decision` under the condition that no pending pod takes the room of which it is unknown whether it can."""
+        """`decision` under the condition that no pending pod takes the room of which it is unknown whether it is
+        scheduled, or where."""
         landing, unplaced = decision.landing, candidate.unplaced
         if (
             unplaced is None
@@ -86,17 +87,18 @@ class Decider:
         ):
             return decision
         pods = list(self._pending.doubtful(first_priority(unplaced)))
-        rival = rival_of(pods, unplaced, landing.node or "", self._cluster) if pods else None
-        return decision if rival is None else replace(decision, landing=under_condition(landing, rival.condition))
+        condition = rival_condition(pods, self._pending.tied(), unplaced, landing.node or "", self._cluster)
+        return replace(decision, landing=under_condition(landing, condition)) if condition else decision
 
     def _beside_others(self, candidate: LandingCandidate, decision: Decision) -> Decision:
-        """`decision`, which is likely at best where it depends on nodes that nobody knows of other pods."""
+        """`decision`, which is likely at best where it depends on unknown nodes of other pods."""
         landing, unplaced = decision.landing, candidate.unplaced
-        if self._placed is None or unplaced is None or landing.cause or unplaced.held_on:
+        if unplaced is None or landing.cause or unplaced.held_on:
             return decision
-        others = [*self._placed(), *_free_pods(self._pending)]
-        if not others:
+        placed = self._placed_beside()
+        if placed is None:
             return decision
+        others = [*placed, *free_pods(self._pending)]
         if landing.node is None:
             cause = is_kept_out_by(others, unplaced, self._cluster)
             return Decision(as_unknown(landing, cause)) if cause else decision
@@ -104,8 +106,7 @@ class Decider:
         return decision if choices is None else replace(decision, landing=self._open(landing, choices))
 
     def _open(self, landing: Landing, choices: OpenNodes) -> Landing:
-        """`landing` where nobody knows which of several nodes it is on, nor whether it is on one unless that is
-        certain."""
+        """`landing` on an unknown one of several nodes; likely at best unless it is certain to have one of them."""
         names = [self._cluster.table.names[node] for node in choices.nodes]
         landing = on_any(landing, names, choices.cause)
         return landing if choices.is_certain else as_likely(landing, choices.cause)
@@ -155,7 +156,7 @@ class Decider:
             landing = not_landed(unplaced, evaluation, cold=cold, behind=behind)
             waits = landing.settled is LandingVerdict.NO and not unplaced.doubt
             return Decision(landing, unplaced.pod if waits else None)
-        conditions = (competitor_condition(competition.competitor),)
+        conditions = (competition.competitor.condition,)
         landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
         return Decision(landing, None if unplaced.doubt else unplaced.pod)
 
@@ -220,6 +221,11 @@ def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: PodEvaluation) ->
     return evaluation.num_nodes > takes_it
 
 
-def _free_pods(pending: PendingPods) -> list[FreePod]:
+def free_pods(pending: PendingPods) -> list[FreePod]:
     """The pending pods that got a node which their scheduler chose."""
-    return [FreePod(each.form, each.node, each.group.scheduler) for each in pending.placed if each.group is not None]
+    found = ((each, each.group) for each in pending.placed)
+    return [
+        FreePod(each.form, each.node, group.scheduler, each.pod, is_pending=True, ties=each.ties)
+        for each, group in found
+        if group is not None
+    ]

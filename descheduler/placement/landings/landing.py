@@ -51,8 +51,8 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     seen every node, so that the node is a guess and only feasibility is certain; with `is_open` some scores are not
     known, and `ties` are all nodes that may be the best; `open_cause` says why nothing is known of the choice, so that
     they are all that pass. `conditions` are sentences that come with `LANDS_IF` and `LIKELY`; `message` is one sentence
-    for `LIKELY`, `UNKNOWN` and `NO`, and for an open choice; `obstacles` maps each reason to how many nodes it stands
-    against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same words for every pod that it
+    for `LIKELY`, `UNKNOWN` and `NO`, and for an open choice; `obstacles` maps each reason to the number of nodes
+    that it closes. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same words for every pod that it
     concerns, so that they are counted. `allocations` are what plugins take by name on `node` for the replacement, such
     as devices, and `patch` the annotations by which they note that. `refusal` is what keeps it from all nodes before
     one is looked at, such as a quota; None for any other no. `only_return` says why no other node takes it where only

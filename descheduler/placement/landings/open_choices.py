@@ -1,33 +1,41 @@
-"""Replacements beside pods of which nobody knows which node they get, as their scheduler's choice is not modelled."""
+"""Replacements beside pods whose nodes are unknown, as their scheduler's choice is not modelled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import combinations
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import GatheredPods
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["FreePod", "OpenNodes", "choices_beside", "is_kept_out_by"]
+__all__ = ["FreePod", "OpenNodes", "choices_beside", "holds_more_than_room", "is_kept_out_by"]
 
 _MOST_NODES = 3
+_QUOTA = "ElasticQuota"
 
 
 class FreePod(NamedTuple):
-    """A pod that was placed, the index of its predicted node, and who placed it."""
+    """A pod that was placed, the index of its predicted node, and who placed it.
+
+    It is placed for `source`: a pod that is evicted, or the pod itself where it `is_pending`. Any of `ties` is as
+    likely as its node.
+    """
 
     pod: Pod
     node: int
     scheduler: SchedulerModel
+    source: Pod
+    is_pending: bool = False
+    ties: tuple[int, ...] = ()
 
     @property
     def doubt(self) -> str:
         """Why it may have another node than is predicted, or an empty string."""
-        return self.scheduler.doubt(self.pod, DoubtOf.CHOICE)
+        return "" if len(self.ties) == 1 else self.scheduler.doubt(self.pod, DoubtOf.CHOICE)
 
 
 class OpenNodes(NamedTuple):
@@ -44,7 +52,7 @@ class OpenNodes(NamedTuple):
 def choices_beside(
     others: Sequence[FreePod], unplaced: UnplacedReplacement, node: str, cluster: ShadowCluster
 ) -> OpenNodes | None:
-    """The nodes that `unplaced` may get, as nobody knows those of `others`; None where all of these are known.
+    """The nodes that `unplaced` may get beside `others`, whose nodes are open; None where all of these are known.
 
     On `cluster` it is on `node`, and they are where they are predicted. Where pods bear on each other on their own node
     alone, each of them closes one node at most, and none closes a node that takes the pod beside all of them.
@@ -57,22 +65,30 @@ def choices_beside(
         feasible = unplaced.evaluate(unit_is_begun=True).feasible.copy()
     feasible[own_node] = True
     nodes = tuple(feasible.nonzero()[0].tolist())
-    everyone = [FreePod(unplaced.pod, own_node, unplaced.scheduler), *others]
-    is_local = not any(_interact(first, second) for first, second in combinations(everyone, 2))
-    is_certain = is_local and (len(nodes) > len(free) or _has_room_for_all(nodes, free, unplaced, cluster))
-    return OpenNodes(free[0].doubt, nodes, is_certain)
+    everyone = [FreePod(unplaced.pod, own_node, unplaced.scheduler, unplaced.victim), *others]
+    is_enough = len(nodes) > len(free) or _has_room_for_all(nodes, free, unplaced, cluster)
+    return OpenNodes(free[0].doubt, nodes, is_enough and not _any_interact(everyone))
 
 
-def _interact(first: FreePod, second: FreePod) -> bool:
-    """Whether one of two pods may bear on the other on another node, by the scheduler of either."""
-    return any(each.scheduler.interact(first.pod, second.pod) for each in (first, second))
+def _any_interact(pods: Sequence[FreePod]) -> bool:
+    """Whether any of the pods may bear on another one on another node, by the scheduler of either.
+
+    Quotas know no nodes: what they admit does not hang on these choices.
+    """
+    gathered = GatheredPods([each.pod for each in pods])
+    for scheduler in {each.scheduler for each in pods}:
+        places = [place for place, each in enumerate(pods) if each.scheduler is scheduler]
+        for meetings in scheduler.interacting(gathered, but_for=_QUOTA).values():
+            if any((meetings.on(place) != place).any() for place in places):
+                return True
+    return False
 
 
 def _has_room_for_all(
     nodes: Sequence[int], others: Sequence[FreePod], unplaced: UnplacedReplacement, cluster: ShadowCluster
 ) -> bool:
     """Whether some node has room for one more such pod beside all `others`; the first ones are tried."""
-    if any(map(_holds_more_than_room, (unplaced.pod, *(each.pod for each in others)))):
+    if any(map(holds_more_than_room, (unplaced.pod, *(each.pod for each in others)))):
         return False
     return any(_takes_all(node, others, unplaced, cluster) for node in nodes[:_MOST_NODES])
 
@@ -103,6 +119,6 @@ def _takes_all(node: int, others: Sequence[FreePod], unplaced: UnplacedReplaceme
         return bool(unplaced.evaluate(unit_is_begun=True).feasible[node])
 
 
-def _holds_more_than_room(pod: Pod) -> bool:
+def holds_more_than_room(pod: Pod) -> bool:
     """Whether it takes what its scheduler hands out one by one, such as volumes or devices."""
     return bool(pod.claim_names or pod.ephemeral_volumes) or any("/" in name for name in pod.spec.requests)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from descheduler.model.koordinator.reservation import RESERVATION_NAME_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler_model import SchedulerModel
@@ -24,7 +25,8 @@ class Competitor(msgspec.Struct, eq=False):
     """A pending pod, the form in which it was placed, and the index of its node.
 
     `turn` tells the order in which pods were placed, `seat` the place of this one in its group; a nominated pod has
-    neither group nor seat. `placed` is what takes it off its node again.
+    neither group nor seat. `placed` is what takes it off its node again. `ties` are the nodes of which any is as likely
+    as its own; of pods that are placed together they are not known.
     """
 
     pod: Pod
@@ -34,11 +36,23 @@ class Competitor(msgspec.Struct, eq=False):
     group: Group | None = None
     seat: int = 0
     placed: Placed | None = None
+    ties: tuple[int, ...] = ()
 
     @property
     def priority(self) -> int:
         """The priority by which it is queued."""
         return priority_of(self.form)
+
+    @property
+    def label(self) -> str:
+        """What operators call it."""
+        reservation = self.pod.annotations.get(RESERVATION_NAME_ANNOTATION)
+        return f"pending pod {self.pod.key}" if reservation is None else f"pending Reservation {reservation}"
+
+    @property
+    def condition(self) -> str:
+        """What a landing hangs on where the pod may be in its way."""
+        return f"{self.label} may be scheduled there first"
 
     @property
     def is_nominated(self) -> bool:
@@ -77,6 +91,7 @@ class Group:
         self.waiting: list[int] = []
         self.priority = priority_of(form)
         self.is_local = scheduler.is_local(form)
+        self.is_open = scheduler.leaves_open(form)
         self.open_nodes: BoolMask | None = None
         self.last_cycle: Cycle | None = None
         self.num_changes: int | None = None

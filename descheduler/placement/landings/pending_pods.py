@@ -49,6 +49,8 @@ class PendingPods:
         self._known_order: Sequence[Group] | None = None
         self._turns = count()
         self.placed: list[Competitor] = []
+        self.num_open = 0
+        """How many of those that are placed have a scheduler of which nobody knows the choice."""
         self._doubts: dict[int, str] = {}
         self._doubtful: list[Pod] = []
         waiting = [pod for pod in (*cluster.snapshot.pods, *schedulers.queued_beside()) if _is_waiting(pod)]
@@ -82,6 +84,12 @@ class PendingPods:
             if group.doubt and group.priority >= lowest_priority:
                 pods = (group.pods[seat] for seat in reversed(group.waiting))
                 yield from (DoubtfulPod(pod, self._forms.form_of(pod), group.scheduler, group.doubt) for pod in pods)
+
+    def tied(self) -> list[Competitor]:
+        """The pods that are placed, and may as well get another node of the same score."""
+        return [
+            each for each in self.placed if len(each.ties) > 1 and each.group is not None and not each.group.is_open
+        ]
 
     def add(self, pod: Pod) -> None:
         """Puts `pod` at the end of the queue of its priority."""
@@ -188,12 +196,14 @@ class PendingPods:
         """Notes that `taken` is placed, in its turn."""
         if taken.group is not None:
             taken.group.seat(taken.seat)
+            self.num_open += taken.group.is_open
         insort(self.placed, taken, key=_turn)
 
     def release(self, taken: Competitor) -> None:
         """Puts that pod back into the queue."""
         if taken.group is not None:
             taken.group.queue(taken.seat)
+            self.num_open -= taken.group.is_open
         del self.placed[bisect_left(self.placed, taken.turn, key=_turn)]
 
     def fingerprint(self) -> object:
@@ -249,13 +259,14 @@ class PendingPods:
         choice = None if evaluation.undecided else evaluation.choose()
         if choice is None:
             return False
-        self._put(group, evaluation, choice.node)
+        self._put(group, evaluation, choice.node, choice.ties)
         return True
 
-    def _put(self, group: Group, evaluation: PodEvaluation, node: int) -> None:
-        """Puts the next pod of `group` on `node`."""
+    def _put(self, group: Group, evaluation: PodEvaluation, node: int, ties: tuple[int, ...] = ()) -> None:
+        """Puts the next pod of `group` on `node`, one of `ties`."""
         placed = evaluation.place(node, self)
-        self.placed[-1].placed = placed  # noted there by `reserve`
+        competitor = self.placed[-1]  # noted there by `reserve`
+        competitor.placed, competitor.ties = placed, ties
 
     def _may_gain(self, group: Group, victim: Pod) -> bool:
         """Whether pods of `group`, none of which fitted before, may fit now that `victim` is gone."""

@@ -28,7 +28,7 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
     when none was found.
 
     `gone` are the identities of pods of the snapshot that are not on `cluster` any more; the victim is one of them.
-    A scheduler that preempts nobody has no such node. All pods of lower priority leave the node for that, and then
+    A scheduler that preempts no pod has no such node. All pods of lower priority leave the node for that, and then
     those stay, of the highest priority first, beside which the pod fits all the same; and twenty nodes at most are
     tried. For a pod that plugins refuse before nodes are looked at, such as for its quota, only those leave that these
     plugins would evict.
@@ -69,7 +69,7 @@ def _is_lower(pod: Pod, unplaced: UnplacedReplacement, gone: Collection[int]) ->
 
 
 def _preempted(lower: Sequence[Pod], unplaced: UnplacedReplacement, node: int, cluster: ShadowCluster) -> list[Pod]:
-    """Those of `lower` that have to leave `node` for `unplaced`; none where that is not enough."""
+    """The pods of `lower` that have to leave `node` for `unplaced`; none where that is not enough."""
     with cluster.what_if():
         for pod in lower:
             cluster.remove(pod, node)

@@ -34,7 +34,7 @@ __all__ = ["VolumeBinding", "VolumeFault"]
 
 
 class VolumeFault(ObstacleReason):
-    """What of a pod's volumes is not to be had on a node."""
+    """The fault of a pod's volume that a node cannot provide."""
 
     ELSEWHERE = (
         1,

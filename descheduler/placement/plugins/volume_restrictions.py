@@ -55,7 +55,7 @@ class VolumeRestrictions:
         self._disk_users = cluster.follow(DiskUsers)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
-        """Refuses pods with a claim that does not exist; leaves those alone that nobody is in the way of."""
+        """Refuses pods with a claim that does not exist; skips pods whose volumes no other pod uses."""
         pod = cycle.pod.pod
         if not pod.claim_names and not pod.spec.inline_disks:
             return SKIP_FOR_GOOD
@@ -82,7 +82,7 @@ class VolumeRestrictions:
         return Obstacle.of(self.name, Code.UNSCHEDULABLE, found)
 
     def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
-        """For each volume that keeps the pod waiting on `node`: who has to let it go."""
+        """For each volume that keeps the pod waiting on `node`: who has to release it."""
         if not cycle.pod.pod.claim_names:
             return ()
         return tuple(

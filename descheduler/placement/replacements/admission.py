@@ -157,7 +157,7 @@ def _limits(containers: Iterable[ContainerResources]) -> dict[str, int]:
 
 
 def _fault(pod: Pod, limit_range: LimitRange) -> str:
-    """What of `pod` is below the least, or above the most, of a limit range."""
+    """The part of `pod` that is below the least, or above the most, of a limit range."""
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     faults = (_fault_of(each.requests, each.limits, limit_range.least, limit_range.most) for each in containers)
     of_containers = next(filter(None, faults), "")

@@ -41,7 +41,7 @@ class OwnerAnswer(msgspec.Struct, frozen=True):
     """What comes after an eviction. Sentences have no full stop; those that do not apply are empty.
 
     `is_early` says that the pod comes while the evicted one is terminating. `conditions` must hold before it comes, or
-    before one comes that was evicted earlier. `delay_seconds` is a back-off. `doubt` says why nobody knows whether it
+    before one comes that was evicted earlier. `delay_seconds` is a back-off. `doubt` says why it is unknown whether it
     comes, in the same words for all pods that it concerns. `cause` says why nothing comes, `loss` what is lost with the
     pod where the owner fails or ends. `end` is how a Job ends at once or shortly after, None where it goes on;
     `failed_index` is the one of a Job that fails, and `is_counted` says that the eviction counts against a limit of

@@ -13,8 +13,8 @@ from descheduler.placement.replacements.answer import BARE, OwnerAnswer, Returns
 from descheduler.placement.replacements.controllers.situation import (
     ORDINARY_ENDING,
     Ending,
+    Members,
     Situation,
-    is_living,
     ordinal_of,
 )
 from descheduler.placement.replacements.controllers.stateful_set import wants_ordinal
@@ -36,12 +36,12 @@ def why_unmovable(victim: Pod) -> str:
 
 
 class Owners:
-    """Asks the controllers of one snapshot. `now` is None where nobody knows the time of it."""
+    """Asks the controllers of one snapshot. `now` is None where its time is unknown."""
 
     def __init__(self, snapshot: Snapshot, now: datetime | None = None) -> None:
         self._snapshot = snapshot
         self._now = snapshot.taken_at if now is None else now
-        self._num_living: dict[str, int] = {}
+        self._members: dict[str, Members] = {}
 
     def workload_of(self, victim: Pod) -> Workload | None:
         """The controller of `victim`, None when there is none or it was not read."""
@@ -94,11 +94,11 @@ class Owners:
         ending: Ending = ORDINARY_ENDING,
         mates: Sequence[Pod] = (),
     ) -> Situation:
-        pods = self._snapshot.pods_by_controller.get(workload.uid, ())
-        num_living = self._num_living.get(workload.uid)
-        if num_living is None:
-            num_living = self._num_living[workload.uid] = sum(map(is_living, pods))
-        return Situation(victim, workload, pods, num_living, gone, self._snapshot, self._now, ending, mates)
+        members = self._members.get(workload.uid)
+        if members is None:
+            pods = self._snapshot.pods_by_controller.get(workload.uid, ())
+            members = self._members[workload.uid] = Members(workload, pods, self._now)
+        return Situation(victim, members, gone, self._snapshot, ending, mates)
 
     def _unread(self, victim: Pod, owner: Owner, controller: Controller) -> OwnerAnswer:
         """The owner is not in the snapshot: it is gone, or objects of its kind were not read."""

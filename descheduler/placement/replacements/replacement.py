@@ -56,7 +56,7 @@ def _as_it_is(pod: Pod) -> Pod:
 
 
 class ReplacementMaker:
-    """Makes the replacements of one snapshot's pods; `now` is the time of it, None where nobody knows.
+    """Makes the replacements of one snapshot's pods; `now` is the time of it, None where unknown.
 
     `renew` gives a copy of a bound pod without what schedulers gave to that one.
 
@@ -265,7 +265,7 @@ def _new_pod(
 
 
 def _annotations(victim: Pod, template: Pod, answer: OwnerAnswer) -> Mapping[str, str]:
-    """Those of the template, and by which a Job counts the failures of an index."""
+    """The annotations of the template, and the one by which a Job counts the failures of an index."""
     if JOB_INDEX_FAILURES_ANNOTATION not in victim.annotations:
         return template.annotations
     kept = {key: victim.annotations[key] for key in (JOB_INDEX_ANNOTATION,) if key in victim.annotations}

@@ -64,8 +64,8 @@ class Cycle(msgspec.Struct, eq=False):
     room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
     that there is too little room rest. `seen` are pods that the pod's scheduler counts on top of those of the cluster,
     such as what stands for reserved room, and `unseen` are pods of the cluster that it does not count: a transformer
-    names them before PreFilter, and plugins are asked about the cycle within `view`. `keeper` is the ledger that notes
-    where the pod is put if that is no pod of the cluster, which nobody else sees; None for pods. `notes` are conditions
+    names them before PreFilter, and plugins are asked about the cycle within `view`. `keeper` is the ledger that
+    alone notes where the pod is put if that is no pod of the cluster; None for pods. `notes` are conditions
     under which the answer holds, such as a volume that another node still has attached. `scratch` carries a plugin's
     findings from one point to the next, by plugin name. `company` is None for a pod that is tried alone.
     """

@@ -14,7 +14,7 @@ __all__ = ["Change", "Changes", "Entry", "Taking", "WhatIf"]
 
 
 class _Ledger(Protocol):
-    """What of a ledger an entry needs."""
+    """The methods of a ledger that an entry needs."""
 
     def release(self, taken: Any) -> None:
         """Gives back what was taken."""

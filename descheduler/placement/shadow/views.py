@@ -1,7 +1,7 @@
 """Pods that some schedulers count on nodes and that are none of the cluster's, and who has been told of which.
 
-What one cycle sees the next one mostly sees as well, so nobody is told that these pods are gone until somebody asks
-who does not see them. As everything that placed pods change is independent of their order, pods that stay this way are
+What one cycle sees the next one mostly sees as well, so these pods are reported as gone only to the first reader
+that does not see them. As everything that placed pods change is independent of their order, pods that stay this way are
 no part of the undo log, which goes on below them.
 """
 

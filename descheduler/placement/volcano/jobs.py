@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from descheduler.model.pod import Pod
 from descheduler.model.requests import PODS, ResourceList, highest, pod_requests
-from descheduler.model.volcano import VolcanoPodGroup, VolcanoQueue
+from descheduler.model.volcano import PREEMPTABLE_KEY, VolcanoPodGroup, VolcanoQueue, is_switched_on
 from descheduler.placement.volcano.resources import (
     NOTHING,
     Amounts,
@@ -23,7 +23,7 @@ from descheduler.placement.volcano.resources import (
     total_of,
 )
 
-__all__ = ["Job", "Phase", "Queue", "Status", "Task", "is_switched_on", "status_of"]
+__all__ = ["Job", "Phase", "Queue", "Status", "Task", "status_of"]
 
 FoundType = TypeVar("FoundType")
 _GROUP_NAME = "scheduling.k8s.io/group-name"
@@ -31,8 +31,7 @@ _DOMAIN = "volcano.sh/"
 _ROLE, _PRIORITY = f"{_DOMAIN}task-spec", f"{_DOMAIN}task-priority"
 _PARTS_WITH_INDEX = 3
 """Names of pods are `<job>-<task>-<index>`."""
-_PREEMPTABLE, _ZONE = f"{_DOMAIN}preemptable", f"{_DOMAIN}revocable-zone"
-_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_ZONE = f"{_DOMAIN}revocable-zone"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -67,11 +66,6 @@ class Phase(Enum):
     UNKNOWN = "Unknown"
 
 
-def is_switched_on(text: str | None, *, default: bool) -> bool:
-    """The boolean of an annotation or label; one that cannot be read is false."""
-    return default if text is None else text in _TRUE
-
-
 class Task:
     """One pod. `node` is its index in the shadow cluster's table, negative for none; `job` is empty without any."""
 
@@ -104,7 +98,9 @@ class Task:
         stated = annotations.get(_PRIORITY, "")
         own = 1 if pod.spec.priority is None else pod.spec.priority
         self.priority = int(stated) if _WHOLE.fullmatch(stated) else own
-        self.is_preemptable = is_switched_on(annotations.get(_PREEMPTABLE, labels.get(_PREEMPTABLE)), default=True)
+        self.is_preemptable = is_switched_on(
+            annotations.get(PREEMPTABLE_KEY, labels.get(PREEMPTABLE_KEY)), default=True
+        )
         self.role = annotations.get(_ROLE, labels.get(_ROLE, ""))
         parts = pod.name.split("-")
         self.index = int(parts[-1]) if len(parts) >= _PARTS_WITH_INDEX and _WHOLE.fullmatch(parts[-1]) else None

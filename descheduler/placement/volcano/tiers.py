@@ -135,7 +135,7 @@ class Tiers:
         return (callback for tier in self.named(point) for _, callback in tier)
 
     def all_of(self, point: str, *asked: object) -> bool:
-        """Whether nobody says no."""
+        """Whether no plugin says no."""
         return all(callback(*asked) for callback in self.each(point))
 
     def any_of(self, point: str, *asked: object) -> bool:

@@ -40,7 +40,7 @@ def units_of(allocatable: Ints) -> Ints:
 
 
 def with_gpus(cluster: ClusterProblem, openings: Openings) -> GpuProblem:
-    """`cluster` with its GPUs. A pod stays where it is if nobody knows which GPUs it has."""
+    """`cluster` with its GPUs. A pod stays where it is if its GPUs are unknown."""
     parts, nodes = openings.parts, [openings.place_of(name) for name in cluster.nodes]
     gpus = [parts.free(node) for node in nodes]
     memory = parts.most_memory(nodes)

@@ -135,7 +135,7 @@ class ClusterObjective(ABC):
 
     @abstractmethod
     def harm(self, pod: Pod, node: str) -> Verdict:
-        """What stands against it that the replacement of `pod` is scheduled onto `node`."""
+        """Why the replacement of `pod` must not be scheduled onto `node`."""
 
     def objections(self) -> Mapping[PodIdentity, str]:
         """What is said against pods once all moves of a plan are booked on trial: of what they lead to."""

@@ -213,7 +213,7 @@ class MakeRoomObjective(ClusterObjective):
         return f"makes room for pending {_names(self.served_by(pod))}"
 
     def served_by(self, pod: Pod) -> Sequence[Pod]:
-        """Those of its group."""
+        """The pending pods of its group."""
         return self._served_by.get(identity_of(pod), ())
 
     def harm(self, pod: Pod, node: str) -> Verdict:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted_about, text_about
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
 from descheduler.optimizer.order.waves import Reassignment
@@ -20,6 +21,7 @@ from descheduler.planner.problem.cluster_problem import ClusterProblem
 __all__ = ["ReduceGpuFragmentationObjective"]
 
 _PACKING_HINT = "DeviceShare that scores with MostAllocated prefers GPUs that are in use (schedulerConfigFile)"
+_WHOLE_GPU = 100
 
 
 class ReduceGpuFragmentationObjective(Fragmentation):
@@ -42,6 +44,17 @@ class ReduceGpuFragmentationObjective(Fragmentation):
             self.hint = _PACKING_HINT
         self.scale = 1 if self._classes is None else int(self._classes.weights.sum())
         self._stranded = None if self._classes is None else StrandedGpus(self.node_names, self._classes)
+
+    def text_of(self, number: int) -> str:
+        """Such as `unusable free GPU capacity: 1.33 GPUs`."""
+        return f"unusable free GPU capacity: {counted_about(number / self.scale / _WHOLE_GPU, 'GPU')}"
+
+    def change(self, before: int, after: int) -> str:
+        """Such as `unusable free GPU capacity: 1.33 → 0.67 GPUs`."""
+        was, now = (number / self.scale / _WHOLE_GPU for number in (before, after))
+        if before != after and text_about(was) == text_about(now):
+            return f"{self.text_of(before)} → slightly {'less' if after < before else 'more'}"
+        return f"unusable free GPU capacity: {text_about(was)} → {counted_about(now, 'GPU')}"
 
     def nothing_to_do(self) -> str:
         """That no pod asks for GPUs, that no node has any, or that all that is free can be used."""
@@ -72,10 +85,10 @@ class ReduceGpuFragmentationObjective(Fragmentation):
         """What is free on the GPUs of its node."""
         openings = self._evictor.prover().openings()
         gpus = openings.parts.free(openings.place_of(pod.node_name))
-        free = ", ".join(f"{gpu.memory_ratio}%" for gpu in gpus.values() if gpu.memory_ratio)
+        free = ", ".join(f"GPU {minor} is {gpu.memory_ratio}% free" for minor, gpu in gpus.items() if gpu.memory_ratio)
         if not free:
             return f"leaves parts of GPUs free on node {pod.node_name} that pods can use"
-        return f"node {pod.node_name} has GPUs with {free} free, of which pods cannot use all"
+        return f"{free}, and pods cannot use all of that"
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """Nothing by itself: what its GPUs there leave is asked once it is granted."""

@@ -17,7 +17,7 @@ _MOST_NAMED = 3
 
 
 class SelectedPods:
-    """Those of `pods`, which are all of a snapshot, that `args` select."""
+    """The pods that `args` select among `pods`, which are all of a snapshot."""
 
     def __init__(self, args: MakeRoomArgs, pods: Iterable[Pod]) -> None:
         pods = tuple(pods)

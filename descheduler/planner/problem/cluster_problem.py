@@ -112,7 +112,7 @@ def cluster_problem(
 
     counts:  whether a pod is one of the problem's; what the others take comes off the capacity.
     pending: pods without a node, which are placed too.
-    kept:    pods that stay, beside those that the filters of the profile do not let go, and those whose replacement
+    kept:    pods that stay, beside those that the filters of the profile refuse, and those whose replacement
              lands nowhere for certain.
     most:    evictions at most.
     cost_of: int64[P], what the evictions of pods cost; None: 1 each.

@@ -10,7 +10,7 @@ __all__ = ["NodeUtilization"]
 
 
 class NodeUtilization:
-    """What of `resources` is taken of one node, and what it has: int64[R] each, cpu in milli, all else in units."""
+    """Amounts of `resources` of one node, taken and allocatable: int64[R] each, cpu in milli, all else in units."""
 
     def __init__(self, resources: Sequence[str], taken: Ints, allocatable: Ints) -> None:
         self.resources = tuple(resources)

@@ -20,7 +20,7 @@ class UsageMeasure(Protocol):
 
     @property
     def what(self) -> str:
-        """What of a resource it is: `requests` or `usage`."""
+        """The measure of a resource: `requests` or `usage`."""
         ...
 
     @property

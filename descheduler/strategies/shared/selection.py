@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.facts import PluginFacts
 from descheduler.strategies.shared.rules import Rule
 
-__all__ = ["Selection", "facts_of"]
+__all__ = ["SelectedByState", "Selection", "facts_of"]
 
 _NO_PODS = "no pod runs on the nodes that the plugin examines"
 
@@ -53,6 +55,31 @@ class Selection:
     def left_out(self) -> list[tuple[Rule, int]]:
         """The rules with the number of pods that each left out, without those that left out none."""
         return [pair for pair in zip(self.rules, self._num_left_out, strict=True) if pair[1]]
+
+
+class SelectedByState:
+    """What strategies have in common that select a pod by its own state, such as its age, which no new pod is in."""
+
+    JUDGES_PODS_ALONE = True
+
+    def __init__(self, handle: StrategyHandle) -> None:
+        self._now = handle.now
+        self._view = handle.view
+        self._evictor = handle.evictor
+        self._selection = Selection()
+
+    def facts(self) -> PluginFacts:
+        """How many pods each rule left out, and what came nearest to being selected."""
+        return self._selection.facts()
+
+    def why_not(self, pod: Pod) -> str:
+        """The first rule that `pod` does not meet."""
+        return self._selection.why_not(pod)
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """Nothing: the state of a new pod is another one."""
+        del pod, arrival, after
+        return ""
 
 
 def facts_of(*stages: Selection) -> PluginFacts:

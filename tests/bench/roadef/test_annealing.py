@@ -10,7 +10,7 @@ from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.random_instances import random_instance
 from tests.bench.roadef.reassign.annealing import Annealing
 from tests.bench.roadef.reassign.swaps import open_swaps, swap_changes, try_swap
-from tests.optimizer.local_search.test_changes import guide_sum
+from tests.optimizer.test_local_search import guide_sum
 from tests.optimizer.tiny import is_feasible, random_problem
 
 

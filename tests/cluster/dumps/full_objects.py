@@ -32,7 +32,7 @@ _SECRET_REF = {"name": CANARY, "namespace": CANARY}
 def full_objects() -> dict[str, Object]:
     """Key of a kind → object."""
     objects = _cluster_objects() | _storage_objects() | {kind: _workload(kind) for kind in _WORKLOADS}
-    return {key: _typed(kind, objects[kind.name]) for key, kind in KINDS.items() if kind.is_read}
+    return {key: _typed(kind, objects.get(key) or objects[kind.name]) for key, kind in KINDS.items() if kind.is_read}
 
 
 def _typed(kind: AnyKind, obj: Object) -> Object:
@@ -353,6 +353,23 @@ def _cluster_objects() -> dict[str, Object]:
                 "scheduleStartTime": "2026-06-30T12:00:00Z",
                 "conditions": [_CONDITION],
             },
+        },
+        "Job.batch.volcano.sh": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "spec": {
+                "minAvailable": 1,
+                "policies": [{"event": "PodEvicted", "events": ["PodFailed"], "action": "RestartJob", "exitCode": 1}],
+                "tasks": [
+                    {
+                        "name": "worker",
+                        "replicas": 1,
+                        "template": {"spec": {"containers": [{"command": [CANARY]}]}},
+                        "policies": [{"event": "*", "events": ["*"], "action": "AbortJob", "timeout": "1m"}],
+                    }
+                ],
+                "plugins": {"env": [CANARY]},
+            },
+            "status": {"state": {"phase": CANARY}},
         },
         "Queue": {
             "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),

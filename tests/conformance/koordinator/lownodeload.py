@@ -15,8 +15,9 @@ from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.cycle.profiles import run_profiles
+from descheduler.cycle.profiles import ProfileSurroundings, run_profiles
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext
@@ -111,7 +112,8 @@ def _round(policy: Policy, snapshot: Snapshot, now: datetime, memory: RunMemory)
     view = ClusterView(snapshot, moves_take_effect=False)
     handle = Handle(policy, view, NodeFit(view, spares_namesakes=False), now)
     evictor = make_evictor(handle, checks=(*REQUEST_CHECKS, _RecordedAnswers))
-    run = run_profiles(policy, _registry(), handle, evictor, view.ready_nodes(EVERYTHING), memory=memory)
+    setting = RunSetting(registry=_registry(), memory=memory)
+    run = run_profiles(ProfileSurroundings(handle, evictor, setting, nodes=view.ready_nodes(EVERYTHING)))
     return tuple(evictor.book.moves), memory.after(now, run.notes)
 
 

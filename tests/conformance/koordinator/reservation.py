@@ -22,13 +22,13 @@ from descheduler.placement.needs import landing_annotations
 from descheduler.placement.plugins.reservation.cycle_state import state_of
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.ledgers import Use
+from descheduler.placement.plugins.reservation.matching import OwnerMatch
 from descheduler.placement.plugins.reservation.plugin import ReservationReason
-from descheduler.placement.plugins.reservation.row import diagnosis
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
-from descheduler.placement.shadow.shadow_cluster import NO_NODE
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle
 
-__all__ = ["check"]
+__all__ = ["check", "diagnosis"]
 
 _REQUEST = SnapshotRequest(annotations=landing_annotations())
 _NO_MATCH = ReservationReason.NO_MATCH.reason
@@ -140,3 +140,26 @@ def _parts(message: str) -> set[str]:
         return set(message.replace(". ", ", ").split(", "))
     parts = message.split(", ")
     return {part for part in parts if "matched owner total" in part or re.match(r"[0-9]+ Insufficient", part)}
+
+
+def diagnosis(cycle: Cycle) -> tuple[str, ...]:
+    """What koord-scheduler adds to its event about a pod that fits nowhere (`plugin.go`, makePostFilterReasons).
+
+    That is how many Reservations are for the pod, and what is against these; empty where none is and it needs none.
+    """
+    state = state_of(cycle)
+    if state is None:
+        return ()
+    owned = [found for _, found in state.matches if found.is_owned]
+    if not owned and state.request.affinity is None:
+        return ()
+    against = (
+        OwnerMatch.OTHER_NAME,
+        OwnerMatch.AFFINITY,
+        OwnerMatch.UNSCHEDULABLE,
+        OwnerMatch.NOT_EXACT,
+        OwnerMatch.UNTOLERATED,
+    )
+    counts = ((owned.count(each), each.value) for each in against)
+    found = [f"{number} Reservation(s) {words}" for number, words in counts if number]
+    return (*found, f"{len(owned)} Reservation(s) matched owner total")

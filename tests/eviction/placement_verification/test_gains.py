@@ -362,6 +362,82 @@ class TestOtherPackages:
         assert [failure.plugin for failure in decisions.failures] == (["Foreign"] if factory is Fails else [])
 
 
+class NotOnB(SaysNothing):
+    """A plugin that would select pod `web` again on node b, and nothing else."""
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        del after
+        return "on b" if (pod.name, arrival.node_name) == ("web", "b") else ""
+
+
+class NotAlone(SaysNothing):
+    """A plugin that would select pod `web` again on a node without other pods."""
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        is_alone = not after.pods_on(arrival.node_name)
+        return "alone" if pod.name == "web" and is_alone else ""
+
+
+class TestWhatOthersMayDo:
+    """Pods of node a, which is cordoned, leave for two nodes of equal score in the order of their names."""
+
+    def run(self, factory: type[SaysNothing], *objects: Object, **facts: Any) -> Decisions:
+        """What becomes of pod `web` and the others on node a."""
+        foreign = replace(REGISTRY["PodLifeTime"], name="Foreign", factory=factory)
+        document = json_with(verifying("PodLifeTime", states=["Running"]), "PodLifeTime", "Foreign")
+        nodes = [node_object("a", unschedulable=True), node_object("b"), node_object("c")]
+        web = pod_object("web", **{"cpu": "500m", **facts})
+
+        return run(document, *nodes, *objects, web, registry={**REGISTRY, "Foreign": foreign})
+
+    def test_earlier_pod_may_get_another_node_of_equal_score(self) -> None:
+        """It is predicted on b, and then c is the best node of the next one."""
+        decisions = self.run(NotOnB, pod_object("first", cpu="500m", owners=["ReplicaSet/first"]))
+
+        assert evicted(decisions) == ["first"]
+        assert message(decisions) == (
+            "the replacement pod can be scheduled onto b and would be selected again there (requireGain: true): on b"
+        )
+
+    def test_later_pod_may_be_scheduled_before_an_earlier_one(self) -> None:
+        """Only b has room for the first one beside what is there; without it b is the best node of the next one."""
+        there = pod_object("there", node="c", cpu="1", owners=["DaemonSet/there"])
+        first = pod_object("first", cpu="3500m", owners=["ReplicaSet/first"])
+
+        assert evicted(self.run(NotOnB, there, first)) == ["first"]
+
+    def test_pending_pod_may_get_another_node_of_equal_score(self) -> None:
+        pending = pod_object("pending", node="", phase="Pending", cpu="500m", owners=["ReplicaSet/pending"])
+
+        assert evicted(self.run(NotOnB, pending)) == []
+
+    @pytest.mark.parametrize(
+        ("facts", "expected"),
+        [
+            pytest.param({}, [], id="where the first one goes is a tie"),
+            pytest.param({"node_selector": {"kubernetes.io/hostname": "b"}}, ["web"], id="it can go nowhere else"),
+        ],
+    )
+    def test_pending_pod_that_makes_the_gain_may_go_elsewhere(self, facts: Object, expected: list[str]) -> None:
+        only_b = {"kubernetes.io/hostname": "b"}
+        pending = pod_object("x", node="", phase="Pending", cpu="500m", owners=["ReplicaSet/pending"], **facts)
+
+        assert evicted(self.run(NotAlone, pending, node_selector=only_b)) == expected
+
+    def test_earlier_pod_that_makes_the_gain_may_go_elsewhere(self) -> None:
+        only_b = {"kubernetes.io/hostname": "b"}
+        first = pod_object("first", cpu="500m", owners=["ReplicaSet/first"])
+
+        assert evicted(self.run(NotAlone, first, node_selector=only_b)) == ["first"]
+
+    def test_earlier_pods_that_cannot_change_it_are_no_obstacle(self) -> None:
+        """Whichever nodes the other two get, node c is full for the next one."""
+        full = pod_object("full", node="b", cpu="3500m", owners=["DaemonSet/full"])
+        others = [pod_object(name, cpu="300m", owners=[f"ReplicaSet/{name}"]) for name in ("one", "two")]
+
+        assert evicted(self.run(NotOnB, full, *others, cpu="1")) == ["one", "two", "web"]
+
+
 def json_with(policy: Object, name: str, other: str) -> Object:
     """The policy with another plugin in place of the named one."""
     found: Object = msgspec.json.decode(msgspec.json.encode(policy).replace(name.encode(), other.encode()))

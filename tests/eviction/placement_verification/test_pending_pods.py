@@ -66,3 +66,25 @@ def test_condition_is_listed_below_the_targets_that_depend_on_it(output: str) ->
         ["PODS", "FIRST", "POD       CONDITION"],
         ["2", "default/web-0", "pending pod default/hi may be scheduled there first"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("cpu_of_n3", "verdict"),
+    [
+        pytest.param("4", "lands_if", id="the pending pod can get either node"),
+        pytest.param("8", "lands", id="the other node scores higher for it"),
+    ],
+)
+def test_pending_pod_may_be_scheduled_onto_another_node_of_equal_score(cpu_of_n3: str, verdict: str) -> None:
+    """It is predicted on n2, the first of two equal nodes, and the replacement can only be scheduled onto n3."""
+    ssd = {"disk": "ssd"}
+    n2, n3 = node_object("n2", cpu=cpu_of_n3), node_object("n3", cpu="4", labels=ssd)
+    waiting = pod_object("hi", node="", phase="Pending", cpu="3", owners=["ReplicaSet/hi"])
+    web = pod_object("web", node="n1", cpu="2", node_selector=ssd)
+
+    (move,) = decide(load_policy(POLICY, REGISTRY), cluster_of(NODES[0], n2, n3, web, waiting), now=NOW).moves
+
+    assert move.landing is not None
+    assert move.landing.verdict.value == verdict
+    condition = "pending pod default/hi may be scheduled there first"
+    assert move.landing.conditions == ((condition,) if verdict == "lands_if" else ())

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.migration.dispatch.rechecks import Rechecks
 from descheduler.migration.dispatch.task import EvictionTask
-from descheduler.migration.recheck.footprints import Judged
+from descheduler.migration.recheck import Judged
 from descheduler.transport.errors import ExchangeError
 from tests.migration.stand_ins import FAST, Clock, around, make_eviction
 

@@ -167,3 +167,20 @@ def test_pending_pods_in_doubt_may_take_the_last_node(facts: dict[str, Any], lef
     found = LandingProver(snapshot).unproven([first, second], [first, second])
 
     assert [pod.name for pod in found] == left
+
+
+@pytest.mark.parametrize(
+    ("cpu_of_a", "expected"),
+    [
+        pytest.param("4", ["web"], id="the one that was booked may have gone to b as well"),
+        pytest.param("8", [], id="it prefers a"),
+    ],
+)
+def test_what_was_booked_before_may_have_any_node_of_equal_score(cpu_of_a: str, expected: list[str]) -> None:
+    nodes = [make_node("a", cpu=cpu_of_a), make_node("b", cpu="4", labels={"disk": "ssd"})]
+    first = make_pod("first", node="closed", cpu="4")
+    web = make_pod("web", node="closed", cpu="4", node_selector={"disk": "ssd"})
+    prover = LandingProver(make_snapshot([CLOSED, *nodes], [first, web]))
+    prover.book(first)
+
+    assert [pod.name for pod in prover.unproven([web], [web])] == expected

@@ -18,8 +18,8 @@ def test_parts_of_gpus_are_moved_together_so_that_a_whole_gpu_is_free() -> None:
 
     assert len(evicted(decisions)) == 1
     assert goal_of(decisions).levels[0].counts == "units of koordinator.sh/gpu stranded"
-    assert goal_of(decisions).sentence.startswith("33.33 units of koordinator.sh/gpu stranded → 0, 1 eviction")
-    assert decisions.moves[0].reason.endswith("has GPUs with 50% free, of which pods cannot use all")
+    assert goal_of(decisions).sentence.startswith("unusable free GPU capacity: 0.33 → 0 GPUs, 1 eviction")
+    assert decisions.moves[0].reason.endswith("is 50% free, and pods cannot use all of that")
 
 
 def test_gpus_of_one_node_are_told_apart() -> None:
@@ -46,7 +46,7 @@ def test_gpus_without_the_cores_for_them_are_stranded() -> None:
     decisions = run_gpus(SHARED, nodes, [web, pending_pod("train", 100, cpu="4")])
 
     assert evicted(decisions) == ["web"]
-    assert goal_of(decisions).sentence == "100 units of koordinator.sh/gpu stranded → 0, 1 eviction"
+    assert goal_of(decisions).sentence == "unusable free GPU capacity: 1 → 0 GPUs, 1 eviction"
 
 
 def test_nothing_is_moved_where_the_scheduler_takes_idle_gpus_first() -> None:

@@ -160,7 +160,7 @@ def _stays(pod: Pod, run: WatchedRun) -> Iterator[Stay]:
 
 
 def _stay_counts(stays: Iterable[Stay], num_staying: int) -> tuple[StayCount, ...]:
-    """One entry a code, the most frequent first, and last the pods that nobody asks for."""
+    """One entry a code, the most frequent first, and last the pods that no plugin selects."""
     counts = Counter(stay.code for stay in stays)
     in_order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     num_unwanted = num_staying - counts.total()

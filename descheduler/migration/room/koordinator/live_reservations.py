@@ -54,7 +54,7 @@ def decode_live_reservation(block: bytes) -> Reservation:
 
 
 def decode_any_reservation(block: bytes) -> Reservation:
-    """The same; one that cannot be decoded holds room for nobody, and is one that failed, so that it can be released.
+    """The same; one that cannot be decoded holds room for no pod, and is one that failed, so that it can be released.
 
     Raises ValueError for what does not say which one it is.
     """

@@ -1,6 +1,6 @@
 """What tells a Reservation of this program from one that only looks like it.
 
-As with placeholders, a label proves nothing. A Reservation is ours when its name follows from its job, nobody owns it,
+As with placeholders, a label proves nothing. A Reservation is ours when its name follows from its job, it has no owner,
 and it is of the form that this program gives Reservations. One that an admission webhook has changed is removed where
 the API server says that it was created for a job of ours.
 """
@@ -59,7 +59,7 @@ def names_of(job: MigrationJob) -> frozenset[str]:
 class FoundReservation(msgspec.Struct, frozen=True):
     """A Reservation that may be ours. `differs` says what tells it from ours, but for its name; "" for nothing.
 
-    `set_by` are the field managers that have stated fields of it, nobody where somebody owns it.
+    `set_by` are the field managers that have stated fields of it, none where it has an owner.
     """
 
     reservation: Reservation

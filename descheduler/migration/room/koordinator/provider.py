@@ -24,10 +24,10 @@ from descheduler.migration.room.koordinator.ours import (
 )
 from descheduler.migration.room.koordinator.pending_rooms import awaits_its_pod, pending_reservations, room_names
 from descheduler.migration.room.koordinator.template import reservation_of
-from descheduler.migration.room.koordinator.usage import missed, reservation_used, used
 from descheduler.migration.room.labels import OWNER_LABEL, manager_of
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow
 from descheduler.migration.room.sweeping import KnownJobs, LabelledObject, Swept, sweep
+from descheduler.model.annotations import RESERVATION_ALLOCATED_ANNOTATION
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference, Reservation
@@ -45,6 +45,13 @@ _REFUSALS = frozenset({400, 422})
 """Answers that a repetition does not change: the Reservation is invalid."""
 _MAY_BE_MISSED = frozenset({RoomState.HELD, RoomState.TAKEN, RoomState.ABSENT})
 """What does not end a job once its pod was asked to leave."""
+
+
+class _Allocated(msgspec.Struct):
+    name: str | None = None
+
+
+_decode_allocated = msgspec.json.Decoder(_Allocated).decode
 
 
 class ReservationRooms:
@@ -121,11 +128,11 @@ class ReservationRooms:
             return _taken_by_another(job, room, user, replacement)
         if replacement is None or not replacement.node_name:
             return room, replacement
-        if reservation_used(replacement) == job.reservation_name:  # the status of the Reservation follows
-            return (used(job, replacement) if found is None else room), replacement
+        if _reservation_used(replacement) == job.reservation_name:  # the status of the Reservation follows
+            return (_used(job, replacement) if found is None else room), replacement
         miss = Miss.UNUSED if replacement.node_name == job.node_name else Miss.ELSEWHERE
         is_left_over = found is not None and found.is_of(job)
-        return missed(job, replacement, miss, is_left_over=is_left_over), replacement
+        return _missed(job, replacement, miss, is_left_over=is_left_over), replacement
 
     def release(self, job: MigrationJob) -> None:
         """Deletes the Reservation, if it was created for the job, whether or not the job knows that.
@@ -173,7 +180,7 @@ class ReservationRooms:
         """
         if successors is not None:
             names = ("", job.reservation_name)
-            return self._replacements.find(successors, job, now, lambda pod: reservation_used(pod) in names)
+            return self._replacements.find(successors, job, now, lambda pod: _reservation_used(pod) in names)
         return None if job.replacement is None else self._pod(job.replacement)
 
     def _read_found(self, name: str) -> FoundReservation | None:
@@ -192,7 +199,7 @@ def _taken_by_another(job: MigrationJob, room: Room, user: Pod, replacement: Pod
     if replacement is None or not replacement.node_name:
         why = f"pod {user.key}, which is not the replacement, uses Reservation {job.reservation_name}"
         return Room(RoomState.TAKEN, room.node, why), replacement
-    return missed(job, replacement, Miss.TAKEN, is_left_over=False), replacement
+    return _missed(job, replacement, Miss.TAKEN, is_left_over=False), replacement
 
 
 def _successors(job: MigrationJob, found: Reservation | None) -> Successors | None:
@@ -252,3 +259,41 @@ def _require_readable(wanted: Mapping[str, Any]) -> None:
         fault = "the Reservation is invalid: it is nested too deeply or holds text that is none"
     if fault:
         raise CannotHold(fault)
+
+
+def _reservation_used(pod: Pod) -> str:
+    """The name of the Reservation that `pod` says it uses, "" for none.
+
+    koord-scheduler writes it only where the plugin Reservation is enabled under `reserve` in its profile: the manifest
+    that koordinator 1.8 ships lacks that. The Reservation is never used up then, and holds room beside the replacement.
+    """
+    try:
+        return _decode_allocated(pod.annotations.get(RESERVATION_ALLOCATED_ANNOTATION) or "{}").name or ""
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _used(job: MigrationJob, pod: Pod) -> Room:
+    """The room of `job`, which its replacement `pod` uses."""
+    return Room(RoomState.TAKEN, pod.node_name, taken_by=_reference(pod))
+
+
+def _missed(job: MigrationJob, pod: Pod, miss: Miss, *, is_left_over: bool) -> Room:
+    """The room of `job`, which its replacement `pod` does not use although it has a node."""
+    name, where = job.reservation_name, f"replacement {pod.key} runs on node {pod.node_name}"
+    match miss:
+        case Miss.TAKEN:
+            why = f"another pod of its workload used Reservation {name}; {where}"
+        case Miss.UNUSED:
+            profile = pod.spec.scheduler_name
+            why = (
+                f"{where} and does not use Reservation {name}: in the configuration of {profile}, enable the plugin "
+                "Reservation under plugins.reserve"
+            )
+        case Miss.ELSEWHERE:
+            why = f"{where}, not on {job.node_name} (Reservation {name})"
+    return Room(RoomState.MISSED, job.node_name, why, _reference(pod), is_left_over=is_left_over, miss=miss)
+
+
+def _reference(pod: Pod) -> ObjectReference:
+    return ObjectReference(pod.namespace, pod.name, pod.uid)

@@ -1,7 +1,7 @@
 """What tells a placeholder of this program from a pod that only looks like one.
 
 A label proves nothing: templates are copied, and whoever may create pods writes what labels he likes. A pod is a
-placeholder of ours when its name follows from the UID of its job, nobody owns it, and it is of the class and the form
+placeholder of ours when its name follows from the UID of its job, it has no owner, and it is of the class and the form
 that this program gives placeholders.
 
 A mutating admission webhook can change all of that but the name. Such a pod holds no room, but must not be left behind
@@ -70,7 +70,7 @@ _decode = msgspec.json.Decoder(_PodWire).decode
 class FoundPlaceholder(msgspec.Struct, frozen=True):
     """A pod that may be a placeholder. `differs` says what tells it from one of ours, "" where nothing does.
 
-    `set_by` are the field managers that have stated fields of it, nobody where somebody owns it.
+    `set_by` are the field managers that have stated fields of it, none where it has an owner.
     """
 
     pod: Pod

@@ -30,7 +30,7 @@ _ANNOTATIONS = {"linkerd.io/inject": "disabled"}
 
 
 class PlaceholderSettings(msgspec.Struct, frozen=True):
-    """`image` does nothing for ever; the PriorityClass is below that of every pod to replace, and preempts nobody."""
+    """`image` does nothing for ever; the PriorityClass is below that of every pod to replace, and preempts no pod."""
 
     image: str = "registry.k8s.io/pause:3.10"
     priority_class: str = "descheduler-placeholder"

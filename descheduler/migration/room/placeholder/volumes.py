@@ -1,4 +1,4 @@
-"""Where the volumes of a pod let its replacement go.
+"""The nodes that the volumes of a pod allow its replacement.
 
 A placeholder mounts nothing: a claim that only one node may use would keep the pod and its replacement apart. It is
 placed where the volumes behind the claims can be reached instead, as the plugins VolumeBinding and VolumeZone of
@@ -33,8 +33,7 @@ _decode_object = msgspec.json.Decoder(dict[str, Any]).decode
 def reachable_terms(objects: ObjectCalls, pod: _Object) -> Iterator[list[dict[str, Any]]]:
     """Node selector terms, of which each volume of `pod` (JSON) wants one to match; nothing for those that want none.
 
-    Raises CannotHold, which says why, where nobody can say that a node which the terms match is good enough;
-    ExchangeError.
+    Raises CannotHold, which says why, where a node that the terms match may not be good enough; ExchangeError.
     """
     namespace = pod["metadata"]["namespace"]
     for volume in pod["spec"].get("volumes") or ():

@@ -62,7 +62,7 @@ class BalanceUtilizationGoal:
         return int(over.sum()), int(self.problem.cost[self.problem.moved(assignment)].sum())
 
     def bound(self) -> Value:
-        """(hot nodes that stay hot whatever limits let go, the least that it costs to relieve all others)."""
+        """(hot nodes that stay hot whatever limits allow, the least that it costs to relieve all others)."""
         return self._bound
 
     @cached_property
@@ -159,7 +159,7 @@ def _place_covers(ceilings: Ceilings, placement: Arrangement) -> None:
 
 
 def _within_limits(ceilings: Ceilings, placement: Arrangement, tried: AbstractSet[int]) -> dict[int, Ints]:
-    """The pods to move from nodes that are over and were not `tried`, as far as limits let them all go."""
+    """The pods to move from nodes that are over and were not `tried`, as far as limits allow all of them."""
     over = ceilings.is_over(placement)
     left = MovesLeft(ceilings.problem, ceilings.problem.moved(placement.at))
     chosen: dict[int, Ints] = {}

@@ -86,12 +86,6 @@ class SchedulerConfiguration(msgspec.Struct, frozen=True):
         wanted = scheduler_name or DEFAULT_SCHEDULER_NAME
         return next((profile for profile in self.profiles if profile.scheduler_name == wanted), None)
 
-    @property
-    def leaves_choices_open(self) -> bool:
-        """Whether there are pods of which nobody knows which of several nodes they get."""
-        asks = any(extender.prioritizes for extender in self.extenders)
-        return asks or any(profile.unknown_choosers for profile in self.profiles)
-
     def nodes_to_find(self, profile: SchedulerProfile, num_nodes: int) -> int:
         """After how many feasible nodes of `num_nodes` the search ends for a pod of `profile`.
 

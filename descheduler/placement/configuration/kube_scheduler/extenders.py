@@ -71,7 +71,7 @@ class Extender(msgspec.Struct, frozen=True):
     managed_resources: frozenset[str] = frozenset()
     """Extended resources; with none every pod is its concern."""
     ignored_resources: tuple[str, ...] = ()
-    """Those of `managed_resources` that kube-scheduler does not check itself."""
+    """The part of `managed_resources` that kube-scheduler does not check itself."""
     ignorable: bool = False
     """Whether pods are scheduled without it while it does not answer."""
 

@@ -79,9 +79,9 @@ class SchedulerProfile(msgspec.Struct, frozen=True, kw_only=True):
     unknown_plugins: tuple[str, ...] = ()
     """Plugins that are not kube-scheduler's own; what they make of a pod is unknown."""
     unknown_scorers: tuple[str, ...] = ()
-    """Those of `unknown_plugins` that cannot refuse a node, only change which one is chosen or which pod goes first."""
+    """The part of `unknown_plugins` that refuses no node, and only changes the chosen node or the order of pods."""
     unknown_choosers: tuple[str, ...] = ()
-    """Those of `unknown_plugins` that change which node is chosen, or which pod goes first."""
+    """The part of `unknown_plugins` that changes which node is chosen, or which pod goes first."""
     unknown_sorters: tuple[str, ...] = ()
     """Those that may say which pod goes first."""
     unknown_preempters: tuple[str, ...] = ()

@@ -116,7 +116,7 @@ class _RowGuard:
         self._origin = origin
 
     def interactions(self, profile: SchedulerProfile) -> Interactions:
-        """Those of the row, or the most cautious ones."""
+        """The interactions of the row, or the most cautious ones."""
         trouble = Trouble(self._origin)
         try:
             return guarded_interactions(self._row.interactions(profile), trouble)

@@ -52,7 +52,7 @@ class MatchedReservation(NamedTuple):
 
 
 class MatchedReservations(NamedTuple):
-    """Those of one node, in the order in which they are tried.
+    """The Reservations of one node, in the order in which they are tried.
 
     Unless that `is_required`, the whole node is tried after them.
     """
@@ -92,7 +92,7 @@ def call_nominee_plugins(cycle: Cycle, plugins: Sequence[NomineePlugin]) -> None
 
 
 def nominee_plugins(cycle: Cycle) -> Sequence[NomineePlugin]:
-    """Those of the scheduler of `cycle`."""
+    """The plugins that nominate in the scheduler of `cycle`."""
     found = cycle.scratch.get(_NOMINEE_PLUGINS)
     return found if isinstance(found, Sequence) else ()
 

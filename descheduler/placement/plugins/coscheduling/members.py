@@ -104,7 +104,7 @@ class Tally:
 
     @classmethod
     def of(cls, cycle: Cycle) -> Tally:
-        """That of the pod of `cycle` and its company; a pod without any is its own."""
+        """The tally of the pod of `cycle` and its company; a pod without company is its own."""
         company = cycle.company
         if company is None:
             return cls((cycle.pod.pod,))

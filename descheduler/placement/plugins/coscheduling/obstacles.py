@@ -1,4 +1,4 @@
-"""What Coscheduling has against a pod: gangs that nobody has described, and gangs with too few pods."""
+"""Why Coscheduling refuses a pod: gangs without settings, and gangs with too few pods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class GangReason(Enum):
     NO_GANG = "doesn't exists"
     """There is neither a PodGroup nor a pod of a gang of the group."""
     NO_SETTINGS = "has not init"
-    """Nobody has said how many pods the gang needs: the PodGroup that pods name does not exist."""
+    """The size of the gang is unknown: the PodGroup that pods name does not exist."""
     TOO_FEW_PODS = "child pod not collect enough"
     """Fewer pods exist than the gang needs."""
     TOO_FEW_WAITING = "gets rejected"
@@ -23,8 +23,8 @@ class GangReason(Enum):
     BY_ORDER = "is bound or not by the order in which its pods are created"
     """Some gangs of the group are scheduled pod by pod, as they have been satisfied once, and others are not."""
     SURPLUS = "is bound or not by whether it finds a node before the others are let go"
-    """The gang counts only pods that wait, and as many as it needs were let go already: koord-scheduler 1.8 was seen to
-    bind one more that was created with them, and to leave it pending."""
+    """The gang counts only pods that wait, and as many as it needs were admitted already: koord-scheduler 1.8 was seen
+    to bind one more that was created with them, and to leave it pending."""
 
 
 class GangShortage(NamedTuple):
@@ -53,8 +53,8 @@ class GangShortage(NamedTuple):
 class MissingMembers(NamedTuple):
     """What the group `group` lacks, `gangs` being those of it that are at fault. `current` is the pod's own gang.
 
-    Up to `num_more` gangs are at fault as well, and too many to be looked at and named. In the figures of a gang
-    that nobody has described all is 0.
+    Up to `num_more` gangs are at fault as well, and too many to be looked at and named. The figures of a gang
+    without settings are all 0.
     """
 
     why: GangReason

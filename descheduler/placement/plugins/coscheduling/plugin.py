@@ -25,7 +25,7 @@ _NOT_QUEUED = (GangReason.NO_GANG, GangReason.NO_SETTINGS, GangReason.TOO_FEW_PO
 class Coscheduling:
     """Keeps pods of a gang from being bound before enough of them can be.
 
-    Pods of a gang that counts nobody any more are scheduled one by one. Where others of its group do count, pods of
+    Pods of a gang that counts no pod any more are scheduled one by one. Where others of its group do count, pods of
     both that come together are bound or wait for good, whichever are created first: that was measured, and nothing is
     decided here.
     Both modes come to the same: the scheduler rejects all waiting members when it has tried every one of them, also
@@ -42,7 +42,7 @@ class Coscheduling:
         self.ledger = cluster.ledger(GangLedger)
 
     def unit_of(self, pod: Pod) -> str:
-        """The group that `pod` waits for; empty of one that is in no gang, or whose gang counts nobody any more."""
+        """The group that `pod` waits for; empty for a pod without a gang, or whose gang counts no pod any more."""
         if not gang_id_of(pod):
             return ""
         settings = self._gangs.settings_for(pod)
@@ -84,7 +84,7 @@ class Coscheduling:
         return self._waits(pod, Tally.of(cycle)) if gang_id_of(pod) else None
 
     def _by_order(self, pods: Sequence[Pod]) -> Obstacle | None:
-        """What nobody can tell of pods of which some wait for the others, and those do not wait for them."""
+        """The unknown of pods of which some wait for the others, and the others do not wait for them."""
         found = filter(None, map(self._gangs.settings_for, pods))
         gangs = {gang.gang_id: gang for gang in found}
         if len({self._counts_nobody(gang, Tally(())) for gang in gangs.values()}) < 2:

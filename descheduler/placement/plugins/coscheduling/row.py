@@ -23,7 +23,7 @@ class _CoschedulingArgsSection(Args, frozen=True):
     aware_network_topology: bool | None = None
     """Whether gangs are kept in one part of the network, off by default; not modelled."""
     permit_waiting_time_seconds: int | None = None
-    """That of kubernetes-sigs/scheduler-plugins, whose plugin has the same name; without effect here."""
+    """The argument of kubernetes-sigs/scheduler-plugins, whose plugin has the same name; without effect here."""
     pod_group_backoff_seconds: int | None = None
     """The same."""
 

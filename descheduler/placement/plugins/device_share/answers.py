@@ -43,7 +43,7 @@ class StateAnswers:
         return 2 * len(self._bits)
 
     def bits(self) -> ReasonBits:
-        """What stands against each node."""
+        """The reasons that close each node."""
         self._keep_up()
         return self._column(self._bits, self._bits_in).astype(np.uint32)
 

@@ -36,7 +36,7 @@ class PodOnNodes:
         self._matched = {node: found for node, found in matched_reservations(cycle).items() if _with_devices(found)}
 
     def bits(self) -> ReasonBits:
-        """What stands against each node."""
+        """The reasons that close each node."""
         found = self.answers.bits()
         for node, matched in self._matched.items():
             state = self._cache.state(node)

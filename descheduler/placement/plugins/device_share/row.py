@@ -76,7 +76,7 @@ class GpuParts:
         return tuple(sorted(each.minor for each in self._devices.held_by(pod).get(GPU, ())))
 
     def most_memory(self, nodes: Iterable[int]) -> int:
-        """That of the largest GPU."""
+        """The memory of the largest GPU."""
         totals = (self._devices.state(node).total.get(GPU, {}) for node in nodes)
         return max((amounts.get(GPU_MEMORY, 0) for total in totals for amounts in total.values()), default=0)
 

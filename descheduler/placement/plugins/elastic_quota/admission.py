@@ -38,7 +38,7 @@ class QuotaAdmission:
         return _most(place)
 
     def used(self, place: QuotaPlace, *, fixed: bool = False) -> _Amounts:
-        """What placed pods of the quota use, in units; with `fixed` those alone that nobody may preempt."""
+        """What placed pods of the quota use, in units; with `fixed` only non-preemptible pods count."""
         tree = place.tree
         return self._named(place, (tree.fixed_used if fixed else tree.used)[place.index], tree.resources)
 

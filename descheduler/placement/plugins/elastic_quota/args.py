@@ -59,7 +59,7 @@ class ElasticQuotaSection(Args, frozen=True):
 
 
 class ElasticQuotaArgs(msgspec.Struct, frozen=True):
-    """What of the arguments decides about admission."""
+    """The arguments that decide about admission."""
 
     default_max: MaxAmounts = BUILT_IN_MAX
     system_max: MaxAmounts = BUILT_IN_MAX

@@ -23,7 +23,7 @@ class QuotaLimit(Enum):
     MAX = "max"
     """The same without runtime quota."""
     MIN = "min"
-    """What pods that nobody may preempt get at most."""
+    """The most that non-preemptible pods get."""
     PARENT = "parent"
     """What a parent of the quota may use now, where parents are checked."""
 

@@ -23,7 +23,7 @@ class QuotaTree:
     """The quotas of one tree, by index; arrays of amounts have a row a quota and a column a resource, in units.
 
     `requests` are at least `mins` for a quota that does not lend; `limited` are they within its max, which is what its
-    parent is asked for. `fixed_requests` and `fixed_used` are those of pods that nobody may preempt. `allocated` and
+    parent is asked for. `fixed_requests` and `fixed_used` are those of non-preemptible pods. `allocated` and
     `guaranteed` stay 0 unless `guarantees_usage` (gate ElasticQuotaGuaranteeUsage), with which no quota lends.
     """
 
@@ -74,7 +74,7 @@ class QuotaTree:
     def add_request(self, index: int, amounts: Amounts, *, is_fixed: bool = False) -> None:
         """Adds what pods of the quota `index` request, negative to take it back.
 
-        `is_fixed` is true of pods that nobody may preempt.
+        `is_fixed` is true of non-preemptible pods.
         """
         if is_fixed:
             for each in self.path(index):

@@ -32,7 +32,7 @@ _HOSTNAME = "kubernetes.io/hostname"
 
 
 class AffinityFault(ObstacleReason):
-    """What of the terms is not met, in the order in which the scheduler looks: it reports the first alone."""
+    """The terms that are not met, in the order in which the scheduler looks: it reports the first alone."""
 
     AFFINITY = 1, "node(s) didn't match pod affinity rules", "didn't match pod affinity rules"
     ANTI_AFFINITY = 2, "node(s) didn't match pod anti-affinity rules", "didn't match pod anti-affinity rules"

@@ -32,7 +32,7 @@ class CpuChoice(msgspec.Struct, frozen=True):
 def choose_cpus(
     cpus: CpuMap, free: frozenset[int], held: Iterable[tuple[int, str]], choice: CpuChoice
 ) -> frozenset[int] | None:
-    """Those of the `free` CPUs that are taken, None where they are too few.
+    """The CPUs of `free` that are taken, None where they are too few.
 
     `held` are the CPUs of other pods, each with the exclusive policy of its pod.
     """

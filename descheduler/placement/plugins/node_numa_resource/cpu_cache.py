@@ -28,7 +28,7 @@ class HeldCpus(NamedTuple):
 class CpuCache:
     """A follower that knows which CPUs of each node are free. `versions` changes, by node, when these do.
 
-    `is_known` says whether the topologies of nodes were read at all; without them nobody can tell.
+    `is_known` says whether the topologies of nodes were read at all; without them all of it is unknown.
     """
 
     def __init__(self, cluster: ShadowCluster) -> None:

@@ -41,7 +41,7 @@ class CpuMap(msgspec.Struct, frozen=True, eq=False):
         return found
 
     def usable(self, cpus: frozenset[int], required: str) -> frozenset[int]:
-        """Those of `cpus` that can be taken under a required policy, "" for none."""
+        """The part of `cpus` that can be taken under a required policy, "" for none."""
         if required == FULL_CORES:
             cores = self.by_core(cpus).values()
             return frozenset(cpu for core in cores if len(core) == self.per_core for cpu in core)

@@ -20,7 +20,7 @@ _INVALID = -1.0
 
 
 class NodeCpus(msgspec.Struct, frozen=True, eq=False):
-    """`map` is None where no topology is reported; nobody is pinned to the `closed` CPUs.
+    """`map` is None where no topology is reported; no pod is pinned to the `closed` CPUs.
 
     `required` is the policy by which all pods of the node get CPUs of their own, "" where only those do that ask for
     it. `numa_policy` is "" where NUMA nodes do not matter. `fills` is None where the scheduler's arguments decide.
@@ -46,7 +46,7 @@ class NodeCpus(msgspec.Struct, frozen=True, eq=False):
 
 
 def node_cpus(node: Node, topology: NodeTopology | None) -> NodeCpus:
-    """Those of a node, whose labels come before what its kubelet does."""
+    """The CPUs of a node, whose labels come before what its kubelet does."""
     known = topology or NodeTopology(node.name)
     strategy = node.labels.get(_STRATEGY_LABEL, "")
     return NodeCpus(

@@ -93,7 +93,7 @@ class NodeNUMAResource:
         return Obstacle.of(NAME, reason.code, reason)
 
     def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
-        """What of the node is not modelled: its policy for NUMA nodes, and CPUs of Reservations of the pod.
+        """The parts of the node that are not modelled: its NUMA policy, and CPUs of Reservations of the pod.
 
         That is no matter of start, but it is asked of every profile that has the filter.
         """

@@ -1,4 +1,4 @@
-"""One pod that asks for CPUs, on each node: what stands against it there, and which CPUs it gets."""
+"""One pod that asks for CPUs, on each node: the reasons that close the node, and the CPUs that it gets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PinnedPod:
         self._seen = np.full(len(cache.nodes), _NEVER, dtype=np.int64)
 
     def bits(self) -> ReasonBits:
-        """What stands against each node."""
+        """The reasons that close each node."""
         stale = np.flatnonzero(self._seen != self._cache.versions)
         for node in stale.tolist():
             reason = self._against(node)

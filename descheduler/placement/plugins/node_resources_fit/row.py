@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, PODS
-from descheduler.model.text.amounts import amount_text
+from descheduler.model.text.amounts import amount_text, cpu_texts
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Obstacle, Shortage
@@ -18,6 +18,8 @@ from descheduler.placement.plugins.node_resources_fit.score import NodeResources
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["ROW"]
+
+_ONE_CPU = 1000
 
 
 def _preference(profile: SchedulerProfile) -> Preference:
@@ -58,14 +60,13 @@ def _sentence(fact: Shortage) -> str:
         return f"maximum pods reached: {fact.allocatable - fact.free} of {fact.allocatable} pods"
     shown = "CPU" if name == CPU else name
     missing = fact.requested - fact.free
-    more, asked, free, whole = (
-        amount_text(name, amount) for amount in (missing, fact.requested, fact.free, fact.allocatable)
-    )
+    amounts = missing, fact.requested, abs(fact.free), fact.allocatable
+    in_cpus = name == CPU and fact.requested >= _ONE_CPU
+    more, asked, free, whole = cpu_texts(amounts) if in_cpus else [amount_text(name, amount) for amount in amounts]
     if fact.requested > fact.allocatable:
         return f"node too small: requests {asked} {shown}, {whole} is allocatable"
     if fact.free < 0:
-        over = amount_text(name, -fact.free)
-        return f"{more} {shown} short: requests {asked}, node is over-committed by {over}"
+        return f"{more} {shown} short: requests {asked}, node is over-committed by {free}"
     return f"{more} {shown} short: requests {asked}, {free} of {whole} free"
 
 

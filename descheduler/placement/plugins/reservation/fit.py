@@ -148,7 +148,7 @@ def _has_any(held: HeldReservation, asked: Amounts) -> bool:
 def _nominees(
     asked: Amounts, fitting: Sequence[HeldReservation], others: NomineesOfOthers
 ) -> tuple[HeldReservation, ...]:
-    """Those of the lowest order, else those that all plugins together prefer: this one by how full they are."""
+    """The Reservations of the lowest order, else those that all plugins prefer: this one by how full they are."""
     if len(fitting) == 1:
         return tuple(fitting)
     ordered = [each.order for each in fitting if each.order]

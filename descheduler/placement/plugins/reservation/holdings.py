@@ -37,7 +37,7 @@ class HeldReservation:
     `allocatable` is what it reserves, by resource row; `limited` are the rows that are counted per owner. `order` is
     its preference, the lower the sooner, 0 for none. `most_pods` bounds its owners where it reserves places for pods.
     `devices` are those that it holds on its node.
-    `is_spent` says that it was used up before the snapshot was taken, which nobody takes back. Each change of what it
+    `is_spent` says that it was used up before the snapshot was taken, which stays so. Each change of what it
     holds is noted in `changes`. `kinds` numbers those that are alike, for all Reservations together.
     """
 
@@ -214,7 +214,7 @@ class Holdings:
         self._table = cluster.table
         self._devices_by_owner: dict[str, AllocatedDevices] = {}
         self.changes: list[HeldReservation] = []
-        """Those of which something changed, once for each change, the last one last."""
+        """The Reservations of which something changed, once for each change, the last one last."""
         self.held = tuple(_held(cluster, self.changes))
         self.pre_allocating = tuple([each for each in self.held if each.reservation.pre_allocation or each.is_waiting])
         """Those that may take room that pods still have."""

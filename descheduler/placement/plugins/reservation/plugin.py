@@ -115,7 +115,7 @@ class ReservationPlugin:
 
     @property
     def num_changes(self) -> int:
-        """Those of Reservations."""
+        """The number of changes of Reservations."""
         return 0 if self._holdings is None else len(self._holdings.changes)
 
     def before_pre_filter(self, cycle: Cycle) -> None:

@@ -35,7 +35,7 @@ from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args, WithoutEffect
 
-__all__ = ["ROW", "ReservationArgs", "ReservationSection", "diagnosis", "explain_reservations"]
+__all__ = ["ROW", "ReservationArgs", "ReservationSection", "explain_reservations"]
 _HIGHEST = 100
 _PREFERRED = 1000
 
@@ -74,7 +74,7 @@ class ReservationSection(Args, frozen=True):
 
 
 class ReservationArgs(msgspec.Struct, frozen=True):
-    """What of the arguments decides."""
+    """The arguments that decide."""
 
     enable_preemption: bool = False
 
@@ -109,29 +109,6 @@ def _explain_held_room(refused: RefusedNode, short: AbstractSet[str]) -> Iterato
         is_here = held.is_active and held.node == refused.node_index and held not in usable
         if is_here and any(resource in short for resource, _ in gaps):
             yield f"Reservation {held.name} holds {amounts_text(gaps)} for its owners"
-
-
-def diagnosis(cycle: Cycle) -> tuple[str, ...]:
-    """What koord-scheduler adds to its event about a pod that fits nowhere (`plugin.go`, makePostFilterReasons).
-
-    That is how many Reservations are for the pod, and what is against these; empty where none is and it needs none.
-    """
-    state = state_of(cycle)
-    if state is None:
-        return ()
-    owned = [found for _, found in state.matches if found.is_owned]
-    if not owned and state.request.affinity is None:
-        return ()
-    against = (
-        OwnerMatch.OTHER_NAME,
-        OwnerMatch.AFFINITY,
-        OwnerMatch.UNSCHEDULABLE,
-        OwnerMatch.NOT_EXACT,
-        OwnerMatch.UNTOLERATED,
-    )
-    counts = ((owned.count(each), each.value) for each in against)
-    found = [f"{number} Reservation(s) {words}" for number, words in counts if number]
-    return (*found, f"{len(owned)} Reservation(s) matched owner total")
 
 
 def _words(found: OwnerMatch) -> str:

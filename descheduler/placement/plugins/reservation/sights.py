@@ -94,7 +94,7 @@ class _NodesByPolicy(NamedTuple):
 
     @classmethod
     def of(cls, active: Iterable[HeldReservation]) -> _NodesByPolicy:
-        """Those of `active`."""
+        """The nodes of `active`, by policy."""
         nodes: dict[bool, set[int]] = {False: set(), True: set()}
         for held in active:
             nodes[held.reservation.allocate_policy != _DEFAULT_POLICY].add(held.node)

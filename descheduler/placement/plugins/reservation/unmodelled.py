@@ -1,4 +1,4 @@
-"""What of Reservations is not modelled, and which pods and nodes it concerns (koordinator 1.8)."""
+"""The settings of Reservations that are not modelled, and which pods and nodes it concerns (koordinator 1.8)."""
 
 from __future__ import annotations
 

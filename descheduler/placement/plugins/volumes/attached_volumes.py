@@ -65,7 +65,7 @@ class AttachedVolumes:
             self._uses[driver][handle] = (*users, node)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Takes back what nobody else uses there and no VolumeAttachment holds."""
+        """Takes back what no other pod uses there and no VolumeAttachment holds."""
         del is_terminating
         if node == NO_NODE or not self._limits or not may_have_attachable(pod):
             return

@@ -133,7 +133,7 @@ class VolumeDemands:
         return self._unresolvable(reason)
 
     def _unread(self, claim: PersistentVolumeClaim) -> Obstacle | None:
-        """What of the claim the snapshot cannot tell."""
+        """The part of the claim that the snapshot does not show."""
         snapshot = self._snapshot
         if claim.is_bound:
             is_unknown = claim.volume_name not in snapshot.volumes and not is_read(snapshot, "PersistentVolume")

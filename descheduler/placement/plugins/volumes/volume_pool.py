@@ -88,7 +88,7 @@ class VolumePool:
         )
 
     def _available(self, claim: PersistentVolumeClaim, taken: Mapping[str, ClaimReference]) -> BoolMask:
-        """Volumes that are nobody's and would do for the claim."""
+        """Volumes without a claim that fit this claim."""
         key = (claim.request_bytes, claim.volume_mode, claim.attributes_class, claim.access_modes, claim.selector)
         known = self._suitable.get(key)
         if known is None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.selection.affinity import NodeMatch, match_node
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Toleration, tolerates_all
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns, not_created
-from descheduler.placement.replacements.controllers.situation import Situation
+from descheduler.placement.replacements.controllers.situation import Members, Situation, is_living
 
 __all__ = ["DAEMON_TOLERATIONS", "daemon_set"]
 
@@ -40,9 +41,19 @@ def daemon_set(situation: Situation) -> OwnerAnswer:
     cause = _why_none_on(node, situation)
     if cause:
         return not_created(f"{situation.name} creates no pod on node {name}: {cause}")
-    if any(_node_of(pod) == name for pod in situation.others()):
+    on_node = situation.members.once(_by_node).get(name, ())
+    others = [pod for pod in on_node if is_living(pod) and pod is not situation.victim]
+    if any(all(pod is not left for left in situation.gone) for pod in others):
         return not_created(f"another pod of {situation.name} is on node {name}")
     return OwnerAnswer(Returns.OWN_NODE, is_early=situation.workload.surges, node=name)
+
+
+def _by_node(members: Members) -> Mapping[str, Sequence[Pod]]:
+    """The pods of a DaemonSet by the nodes that they are for."""
+    found = defaultdict[str, list[Pod]](list)
+    for pod in members.pods:
+        found[_node_of(pod)].append(pod)
+    return found
 
 
 def _why_none_on(node: Node, situation: Situation) -> str:
@@ -58,7 +69,7 @@ def _why_none_on(node: Node, situation: Situation) -> str:
 
 
 def _tolerations(spec: PodSpec, victim: Pod) -> Iterator[Toleration]:
-    """Those of the template, and those that the controller adds."""
+    """The tolerations of the template, and those that the controller adds."""
     yield from spec.tolerations
     yield from DAEMON_TOLERATIONS
     yield from (each for each in victim.spec.tolerations if each.key == _HOST_NETWORK_TAINT)

@@ -19,7 +19,7 @@ from descheduler.placement.replacements.controllers.job_failures import (
     index_failures,
     index_of,
 )
-from descheduler.placement.replacements.controllers.situation import Situation
+from descheduler.placement.replacements.controllers.situation import Members, Situation, is_living
 
 __all__ = ["job"]
 
@@ -102,12 +102,16 @@ def _succeeds(situation: Situation, facts: JobFacts) -> OwnerAnswer:
 
 
 def _has_success(situation: Situation, facts: JobFacts) -> bool:
-    return facts.num_succeeded > 0 or any(pod.phase == "Succeeded" for pod in situation.pods)
+    return facts.num_succeeded > 0 or situation.members.once(_any_succeeded)
+
+
+def _any_succeeded(members: Members) -> bool:
+    return any(pod.phase == "Succeeded" for pod in members.pods)
 
 
 def _last_worker(situation: Situation) -> OwnerAnswer:
     """Of a work queue, once one pod has succeeded the others only finish what they do."""
-    if next(situation.others(), None) is not None:
+    if not situation.is_alone:
         return not_created(f"{situation.name} starts no more pods: one has succeeded (completions is not set)")
     loss = f"the eviction ends {situation.name}: its last pod does not finish (completions is not set)"
     return OwnerAnswer(Returns.OWNER_ENDS, loss=loss, end=_COMPLETE)
@@ -180,7 +184,7 @@ def _backoff_seconds(situation: Situation, facts: JobFacts) -> tuple[int, bool]:
     if facts.backoff_limit_per_index is not None:
         num_before, is_least = index_failures(situation.victim), False
     else:
-        num_in_a_row, is_least = failures_in_a_row(situation.pods, facts)
+        num_in_a_row, is_least = situation.members.once(failures_in_a_row)
         num_before = num_in_a_row + len(situation.gone)
     seconds = min(_FIRST_BACKOFF_SECONDS << min(num_before, _MOST_DOUBLINGS), _LONGEST_BACKOFF_SECONDS)
     return seconds, is_least and seconds < _LONGEST_BACKOFF_SECONDS
@@ -191,9 +195,18 @@ def _is_surplus(situation: Situation, facts: JobFacts) -> bool:
     if facts.completions is not None:
         wanted = min(wanted, facts.completions - len(facts.completed_indexes | facts.failed_indexes))
         wanted = wanted if facts.is_indexed else min(wanted, facts.completions - facts.num_succeeded)
-    return sum(_is_wanted(pod, facts) for pod in situation.others()) + len(situation.gone) >= max(wanted, 1)
+    counted = situation.members.once(_wanted)
+    num_left = sum(id(pod) in counted for pod in (situation.victim, *situation.gone))
+    return len(counted) - num_left + len(situation.gone) >= max(wanted, 1)
 
 
-def _is_wanted(pod: Pod, facts: JobFacts) -> bool:
-    index = index_of(pod)
-    return not facts.is_indexed or index is None or facts.completions is None or index < facts.completions
+def _wanted(members: Members) -> frozenset[int]:
+    """The pods of the Job that run on or wait for a node, by identity, without those of an index that it has not."""
+    facts = members.workload.job or JobFacts()
+    completions = facts.completions if facts.is_indexed else None
+    return frozenset(id(pod) for pod in members.pods if is_living(pod) and _is_below(pod, completions))
+
+
+def _is_below(pod: Pod, completions: int | None) -> bool:
+    index = None if completions is None else index_of(pod)
+    return index is None or completions is None or index < completions

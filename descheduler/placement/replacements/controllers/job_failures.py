@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum, auto
 
@@ -10,7 +9,7 @@ from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILUR
 from descheduler.model.pod import Pod
 from descheduler.model.text.whole_number import whole_number
 from descheduler.model.workloads import FailureRule, JobFacts
-from descheduler.placement.replacements.controllers.situation import Situation
+from descheduler.placement.replacements.controllers.situation import Members, Situation
 
 __all__ = ["Counting", "counting_of", "fails_index", "failures_in_a_row", "index_failures", "index_of"]
 
@@ -76,16 +75,17 @@ def index_failures(pod: Pod) -> int:
 
 
 def fails_index(pod: Pod, facts: JobFacts) -> bool:
-    """Whether one more failure is more than its index may have. Of a pod whose index nobody can read no index fails."""
+    """Whether one more failure is more than its index may have. A pod with an unreadable index fails none."""
     limit = facts.backoff_limit_per_index
     return limit is not None and index_of(pod) is not None and index_failures(pod) + 1 > limit
 
 
-def failures_in_a_row(pods: Sequence[Pod], facts: JobFacts) -> tuple[int, bool]:
-    """How many of the `pods` of a Job have failed since the last success, and whether there may have been more.
+def failures_in_a_row(members: Members) -> tuple[int, bool]:
+    """How many pods of a Job have failed since the last success, and whether there may have been more.
 
     A success resets the back-off. Pods that are deleted count in the status of the Job, which tells no times.
     """
+    pods, facts = members.pods, members.workload.job or JobFacts()
     successes = [ended for pod in pods if pod.phase == "Succeeded" and (ended := _ended_at(pod)) is not None]
     if not facts.num_succeeded and not successes:
         return facts.num_failed, False
@@ -96,6 +96,6 @@ def failures_in_a_row(pods: Sequence[Pod], facts: JobFacts) -> tuple[int, bool]:
 
 
 def _ended_at(pod: Pod) -> datetime | None:
-    """When a finished pod ended: since then it is not ready. Where nobody has read that, when it was created."""
+    """When a finished pod ended: since then it is not ready. Where that was not read, when it was created."""
     since = (each.transitioned_at for each in pod.conditions or () if each.type == "Ready")
     return next(since, None) or pod.created_at

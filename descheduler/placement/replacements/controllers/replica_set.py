@@ -33,7 +33,7 @@ def replica_set(situation: Situation) -> OwnerAnswer:
 
 def _after_finished(situation: Situation) -> OwnerAnswer:
     """A pod that has finished was replaced then, unless the controller has not seen that yet."""
-    if situation.num_living >= situation.workload.replicas:
+    if situation.members.num_living >= situation.workload.replicas:
         return not_created("the pod has finished; no replacement pod is created")
     return OwnerAnswer(Returns.AT_ONCE, is_early=True)
 
@@ -43,7 +43,7 @@ def _is_surplus(situation: Situation, deployment: Workload | None) -> bool:
 
     Of a Deployment its own `replicas` count, and not those of its ReplicaSet, which it has still to set.
     """
-    workload, num_pods = situation.workload, situation.num_living
+    workload, num_pods = situation.workload, situation.members.num_living
     if deployment is None:
         return num_pods > workload.replicas
     num_ordered = sum(each.replicas for each in _replica_sets_of(deployment, situation))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import TypeVar, cast
 
 import msgspec
 
@@ -13,7 +14,9 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.whole_number import whole_number
 from descheduler.model.workloads import Workload
 
-__all__ = ["ORDINARY_ENDING", "Ending", "Situation", "is_living", "ordinal_of"]
+__all__ = ["ORDINARY_ENDING", "Ending", "Members", "Situation", "is_living", "ordinal_of"]
+
+_Found = TypeVar("_Found")
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -27,36 +30,68 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 ORDINARY_ENDING = Ending()
-"""That of a process which has no handler for SIGTERM."""
+"""The ending of a process which has no handler for SIGTERM."""
+
+
+class Members:
+    """All pods of `workload` in a snapshot, taken `now`; None where the time is unknown.
+
+    A controller is asked about each of them in turn: what it asks of all of them is found `once`.
+    """
+
+    def __init__(self, workload: Workload, pods: Sequence[Pod], now: datetime | None) -> None:
+        self.workload, self.pods, self.now = workload, pods, now
+        self._found: dict[Callable[[Members], object], object] = {}
+
+    def once(self, find: Callable[[Members], _Found]) -> _Found:
+        """What `find` says of them."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        return cast("_Found", self._found[find])
+
+    @cached_property
+    def num_living(self) -> int:
+        """How many of them have neither finished nor begun to go."""
+        return sum(map(is_living, self.pods))
 
 
 class Situation(msgspec.Struct, frozen=True):
-    """An eviction of `victim`, which `workload` controls.
+    """An eviction of `victim`, one of the `members` of its workload.
 
-    `pods` are all pods of the workload in the snapshot; `num_living` of them have neither finished nor begun to go.
     `gone` are those that were evicted before it, which have left; `mates` leave with it as one bundle, all or none.
-    `now` is None where nobody knows the time.
     """
 
     victim: Pod
-    workload: Workload
-    pods: Sequence[Pod]
-    num_living: int
+    members: Members
     gone: Sequence[Pod]
     snapshot: Snapshot
-    now: datetime | None = None
     ending: Ending = ORDINARY_ENDING
     mates: Sequence[Pod] = ()
+
+    @property
+    def workload(self) -> Workload:
+        """The controller of the pod."""
+        return self.members.workload
+
+    @property
+    def pods(self) -> Sequence[Pod]:
+        """All pods of the workload in the snapshot."""
+        return self.members.pods
+
+    @property
+    def now(self) -> datetime | None:
+        """The time of the snapshot; None where nobody knows it."""
+        return self.members.now
 
     @property
     def name(self) -> str:
         """What operators call the owner, such as `Job sum`."""
         return f"{self.workload.kind} {self.workload.name}"
 
-    def others(self) -> Iterator[Pod]:
-        """The pods of the workload that run on or wait for a node, without the victim and those that are gone."""
-        left = {id(self.victim), *map(id, self.gone)}
-        return (pod for pod in self.pods if id(pod) not in left and is_living(pod))
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other pod of the workload is left that runs on or waits for a node."""
+        return self.members.num_living <= sum(map(is_living, (self.victim, *self.gone)))
 
 
 def is_living(pod: Pod) -> bool:

@@ -6,15 +6,21 @@ from `partition`: ordinals below it come back as they were, the others, and all 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
 from descheduler.model.workloads import StatefulSetFacts, Workload
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns, not_created
-from descheduler.placement.replacements.controllers.situation import Situation, is_living, ordinal_of
+from descheduler.placement.replacements.controllers.situation import (
+    Members,
+    Situation,
+    is_living,
+    ordinal_of,
+)
 
 __all__ = ["is_ordered", "stateful_set", "wants_ordinal"]
 
@@ -47,8 +53,8 @@ def wants_ordinal(situation: Situation, ordinal: int) -> bool:
     return first <= ordinal < first + situation.workload.replicas
 
 
-def _facts(situation: Situation) -> StatefulSetFacts:
-    return situation.workload.stateful_set or StatefulSetFacts()
+def _facts(of: Situation | Members) -> StatefulSetFacts:
+    return of.workload.stateful_set or StatefulSetFacts()
 
 
 def _in_order(answer: OwnerAnswer, situation: Situation, ordinal: int) -> OwnerAnswer:
@@ -57,57 +63,108 @@ def _in_order(answer: OwnerAnswer, situation: Situation, ordinal: int) -> OwnerA
     One that neither is ready nor evicted by this run holds it up for good. A pod of a higher ordinal that was evicted
     before waits for this one.
     """
-    lacking = list(_lacking(situation, ordinal))
-    if lacking:
-        first = next((each for each in lacking if each.is_broken), lacking[0])
-        condition = f"{situation.name} waits until pod {first.name}{first.until}"
-        return replace(answer, returns=Returns.LATER, conditions=(condition,))
-    above = _evicted_above(situation, ordinal)
+    line = situation.members.once(_Line).after(situation.gone)
+    until, name = _waits_until(situation, ordinal, line), situation.name
+    if until:
+        return replace(answer, returns=Returns.LATER, conditions=(f"{name} waits until {until}",))
+    above = line.next_that_left(ordinal)
     if above is None:
         return answer
-    condition = f"pod {above.name}, which is evicted as well, waits until this pod of {situation.name} is ready again"
-    return replace(answer, conditions=(condition,))
+    pod = f"pod {situation.workload.name}-{above}, which is evicted as well,"
+    return replace(answer, conditions=(f"{pod} waits until this pod of {name} is ready again",))
 
 
-class _Lacking(NamedTuple):
-    """A pod of a lower ordinal that is not available, and what has to be true `until` then."""
-
-    name: str
-    until: str
-    is_broken: bool = False
-
-
-def _lacking(situation: Situation, ordinal: int) -> Iterator[_Lacking]:
-    """The pods of lower ordinals that are not available, the lowest first. Of those that are not there it is one."""
-    pods = {number: pod for pod in situation.pods if (number := ordinal_of(pod)) is not None}
-    first = _facts(situation).first_ordinal
-    missing = next((number for number in range(first, ordinal) if number not in pods), ordinal)
-    gone = set(map(id, situation.gone))
-    least = situation.workload.min_ready_seconds
-    for lower in sorted(number for number in {*pods, missing} if first <= number < ordinal):
-        pod, name = pods.get(lower), f"{situation.workload.name}-{lower}"
-        if pod is not None and id(pod) in gone:
-            yield _Lacking(name, ", which is evicted as well, is ready again")
-        elif pod is None or not pod.is_ready or not is_living(pod):
-            yield _Lacking(name, " is ready", is_broken=True)
-        elif not _is_available(pod, situation):
-            yield _Lacking(name, f" has been ready for {least} s (minReadySeconds)")
+def _waits_until(situation: Situation, ordinal: int, line: _Line) -> str:
+    """What has to be true of a pod of a lower ordinal first; empty where nothing has."""
+    name = situation.workload.name
+    broken, lower = line.first_broken(ordinal), line.first_lacking(ordinal)
+    if broken is not None:
+        return f"pod {name}-{broken} is ready"
+    if lower is None:
+        return ""
+    if line.has_left(lower):
+        return f"pod {name}-{lower}, which is evicted as well, is ready again"
+    return f"pod {name}-{lower} has been ready for {situation.workload.min_ready_seconds} s (minReadySeconds)"
 
 
-def _evicted_above(situation: Situation, ordinal: int) -> Pod | None:
-    """The pod of the next higher ordinal that this run has evicted, and that comes back."""
-    above = {number: pod for pod in situation.gone if (number := ordinal_of(pod)) is not None and number > ordinal}
-    wanted = [number for number in above if wants_ordinal(situation, number)]
-    return above[min(wanted)] if wanted else None
+class _Line:
+    """The pods of a StatefulSet by their ordinals, and those ordinals without an available pod, in order.
+
+    It follows the pods that have left, which are mostly those of the last question and one more.
+    """
+
+    def __init__(self, members: Members) -> None:
+        self._first = _facts(members).first_ordinal
+        self._members = members
+        self._pods = {number: pod for pod in members.pods if (number := ordinal_of(pod)) is not None}
+        self._missing = next(number for number in count(self._first) if number not in self._pods)
+        self._broken = sorted(number for number, pod in self._pods.items() if not (pod.is_ready and is_living(pod)))
+        self._recent = sorted(number for number, pod in self._pods.items() if not _is_available(pod, members))
+        self._gone: list[Pod] = []
+        self._left: list[int] = []
+
+    def after(self, gone: Sequence[Pod]) -> _Line:
+        """The line without the pods that are `gone`; until it is asked for again."""
+        while len(self._gone) > len(gone) or self._gone != list(gone[: len(self._gone)]):
+            self._take_back(self._gone.pop())
+        for pod in gone[len(self._gone) :]:
+            self._gone.append(pod)
+            self._take_out(pod)
+        return self
+
+    def has_left(self, number: int) -> bool:
+        """Whether the pod of an ordinal is gone."""
+        return _holds(self._left, number)
+
+    def first_broken(self, below: int) -> int | None:
+        """The lowest ordinal that has no pod which can get available by waiting, of those below this one."""
+        return min(filter(below.__gt__, (self._missing, *_next_of(self._broken, self._first))), default=None)
+
+    def first_lacking(self, below: int) -> int | None:
+        """The lowest ordinal whose pod has left or is not available yet, of those below this one."""
+        lowest = (*_next_of(self._left, self._first), *_next_of(self._recent, self._first))
+        return min(filter(below.__gt__, lowest), default=None)
+
+    def next_that_left(self, above: int) -> int | None:
+        """The ordinal of the next pod above this one that has left, and that comes back."""
+        number = next(_next_of(self._left, max(above + 1, self._first)), None)
+        return number if number is not None and number < self._first + self._members.workload.replicas else None
+
+    def _take_out(self, pod: Pod) -> None:
+        number = ordinal_of(pod)
+        if number is not None:
+            insort(self._left, number)
+            for numbers in (self._broken, self._recent):
+                if _holds(numbers, number):
+                    numbers.remove(number)
+
+    def _take_back(self, pod: Pod) -> None:
+        number = ordinal_of(pod)
+        if number is not None:
+            self._left.remove(number)
+            if not (pod.is_ready and is_living(pod)):
+                insort(self._broken, number)
+            if not _is_available(pod, self._members):
+                insort(self._recent, number)
 
 
-def _is_available(pod: Pod, situation: Situation) -> bool:
-    """Whether a ready pod has been so for `minReadySeconds`, as far as the snapshot tells since when."""
+def _next_of(numbers: Sequence[int], least: int) -> Iterator[int]:
+    """The lowest of some sorted `numbers` that is at least `least`, if there is one."""
+    place = bisect_left(numbers, least)
+    return iter(numbers[place : place + 1])
+
+
+def _holds(numbers: Sequence[int], number: int) -> bool:
+    return number in _next_of(numbers, number)
+
+
+def _is_available(pod: Pod, members: Members) -> bool:
+    """Whether a pod that is ready has been so for `minReadySeconds`, as far as the snapshot tells since when."""
     conditions = (each for each in pod.conditions or () if each.type == "Ready")
     since = next((each.transitioned_at for each in conditions), pod.started_at)
-    if not situation.workload.min_ready_seconds or situation.now is None or since is None:
+    if not members.workload.min_ready_seconds or members.now is None or since is None:
         return True
-    return (situation.now - since).total_seconds() >= situation.workload.min_ready_seconds
+    return (members.now - since).total_seconds() >= members.workload.min_ready_seconds
 
 
 def _with_revision(answer: OwnerAnswer, situation: Situation, ordinal: int | None) -> OwnerAnswer:
@@ -120,8 +177,14 @@ def _with_revision(answer: OwnerAnswer, situation: Situation, ordinal: int | Non
     revision = situation.snapshot.revisions.get((workload.namespace, facts.current_revision))
     if revision is not None and (revision.template is not None or workload.template is None):
         return replace(answer, revision=revision)
-    like = next((pod for pod in (situation.victim, *situation.pods) if _is_of(pod, facts.current_revision)), None)
+    victim = situation.victim
+    like = victim if _is_of(victim, facts.current_revision) else situation.members.once(_one_of_current_revision)
     return replace(answer, like=like) if like is not None else replace(answer, doubt=_NO_TEMPLATE)
+
+
+def _one_of_current_revision(members: Members) -> Pod | None:
+    revision = _facts(members).current_revision
+    return next((pod for pod in members.pods if _is_of(pod, revision)), None)
 
 
 def _is_of(pod: Pod, revision: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Queue, Task
@@ -18,7 +18,7 @@ from descheduler.placement.volcano.resources import (
     subtracted,
 )
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import Callbacks, Victims
+from descheduler.placement.volcano.tiers import Callbacks
 
 __all__ = ["start"]
 
@@ -34,26 +34,11 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         account.borrows = True
     session.accounts["capacity"] = shares
 
-    def reclaimable(initiator: Task, candidates: Sequence[Task]) -> Victims:
-        return Victims(shares.victims(initiator, candidates, _may_lose))
-
-    def allocatable(queue: Queue, task: Task) -> bool:
-        account = shares.by_queue[queue.name]
-        return fits_strictly(added(account.allocated, task.request), account.capability, task.request)
-
     def preemptive(queue: Queue, task: Task) -> bool:
         account = shares.by_queue[queue.name]
         return fits_strictly(added(account.allocated, task.request), account.deserved, task.request)
 
-    return Callbacks(
-        queue_order=shares.order,
-        allocatable=allocatable,
-        preemptive=preemptive,
-        reclaimable=reclaimable,
-        job_enqueueable=shares.vote,
-        allocated=shares.allocated,
-        deallocated=shares.deallocated,
-    )
+    return replace(shares.callbacks(_may_lose), preemptive=preemptive)
 
 
 def _may_lose(account: QueueShare, allocated: Amounts, task: Task) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Queue, Task
@@ -13,7 +14,6 @@ from descheduler.placement.volcano.resources import (
     added,
     exceeded_part,
     fits,
-    fits_strictly,
     is_nothing,
     least,
     most,
@@ -21,7 +21,7 @@ from descheduler.placement.volcano.resources import (
     total_of,
 )
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import Callbacks, Victims
+from descheduler.placement.volcano.tiers import Callbacks
 
 __all__ = ["share_out", "start"]
 
@@ -36,26 +36,11 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         session.fault = "Volcano ends: the guarantees of queues are more than the cluster has left for them"
     session.accounts["proportion"] = shares
 
-    def reclaimable(initiator: Task, candidates: Sequence[Task]) -> Victims:
-        return Victims(shares.victims(initiator, candidates, _may_lose))
-
     def overused(queue: Queue) -> bool:
         account = shares.by_queue[queue.name]
         return fits(account.deserved, account.allocated)
 
-    def allocatable(queue: Queue, task: Task) -> bool:
-        account = shares.by_queue[queue.name]
-        return fits_strictly(added(account.allocated, task.request), account.deserved, task.request)
-
-    return Callbacks(
-        queue_order=shares.order,
-        overused=overused,
-        allocatable=allocatable,
-        reclaimable=reclaimable,
-        job_enqueueable=shares.vote,
-        allocated=shares.allocated,
-        deallocated=shares.deallocated,
-    )
+    return replace(shares.callbacks(_may_lose), overused=overused)
 
 
 def _may_lose(account: QueueShare, allocated: Amounts, task: Task) -> bool:

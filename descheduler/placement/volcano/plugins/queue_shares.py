@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from descheduler.placement.volcano.jobs import Job, Queue, Task
 from descheduler.placement.volcano.resources import (
@@ -19,7 +19,7 @@ from descheduler.placement.volcano.resources import (
     total_of,
 )
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import PERMIT, REJECT
+from descheduler.placement.volcano.tiers import PERMIT, REJECT, Callbacks, Victims
 
 __all__ = ["UNLIMITED", "QueueShare", "QueueShares", "sums_by_queue"]
 
@@ -94,6 +94,10 @@ def _limit(queue: Queue, name: str) -> float:
     return UNLIMITED if name in NOTHING and stated <= 0 else stated
 
 
+MayLose: TypeAlias = Callable[[QueueShare, Amounts, Task], bool]
+"""Whether a queue that holds so much may lose a task."""
+
+
 class QueueShares:
     """The accounts of all queues that own jobs, in name order, kept up to date."""
 
@@ -142,9 +146,26 @@ class QueueShares:
         account = self.of(task)
         account.allocated = subtracted(account.allocated, task.request)
 
-    def victims(
-        self, initiator: Task, candidates: Iterable[Task], may_lose: Callable[[QueueShare, Amounts, Task], bool]
-    ) -> list[Task]:
+    def callbacks(self, may_lose: MayLose) -> Callbacks:
+        """What every plugin registers that shares the cluster between queues; see `victims`."""
+
+        def reclaimable(initiator: Task, candidates: Sequence[Task]) -> Victims:
+            return Victims(self.victims(initiator, candidates, may_lose))
+
+        def allocatable(queue: Queue, task: Task) -> bool:
+            account = self.by_queue[queue.name]
+            return fits_strictly(added(account.allocated, task.request), account.limit, task.request)
+
+        return Callbacks(
+            queue_order=self.order,
+            allocatable=allocatable,
+            reclaimable=reclaimable,
+            job_enqueueable=self.vote,
+            allocated=self.allocated,
+            deallocated=self.deallocated,
+        )
+
+    def victims(self, initiator: Task, candidates: Iterable[Task], may_lose: MayLose) -> list[Task]:
         """The candidates whose queue may lose them, one after the other; `may_lose` is told what it holds by then.
 
         A queue that holds less of something than the initiator asks for loses nothing.

@@ -17,6 +17,7 @@ from descheduler.placement.volcano.plugins import (
     predicates,
     priority,
     proportion,
+    sla,
 )
 from descheduler.placement.volcano.session import VolcanoPlugin
 
@@ -37,6 +38,7 @@ VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
         VolcanoPlugin("capacity", capacity.start),
         VolcanoPlugin("pdb", pdb.start),
         VolcanoPlugin("deviceshare", deviceshare.start),
+        VolcanoPlugin("sla", sla.start),
     )
 }
-"""Those of Volcano's default configuration first."""
+"""The plugins of Volcano's default configuration come first."""

@@ -8,8 +8,9 @@ import pytest
 
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.plugins.reservation.row import diagnosis, explain_reservations
+from descheduler.placement.plugins.reservation.row import explain_reservations
 from tests.builders import Object, owner, required_anti_affinity
+from tests.conformance.koordinator.reservation import diagnosis
 from tests.placement.plugins.reservation.worlds import World, koord_pod, nodes, reservation_object
 
 AFFINITY = "scheduling.koordinator.sh/reservation-affinity"

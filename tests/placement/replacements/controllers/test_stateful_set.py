@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from descheduler.model.requests import CPU
 from descheduler.placement.replacements.answer import Returns
+from descheduler.placement.replacements.owners import Owners
 from descheduler.placement.replacements.replacement import ReplacementMaker
-from tests.builders import Object, ago, pod_object
+from tests.builders import NOW, Object, ago, pod_object
 from tests.placement.replacements.controllers.answers import answer
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
@@ -182,3 +187,49 @@ def test_numbers_beyond_any_set_take_no_longer() -> None:
     made = answer(member(most - 1), stateful_set(replicas=most), of=f"db-{most - 1}")
 
     assert made.conditions == ("StatefulSet db waits until pod db-0 is ready",)
+
+
+@given(seed=st.integers(0, 2**16))
+def test_random_sets_wait_for_what_the_rules_say(seed: int) -> None:
+    """Questions follow one another about different pods that have left, of one snapshot."""
+    generator = Random(seed)
+    first, replicas = generator.choice((0, 4)), generator.randint(1, 6)
+    ordinals = [number for number in range(first, first + replicas) if generator.random() < 0.9]
+    since_ready = {number: generator.choice((None, 10, 30)) for number in ordinals}
+    snapshot = cluster_of(
+        stateful_set(replicas=replicas, minReadySeconds=20, ordinals={"start": first}),
+        *(_member_ready_for(number, seconds) for number, seconds in since_ready.items()),
+    )
+    owners, pods = Owners(snapshot, NOW), {number: pod_named(snapshot, f"db-{number}") for number in ordinals}
+    for _ in range(8 if ordinals else 0):
+        left = generator.sample(ordinals, generator.randrange(len(ordinals)))
+        asked = generator.choice([number for number in ordinals if number not in left])
+
+        made = owners.answer(pods[asked], [pods[number] for number in left])
+
+        waits = _what_it_waits_for(range(first, asked), since_ready, left)
+        above = min((number for number in left if number > asked), default=None)
+        waiting = f"pod db-{above}, which is evicted as well, waits until this pod of StatefulSet db is ready again"
+        by_rule = f"StatefulSet db waits until pod {waits}" if waits else waiting if above is not None else ""
+        assert made.conditions == ((by_rule,) if by_rule else ())
+
+
+def _member_ready_for(ordinal: int, seconds: int | None) -> Object:
+    """A pod that has been ready for so long; None for one that is not."""
+    found = member(ordinal, ready=seconds is not None)
+    if seconds is not None:
+        found["status"]["conditions"] = [{"type": "Ready", "status": "True", "lastTransitionTime": ago(seconds)}]
+    return found
+
+
+def _what_it_waits_for(lower: range, since_ready: Mapping[int, int | None], left: Sequence[int]) -> str:
+    """Rule 15 of the recorded cases, ordinal by ordinal; one that is not ready comes before all others."""
+    for number in lower:
+        if number not in left and since_ready.get(number) is None:
+            return f"db-{number} is ready"
+    for number in lower:
+        if number in left:
+            return f"db-{number}, which is evicted as well, is ready again"
+        if since_ready[number] == 10:
+            return f"db-{number} has been ready for 20 s (minReadySeconds)"
+    return ""

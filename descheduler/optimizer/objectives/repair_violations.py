@@ -10,14 +10,44 @@ from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
-from descheduler.optimizer.objectives.repair_violations.misplaced import MisplacedPods
 from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["RepairViolations", "RepairViolationsGoal"]
+
 _PODS_PER_LANDING = 25
 _PODS_PER_RECEIVER = 12
 _MOST_SEEDS = 4
+
+
+class _MisplacedPods:
+    """`pods`: int64[M], with a weight and a node. `movable`: int64[M'], those that may leave and that fit elsewhere."""
+
+    def __init__(self, problem: Problem, weight: Ints) -> None:
+        self.problem, self.weight = problem, weight
+        self.pods: Ints = np.flatnonzero((weight > 0) & (problem.assignment != PENDING))
+        self.movable: Ints = np.array([pod for pod in self.pods.tolist() if self._is_movable(pod)], np.int64)
+
+    def _is_movable(self, pod: int) -> bool:
+        if not self.problem.evictable[pod]:
+            return False
+        fits = (self.problem.need[pod] <= self.problem.capacity).all(axis=1)
+        fits &= self.problem.allowed[self.problem.pod_class[pod]]
+        fits[self.problem.assignment[pod]] = False
+        return bool(fits.any())
+
+    def left(self, assignment: Ints) -> Ints:
+        """Those that are on their node all the same."""
+        stays = assignment[self.pods] == self.problem.assignment[self.pods]
+        return np.asarray(self.pods[stays])
+
+    def in_order(self, assignment: Ints) -> list[int]:
+        """The movable ones that are on their node, by weight and then by size, what is small first."""
+        waiting = np.intersect1d(self.movable, self.left(assignment), assume_unique=True)
+        scale = 1.0 / np.maximum(self.problem.capacity.sum(axis=0).astype(np.float64), 1.0)
+        size = (self.problem.need[waiting] * scale).max(axis=1, initial=0.0)
+        order = np.lexsort((waiting, size, -self.weight[waiting]))
+        return [int(pod) for pod in waiting[order]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,13 +73,13 @@ class RepairViolations:
             raise ValueError(f"weight: shape {self.weight.shape}, expected {(problem.num_pods,)}")
         if (self.weight < 0).any():
             raise ValueError(f"weight: {self.weight.min()} is below 0")
-        return RepairViolationsGoal(MisplacedPods(problem, self.weight))
+        return RepairViolationsGoal(_MisplacedPods(problem, self.weight))
 
 
 class RepairViolationsGoal:
     """`RepairViolations` over one problem."""
 
-    def __init__(self, misplaced: MisplacedPods) -> None:
+    def __init__(self, misplaced: _MisplacedPods) -> None:
         self._misplaced, self._problem = misplaced, misplaced.problem
 
     def value(self, assignment: Ints) -> Value:
@@ -109,7 +139,9 @@ class RepairViolationsGoal:
         model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
 
 
-def _choose(misplaced: MisplacedPods, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood:
+def _choose(
+    misplaced: _MisplacedPods, placement: Arrangement, rng: np.random.Generator, num_pods: int
+) -> Neighbourhood:
     """Some misplaced pods, nodes for them all of whose pods may leave, and receivers for these.
 
     Those that are on their old node come first; where all have moved, some may do so at less cost.
@@ -129,7 +161,7 @@ def _landings(placement: Arrangement, rng: np.random.Generator, seeds: Ints, cou
     return np.unique(np.concatenate([placement.at[seeds], *near]))
 
 
-def _pods(misplaced: MisplacedPods, placement: Arrangement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:
+def _pods(misplaced: _MisplacedPods, placement: Arrangement, landings: Ints, nodes: Ints, seeds: Ints) -> Ints:
     """The seeds, all pods on or from the landings, and moved or misplaced pods on or from the other nodes."""
     problem = placement.problem
     near_landing = np.isin(placement.at, landings) | np.isin(placement.origins, landings)

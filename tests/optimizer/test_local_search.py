@@ -7,7 +7,7 @@ import pytest
 
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Budget, Limits
-from descheduler.optimizer.local_search.shifts import climb_by_shifts, shift_changes
+from descheduler.optimizer.local_search import climb_by_shifts, shift_changes
 from descheduler.optimizer.objective import Guide
 from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.random_instances import random_instance

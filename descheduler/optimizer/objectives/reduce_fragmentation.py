@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
-from descheduler.optimizer.local_search.best_first import climb_best_first
+from descheduler.optimizer.local_search import climb_best_first
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.dear_nodes import choose_dear_nodes
-from descheduler.optimizer.objectives.reduce_fragmentation.fragments import stranded_for
 from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
@@ -135,3 +135,15 @@ class ReduceFragmentationGoal:
 def _sum_by(key: Ints, values: Floats) -> Floats:
     total: Floats = np.bincount(key, weights=values).astype(np.float64)
     return total
+
+
+def stranded_for(need: Ints, resource: int, free: Sequence[Floats]) -> Floats:
+    """The part of `free[resource]` that is left when a node is filled with pods that take `need` (int64[R]).
+
+    `free` has an array a resource, all of one shape, whose elements are nodes; so has what is returned.
+    """
+    slots = np.full(free[resource].shape, np.inf)
+    for r in np.flatnonzero(need).tolist():
+        np.minimum(slots, free[r] // float(need[r]), out=slots)
+    stranded: Floats = free[resource] - slots * float(need[resource])
+    return stranded

@@ -9,19 +9,21 @@ of these a move, else `MOST_LOOKED_AT` at most.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.cluster.decoding.decode import Decoding, node_decoder
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.node_fit import NodeFit
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.recheck.fresh_nodes import FreshNodes
+from descheduler.migration.pods import decode_pod
+from descheduler.migration.room.labels import placeholder_name_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
@@ -30,6 +32,78 @@ __all__ = ["MOST_LOOKED_AT", "DueMove", "Footprints", "Judged"]
 
 MOST_LOOKED_AT = 5
 """Nodes that had room in the plan and are looked at for a move without a known target."""
+
+
+class _FreshNodes:
+    """What is read for one wave: a list of the one node, for which the right to list nodes does, and one of its pods.
+
+    `arriving` are pods that are on their way to the nodes of these names, and not listed there yet: where a pod that is
+    not `known` by its UID has come of the same owner, that is the one. What is `leaving` takes no room. Raises
+    ExchangeError.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectCalls,
+        arriving: Mapping[str, Sequence[Pod]],
+        leaving: Container[str],
+        known: Container[str],
+    ) -> None:
+        self._objects = objects
+        self._nodes: dict[str, Node | None] = {}
+        self._pods: dict[str, list[Pod]] = {}
+        self._arriving = arriving
+        self._leaving = leaving
+        self._known = known
+        self._newcomers = Counter[str]()
+        """How many pods of each controller have come since the plan, on the nodes that were read."""
+
+    def node(self, name: str) -> Node | None:
+        """The node, None when it is gone."""
+        if name not in self._nodes:
+            decode = node_decoder(Decoding())
+            found = self._objects.list("/api/v1/nodes", decode, field_selector=f"metadata.name={name}")
+            self._nodes[name] = next(iter(found), None)
+        return self._nodes[name]
+
+    def obstacle(self, pod: Pod, name: str, *, job_uid: str = "", without: Container[str] = ()) -> str | None:
+        """What keeps a successor of `pod` off the node now, None for nothing.
+
+        A placeholder that holds room for the job of this UID makes way for it; pods of UIDs in `without` count as gone.
+        """
+        node = self.node(name)
+        if node is None:
+            return "node does not exist any more"
+        if not node.is_ready:
+            return "node is not ready"
+        placeholder = (pod.namespace, placeholder_name_of(job_uid)) if job_uid else None
+        pods = tuple(
+            other
+            for other in self._pods_on(name)
+            if (other.namespace, other.name) != placeholder and other.uid not in without
+        )
+        view = ClusterView(Snapshot(nodes=(node,), pods=pods), moves_take_effect=True)
+        return NodeFit(view, spares_namesakes=False).obstacle(pod, node)
+
+    def take(self, pod: Pod, name: str) -> None:
+        """From now on the successor of `pod` takes room on the node."""
+        self._pods_on(name).append(pod)
+
+    def _pods_on(self, name: str) -> list[Pod]:
+        if name not in self._pods:
+            listed = self._objects.list("/api/v1/pods", decode_pod, field_selector=f"spec.nodeName={name}")
+            self._newcomers.update(_owner(pod) for pod in listed if pod.uid not in self._known)
+            arriving = [pod for pod in self._arriving.get(name, ()) if not self._has_come(pod)]
+            self._pods[name] = [pod for pod in (*listed, *arriving) if pod.uid not in self._leaving]
+        return self._pods[name]
+
+    def _has_come(self, pod: Pod) -> bool:
+        """Whether one of the newcomers is `pod`, which is none for another then."""
+        owner = _owner(pod)
+        if not owner or not self._newcomers[owner]:
+            return False
+        self._newcomers[owner] -= 1
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +123,7 @@ class DueMove:
 class Judged(msgspec.Struct, frozen=True):
     """What is found of a wave: UID of each pod whose move no longer holds → why, in a sentence.
 
-    Those that are `waiting` have room once others of the wave leave, which nobody knows yet.
+    Those that are `waiting` may have room once others of the wave leave.
     """
 
     objections: Mapping[str, str] = {}
@@ -68,7 +142,7 @@ class Footprints:
         self._leaving_make_room = leaving_make_room
         self._fit: NodeFit | None = None
         self._arriving: dict[str, tuple[str, Pod]] = {}
-        """UID of a pod that was let go → the node that has room for its successor, and that successor."""
+        """UID of a pod that may leave → the node that has room for its successor, and that successor."""
         self._mates: set[str] = set()
         """UIDs of pods that leave before the one that is judged, unless their evictions are refused."""
 
@@ -83,7 +157,7 @@ class Footprints:
     def judge(self, wave: Sequence[DueMove], under_way: Collection[str], granted: Collection[str] = ()) -> Judged:
         """What is found of `wave`. Raises ExchangeError.
 
-        `under_way` are the UIDs of pods that were let go, and whose successors may not be listed yet. Those `granted`
+        `under_way` are the UIDs of pods that may leave, and whose successors may not be listed yet. Those `granted`
         leave for certain, and take no room.
         """
         self._arriving = {uid: found for uid, found in self._arriving.items() if uid in under_way}
@@ -91,7 +165,7 @@ class Footprints:
         for name, pod in self._arriving.values():
             arriving[name].append(pod)
         self._mates = set(under_way).difference(granted) if self._leaving_make_room else set[str]()
-        nodes = FreshNodes(self._objects, arriving, set(granted), self._planned_pods)
+        nodes = _FreshNodes(self._objects, arriving, set(granted), self._planned_pods)
         objections, waiting = dict[str, str](), set[str]()
         for asked in wave:
             why = self._objection(asked, nodes)
@@ -103,7 +177,7 @@ class Footprints:
                 self._mates.add(asked.eviction.uid)
         return Judged(objections, frozenset(waiting))
 
-    def _objection(self, asked: DueMove, nodes: FreshNodes) -> str | None:
+    def _objection(self, asked: DueMove, nodes: _FreshNodes) -> str | None:
         """Why the move does not hold, "" where it does; None where that depends on mates."""
         why = self._pod_has_changed(asked) or self._source_has_changed(asked, nodes)
         return why if why or asked.has_landed else self._no_room(asked, nodes)
@@ -118,7 +192,7 @@ class Footprints:
             return f"pod {pod.key} has another owner since the plan"
         return ""
 
-    def _source_has_changed(self, asked: DueMove, nodes: FreshNodes) -> str:
+    def _source_has_changed(self, asked: DueMove, nodes: _FreshNodes) -> str:
         """What had the pod leave may be over; what keeps more pods away from the node than before is none of that."""
         planned = self._planned_nodes.get(asked.eviction.node)
         if planned is None:
@@ -133,8 +207,8 @@ class Footprints:
                 return f"node {node.name}, which the pod was to leave, has lost the taint {taint.key}"
         return ""
 
-    def _no_room(self, asked: DueMove, nodes: FreshNodes) -> str | None:
-        """What stands against every node that comes into question; "" where one is left, or nobody knows of any.
+    def _no_room(self, asked: DueMove, nodes: _FreshNodes) -> str | None:
+        """What closes every node that comes into question; "" where one is left, or none is known.
 
         None where mates have to leave first.
         """
