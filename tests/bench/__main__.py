@@ -7,7 +7,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import decoding, hostile, placement, strategies
+from tests.bench import decoding, hostile, placement, strategies, volcano
 from tests.bench.dumps import write_generated
 from tests.bench.koordinator import write_with_koordinator
 from tests.bench.measure import command, in_own_process, megabytes
@@ -40,6 +40,7 @@ def main() -> None:
         in_own_process(write_with_koordinator, str(dump), options.nodes, options.pods)
         _report_cycles(Path(folder), dump, " with Koordinator's objects")
         hostile.report()
+        in_own_process(volcano.report, options.nodes)
         _report_startup(Path(folder))
     report_in_short(num_seeds=options.seeds, seconds=options.seconds, num_workers=options.workers)
 

@@ -6,7 +6,6 @@ and an argument of the wrong type counts as not given. Both are warnings here; w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -19,6 +18,7 @@ from descheduler.documents.decode import Strictness
 from descheduler.documents.document import Document, TreeNode, kind_of
 from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean, shown
 from descheduler.documents.source import read_document
+from descheduler.placement.configuration.volcano_version import MEASURED, MODELLED_ACTIONS, VolcanoVersion
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.shared_args import Args
 
@@ -107,45 +107,6 @@ _UNMODELLED = frozenset(
     }
 )
 """Plugins of Volcano's own that are not modelled."""
-
-
-_RELEASE = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]{1,4})?", re.ASCII)
-_MODELLED_ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim")
-
-
-class VolcanoVersion(msgspec.Struct, frozen=True, order=True):
-    """The release of Volcano that schedules. Behaviour is that of 1.10, which was measured."""
-
-    major: int = 1
-    minor: int = 10
-
-    @classmethod
-    def parse(cls, text: str) -> VolcanoVersion:
-        """The release of `1.14`, `v1.14` or `1.14.2`. Raises ValueError for anything else."""
-        found = _RELEASE.fullmatch(text)
-        if found is None:
-            raise ValueError(f"{shown(text)} is not a release of Volcano, for example 1.14")
-        return cls(int(found[1]), int(found[2]))
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The actions that a configuration may name."""
-        known = (*_MODELLED_ACTIONS, "shuffle")
-        return (*known, "gangpreempt", "gangreclaim") if self >= _WITH_GANG_ACTIONS else known
-
-    @property
-    def reads_quoted_bools(self) -> bool:
-        """Whether `"true"` is a boolean argument."""
-        return self > _MEASURED
-
-    @property
-    def doubt(self) -> str:
-        """Why a session of this release may decide otherwise than the modelled one; "" for the release measured."""
-        return "" if self == _MEASURED else f"Volcano {self.major}.{self.minor} may decide otherwise than Volcano 1.10"
-
-
-_MEASURED = VolcanoVersion()
-_WITH_GANG_ACTIONS = VolcanoVersion(1, 16)
 
 
 class Arguments(msgspec.Struct, frozen=True):
@@ -277,7 +238,7 @@ def load_volcano_configuration(
     *,
     modelled: Collection[str],
     name: str | None = None,
-    version: VolcanoVersion = _MEASURED,
+    version: VolcanoVersion = MEASURED,
 ) -> VolcanoConfiguration:
     """The configuration in `source`: a Path to read, YAML or JSON text, or an object as `json.loads` gives it.
 
@@ -290,7 +251,7 @@ def load_volcano_configuration(
 
 
 def volcano_configuration(
-    document: Document, *, modelled: Collection[str], version: VolcanoVersion = _MEASURED
+    document: Document, *, modelled: Collection[str], version: VolcanoVersion = MEASURED
 ) -> VolcanoConfiguration:
     """The configuration in a document that was read; see `load_volcano_configuration`."""
     checks = Checks.of(document)
@@ -326,7 +287,7 @@ class _Reader(msgspec.Struct, frozen=True):
                 action.name: self._arguments(action.arguments, ("configurations", index, "arguments"), None)
                 for index, action in enumerate(section.configurations)
             },
-            unmodelled=(*(name for name in actions if name not in _MODELLED_ACTIONS), *unknown),
+            unmodelled=(*(name for name in actions if name not in MODELLED_ACTIONS), *unknown),
             version=self.version,
         )
 
@@ -334,7 +295,7 @@ class _Reader(msgspec.Struct, frozen=True):
         for name in text.split(","):
             action = name.strip()
             if action in self.version.actions:
-                if action not in _MODELLED_ACTIONS:
+                if action not in MODELLED_ACTIONS:
                     self.checks.warn(("actions",), f"action {shown(action)} is not modelled; what it does is unknown")
                 yield action
             else:
@@ -413,7 +374,7 @@ DEFAULT_CONFIGURATION: Mapping[str, object] = {
 
 
 def default_volcano_configuration(
-    modelled: Collection[str], version: VolcanoVersion = _MEASURED
+    modelled: Collection[str], version: VolcanoVersion = MEASURED
 ) -> VolcanoConfiguration:
     """The same as it is read."""
     read = load_volcano_configuration(DEFAULT_CONFIGURATION, modelled=modelled, version=version)

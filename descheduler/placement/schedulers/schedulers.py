@@ -109,7 +109,15 @@ class Schedulers:
         return known
 
     def _is_known(self, name: str) -> bool:
-        return name in self._configuration.others or self._profile_for(name) is not None
+        return self._is_of_another_kind(name) or self._profile_for(name) is not None
+
+    def _is_of_another_kind(self, name: str) -> bool:
+        """Whether it has a model that is not made of kube-scheduler, and the cluster has objects by which that goes."""
+        if name not in self._configuration.others:
+            return False
+        row = self._rows.get(name)
+        objects = self._cluster.snapshot.objects
+        return row is None or not row.reads_kinds or any(objects.get(kind) for kind in row.reads_kinds)
 
     def _profile_for(self, name: str) -> SchedulerProfile | None:
         if name not in self._profiles:
@@ -118,7 +126,7 @@ class Schedulers:
 
     def _make(self, name: str) -> SchedulerModel:
         configuration, row = self._configuration, self._rows.get(name)
-        if row is not None and row.model is not None and name in configuration.others:
+        if row is not None and row.model is not None and self._is_of_another_kind(name):
             return row.model(self._cluster, configuration.others[name])
         profile = configuration.profile_for(name)
         if profile is None:

@@ -48,11 +48,8 @@ def _read(
 
 
 def _run_as(document: Document | None, release: str) -> VolcanoConfiguration:
-    from descheduler.placement.configuration.volcano import (
-        VolcanoVersion,
-        default_volcano_configuration,
-        volcano_configuration,
-    )
+    from descheduler.placement.configuration.volcano import default_volcano_configuration, volcano_configuration
+    from descheduler.placement.configuration.volcano_version import VolcanoVersion
     from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 
     version = VolcanoVersion.parse(release)

@@ -10,11 +10,11 @@ from descheduler.model.requests import CPU, MEMORY, PODS
 from descheduler.model.volcano import POD_GROUP_KIND
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
-from descheduler.placement.volcano.live_session import Asked
+from descheduler.placement.volcano.live_session import AskedTask
 from descheduler.placement.volcano.plugins.queue_shares import UNLIMITED, QueueShare, QueueShares
 from descheduler.placement.volcano.resources import NOTHING, Amounts, added
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import Decider
+from descheduler.placement.volcano.tiers import DecidingPlugin
 
 __all__ = ["barred", "gang_shortage", "shown_amount"]
 
@@ -38,7 +38,7 @@ class Barrier(NamedTuple):
         return self.text
 
 
-def barred(asked: Asked) -> Obstacle | None:
+def barred(asked: AskedTask) -> Obstacle | None:
     """Why the next cycle looks at no node for the task; None where it does."""
     session, task, job = asked.session, asked.task, asked.job
     if session.fault:
@@ -59,7 +59,7 @@ def barred(asked: Asked) -> Obstacle | None:
     return None if task.is_best_effort else _without_share(session, queue, task)
 
 
-def gang_shortage(asked: Asked, tasks: Iterable[Task]) -> tuple[Obstacle, ...]:
+def gang_shortage(asked: AskedTask, tasks: Iterable[Task]) -> tuple[Obstacle, ...]:
     """What keeps the job from being bound even if each of `tasks` has a node; nothing where it is bound."""
     job, session = asked.job, asked.session
     if job is None:
@@ -96,7 +96,7 @@ def _without_job(session: Session, task: Task) -> str:
 
 
 def _not_admitted(session: Session, job: Job, queue: Queue) -> Obstacle:
-    decider = session.tiers.rejected.get(job.id, Decider("enqueue", 0))
+    decider = session.tiers.rejected.get(job.id, DecidingPlugin("enqueue", 0))
     account = _account(session, decider.plugin, queue)
     needs = job.min_resources or NOTHING
     why = "" if account is None else _excess(added(needs, account.allocated), account.capability, needs)
@@ -127,7 +127,7 @@ def _account(session: Session, plugin: str, queue: Queue) -> QueueShare | None:
     return shares.by_queue.get(queue.name) if isinstance(shares, QueueShares) else None
 
 
-def _who(decider: Decider) -> str:
+def _who(decider: DecidingPlugin) -> str:
     return f"plugin {decider.plugin} in tier {decider.tier}" if decider.tier else f"action {decider.plugin}"
 
 

@@ -15,7 +15,7 @@ from descheduler.placement.volcano.actions.enqueue import enqueue
 from descheduler.placement.volcano.jobs import Job, Phase, Status, Task, status_of
 from descheduler.placement.volcano.session import Session, VolcanoPlugin
 
-__all__ = ["Asked", "LiveSession", "job_id_of"]
+__all__ = ["AskedTask", "LiveSession", "job_id_of"]
 
 _QUEUE = "scheduling.volcano.sh/queue-name"
 _SETTLED = frozenset({Phase.RUNNING.value, Phase.UNKNOWN.value, Phase.COMPLETED.value})
@@ -28,7 +28,7 @@ def job_id_of(pod: Pod) -> str:
     return f"{pod.namespace}/{group or f'podgroup-{pod.uid if owner is None else owner.uid}'}"
 
 
-class Asked(NamedTuple):
+class AskedTask(NamedTuple):
     """A pending task, all that are tried with it, and the cycle that tries them."""
 
     session: Session
@@ -95,7 +95,7 @@ class LiveSession:
                 self._pending.setdefault(placement_class, []).append(task)
                 self._pending_by_uid[pod.uid] = task
 
-    def asked(self, pod: Pod, company: Company | None = None) -> Asked:
+    def asked(self, pod: Pod, company: Company | None = None) -> AskedTask:
         """`pod` in a session that has just admitted jobs: pending, with those of `company` that are not placed yet.
         Valid until something changes or another pod is asked about."""
         together = _together(pod, company)
@@ -105,7 +105,7 @@ class LiveSession:
             self._asked = ids, [(each, self._waiting(each)) for each in together]
         self._open_if_stale()
         tasks = {id(each): task for each, task in self._asked[1]}
-        return Asked(self._session, tasks[id(pod)], tuple(tasks.values()))
+        return AskedTask(self._session, tasks[id(pod)], tuple(tasks.values()))
 
     @property
     def opened_last(self) -> Session:

@@ -21,7 +21,7 @@ from descheduler.placement.framework.units import Unit
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 from descheduler.placement.volcano.admission import barred, gang_shortage
 from descheduler.placement.volcano.jobs import Task
-from descheduler.placement.volcano.live_session import Asked, LiveSession, job_id_of
+from descheduler.placement.volcano.live_session import AskedTask, LiveSession, job_id_of
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.resources import QUANTUM
@@ -147,7 +147,7 @@ class VolcanoScheduler(SchedulerModel):
             return self.refused(cycle, (barrier,), is_queued=not is_undecided)
         return self._filtered(cycle, asked)
 
-    def _filtered(self, cycle: Cycle, asked: Asked) -> PodEvaluation:
+    def _filtered(self, cycle: Cycle, asked: AskedTask) -> PodEvaluation:
         session, task = asked.session, asked.task
         filters = session.accounts.get(_PREDICATES)
         found = filters.evaluate(task) if isinstance(filters, KubeFilters) else None
@@ -187,7 +187,7 @@ class VolcanoScheduler(SchedulerModel):
             bits[nodes.idle[nodes.rows[name]] <= amount - QUANTUM] |= np.uint32(1 << place)
         return bits
 
-    def _asked(self, cycle: Cycle) -> Asked:
+    def _asked(self, cycle: Cycle) -> AskedTask:
         pod = cycle.scratch[_NAME]
         assert isinstance(pod, Pod)  # noqa: S101 - put there by `evaluate`
         return self._live.asked(pod, cycle.company)
@@ -240,7 +240,7 @@ class VolcanoScheduler(SchedulerModel):
         return any(option.name == plugin for option in self.configuration.plugins)
 
 
-def _shortages(asked: Asked, node: int, bits: int) -> Iterator[Fact]:
+def _shortages(asked: AskedTask, node: int, bits: int) -> Iterator[Fact]:
     nodes = asked.session.nodes
     for place, (name, amount) in enumerate(asked.task.request.items()):
         if bits >> place & 1:

@@ -21,7 +21,7 @@ __all__ = [
     "UNRESOLVABLE",
     "UNSCHEDULABLE",
     "Callbacks",
-    "Decider",
+    "DecidingPlugin",
     "NodeCodes",
     "OpenPlugin",
     "Tiers",
@@ -95,7 +95,7 @@ class OpenPlugin(NamedTuple):
     callbacks: Callbacks
 
 
-class Decider(NamedTuple):
+class DecidingPlugin(NamedTuple):
     """The plugin that has decided, and the number of its tier, from 1 on."""
 
     plugin: str
@@ -108,7 +108,7 @@ class Tiers:
     def __init__(self, tiers: Sequence[Sequence[OpenPlugin]]) -> None:
         self.tiers = tuple(map(tuple, tiers))
         self._asked: dict[str, list[list[tuple[str, Callable[..., object]]]]] = {}
-        self.rejected: dict[str, Decider] = {}
+        self.rejected: dict[str, DecidingPlugin] = {}
         """Job → who has rejected it last."""
 
     def named(self, point: str) -> list[list[tuple[str, Callable[..., object]]]]:
@@ -142,12 +142,12 @@ class Tiers:
         """Whether somebody says yes."""
         return any(callback(*asked) for callback in self.each(point))
 
-    def decider(self, point: str, *asked: object, answer: bool) -> Decider | None:
+    def decider(self, point: str, *asked: object, answer: bool) -> DecidingPlugin | None:
         """The first plugin that gives this answer; None without one."""
         for number, tier in enumerate(self.named(point), start=1):
             for plugin, callback in tier:
                 if bool(callback(*asked)) is answer:
-                    return Decider(plugin, number)
+                    return DecidingPlugin(plugin, number)
         return None
 
     def compared(self, point: str, left: object, right: object) -> float:
@@ -188,7 +188,7 @@ class Tiers:
             for plugin, callback in tier:
                 vote = callback(job)
                 if vote == REJECT:
-                    self.rejected[job.id] = Decider(plugin, number)
+                    self.rejected[job.id] = DecidingPlugin(plugin, number)
                     return False
                 is_permitted = is_permitted or vote == PERMIT
             if is_permitted:

@@ -146,7 +146,7 @@ def test_an_action_that_is_not_modelled_is_named() -> None:
 
 def test_another_release_than_the_measured_one_is_a_doubt() -> None:
     assert load("actions: allocate\n", VolcanoVersion(1, 12)).doubt == (
-        "Volcano 1.12 may decide otherwise than Volcano 1.10"
+        "Volcano 1.12 differs from Volcano 1.10 (queue states and hierarchies, network topology, nominated nodes)"
     )
     assert load("actions: allocate\n").doubt == ""
 
