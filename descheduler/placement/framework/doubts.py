@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.gangs import COSCHEDULING_LABEL
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import Extender, SchedulerConfiguration
@@ -17,14 +16,13 @@ __all__ = ["Doubts"]
 
 
 class Doubts:
-    """What `profile` of `configuration` checks, in the cluster of `snapshot`, that `plugins` do not model."""
+    """What `profile` of `configuration` checks that `plugins` do not model."""
 
     def __init__(
         self,
         profile: SchedulerProfile,
         configuration: SchedulerConfiguration,
         plugins: Mapping[str, SchedulingPlugin],
-        snapshot: Snapshot,
     ) -> None:
         self._unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
         self._choosers, self._preempters = profile.unknown_choosers, profile.unknown_preempters
@@ -32,9 +30,6 @@ class Doubts:
         self._extenders = configuration.extenders
         doubts = ((name, plugins[name].doubt(profile)) for name in sorted(profile.running) if name in plugins)
         self._of_all = next((f"{doubt} ({name})" for name, doubt in doubts if doubt), "")
-        scoring = (name for name, weight in profile.scores if weight and name in plugins)
-        choices = ((name, plugins[name].choice_doubt(snapshot)) for name in scoring)
-        self._of_choice = next((f"{doubt} ({name})" for name, doubt in choices if doubt), "")
         self._known: dict[tuple[int, int, int], tuple[Pod, str]] = {}
         self._modelled = {name for name in profile.running if name in plugins and plugins[name].is_modelled}
 
@@ -44,8 +39,7 @@ class Doubts:
             case DoubtOf.LANDING:
                 return self._about_landing(pod)
             case DoubtOf.CHOICE:
-                known = _not_modelled(self._choosers) or self._of_choice
-                return known or self._uncalled(pod, lambda extender: extender.prioritizes)
+                return _not_modelled(self._choosers) or self._uncalled(pod, lambda extender: extender.prioritizes)
             case DoubtOf.ORDER:
                 return _not_modelled(self._sorters)
             case DoubtOf.PREEMPTION:

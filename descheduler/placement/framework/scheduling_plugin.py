@@ -83,11 +83,6 @@ def _no_doubt(profile: SchedulerProfile) -> str:
     return ""
 
 
-def _no_choice_doubt(snapshot: Snapshot) -> str:
-    del snapshot
-    return ""
-
-
 def _cautious(profile: SchedulerProfile) -> Interactions:
     del profile
     return CAUTIOUS
@@ -121,8 +116,6 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     plugin place them.
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
     `doubt` says what it decides about every pod of a profile that is not modelled, "" for nothing.
-    `choice_doubt` says why nobody knows which of several nodes it prefers in a cluster, "" for nothing; it is asked of
-    plugins that score under a profile.
     `compares` says what of a node its filter compares with what the pod asks for, None where it compares nothing, and
     `prefers` which nodes it gives a higher score for what is free there. `parts` are parts of nodes that it hands out,
     and that planners may count; None for none. `renews` gives a pod that its owner creates as a copy of another one
@@ -140,7 +133,6 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     preempts: bool = False
     is_modelled: bool = True
     doubt: Callable[[SchedulerProfile], str] = _no_doubt
-    choice_doubt: Callable[[Snapshot], str] = _no_choice_doubt
     compares: Compares | None = None
     prefers: Callable[[SchedulerProfile], Preference] | None = None
     parts: Callable[[ShadowCluster], NodeParts] | None = None

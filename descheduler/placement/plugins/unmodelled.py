@@ -12,7 +12,6 @@ from typing import Annotated
 
 import msgspec
 
-from descheduler.cluster.snapshot import Snapshot
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, Percent
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -167,12 +166,6 @@ def _doubt_of_usage(profile: SchedulerProfile) -> str:
     return "limits of measured usage are not modelled" if is_limiting else ""
 
 
-def _doubt_of_choice(snapshot: Snapshot) -> str:
-    """A node of which nothing is measured gets no score, so that without any measured node all get the same."""
-    is_measured = any(each.system_usage is not None for each in snapshot.node_metrics.values())
-    return "scores by measured usage are not modelled" if is_measured else ""
-
-
 def _read_nothing(block: ArgsBlock, section: Args) -> None:
     del block, section
 
@@ -183,7 +176,6 @@ LOAD_AWARE_SCHEDULING = SchedulingPlugin(
     interactions=own_node,
     is_modelled=False,
     doubt=_doubt_of_usage,
-    choice_doubt=_doubt_of_choice,
     about=About(
         check="Nodes above a limit of measured usage take no pod, the others are preferred by less usage."
         " Not modelled; Koordinator's manifest sets no limit.",

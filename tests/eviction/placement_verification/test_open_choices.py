@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from descheduler import evaluate
-from descheduler.cycle.decide import decide
-from descheduler.cycle.plugins import REGISTRY
 from descheduler.evaluation import Evaluation
-from descheduler.model.koordinator.node_metric import NodeMetric
-from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.eviction.checks.test_other_gangs import policy_of
-from tests.placement.workloads import cluster_of
 
 RACK = "scheduler plugin Rack is not modelled"
 SCORING: Object = {"profiles": [{"plugins": {"score": {"enabled": [{"name": "Rack"}]}}}]}
-MEASURED = NodeMetric("a", NOW, {}, ())
-UNMEASURED = NodeMetric("a", None, None, ())
 DRAINED = node_object("drained", taints=["old:NoSchedule"])
 
 
@@ -85,46 +76,3 @@ def test_more_pods_than_nodes_go_only_where_the_choice_is_known_or_makes_no_diff
         num_evicted,
         {"UnknownLanding"} if num_evicted < 6 else set(),
     )
-
-
-class TestMeasuredUsage:
-    """koord-scheduler scores nodes by what is measured there, which no prediction does."""
-
-    SCORES = "scores by measured usage are not modelled (LoadAwareScheduling)"
-    NODES = (node_object("a", cpu="4"), node_object("b", cpu="8"))
-
-    def moves(self, *pods: Object, **fields: Any) -> list[tuple[str, str, list[str], str]]:
-        """Each move: its verdict, the nodes that the replacement may get, and why these are not known."""
-        snapshot = cluster_of(DRAINED, *self.NODES, *pods)
-        decisions = decide(load_policy(policy_of(onUnknown="refuse"), REGISTRY), replace(snapshot, **fields), now=NOW)
-        landings = ((move.pod.name, move.landing) for move in decisions.moves)
-        return [
-            (name, landing.verdict.value, sorted(landing.ties), landing.open_cause)
-            for name, landing in landings
-            if landing is not None
-        ]
-
-    @pytest.mark.parametrize(
-        ("metrics", "expected"),
-        [
-            pytest.param({"a": MEASURED}, (["a", "b"], SCORES), id="usage of a node is measured"),
-            pytest.param({"a": UNMEASURED}, (["b"], ""), id="no node has a score where nothing is measured"),
-            pytest.param({}, (["b"], ""), id="there is no NodeMetric"),
-        ],
-    )
-    def test_choice_is_known_where_no_usage_is_measured(
-        self, metrics: Mapping[str, NodeMetric], expected: tuple[list[str], str]
-    ) -> None:
-        found = self.moves(leaving("web", scheduler="koord-scheduler"), node_metrics=metrics)
-
-        assert found == [("web", "lands", *expected)]
-
-    def test_choice_of_other_schedulers_is_known(self) -> None:
-        assert self.moves(leaving("web"), node_metrics={"a": MEASURED}) == [("web", "lands", ["b"], "")]
-
-    def test_what_depends_on_the_choice_is_not_evicted(self) -> None:
-        """Both fit one after the other by the scores that are modelled."""
-        first = leaving("first", cpu="4", scheduler="koord-scheduler")
-        picky = leaving("picky", cpu="4", node_selector={"kubernetes.io/hostname": "a"})
-
-        assert [name for name, *_ in self.moves(first, picky, node_metrics={"a": MEASURED})] == ["first"]

@@ -17,7 +17,7 @@ from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.configured import load_configuration, with_profiles_for
 from descheduler.placement.schedulers.koord_scheduler import MANIFEST
-from tests.builders import make_pod, make_snapshot
+from tests.builders import make_pod
 
 CONFIG_MAP = """\
 apiVersion: v1
@@ -78,7 +78,7 @@ def test_limits_of_measured_usage_leave_every_landing_in_doubt(args: dict[str, o
     }
     own = load_scheduler_configuration(document, version=KubeVersion(), plugins=PLUGINS)
 
-    found = Doubts(profile(own), own, PLUGINS, make_snapshot()).about(make_pod("web"))
+    found = Doubts(profile(own), own, PLUGINS).about(make_pod("web"))
 
     assert found.startswith(doubt)
     assert bool(found) is bool(doubt)
