@@ -121,7 +121,7 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     plugin place them.
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
     `doubt` says what it decides about every pod of a profile that is not modelled, "" for nothing.
-    `choice_doubt` says why nobody knows which of several nodes it prefers in a cluster, "" for nothing; it is asked of
+    `choice_doubt` says why its choice among several nodes of a cluster is unknown, "" for nothing; it is asked of
     plugins that score under a profile.
     `compares` says what of a node its filter compares with what the pod asks for, None where it compares nothing, and
     `prefers` which nodes it gives a higher score for what is free there. `parts` are parts of nodes that it hands out,
