@@ -1,7 +1,7 @@
 """Where a replacement may be in the end beside others: in every order and with every tie-break, as far as looked at.
 
-Those before it are where they are predicted, and may get other nodes: of the nodes with the best score nobody knows
-which is chosen, and a pod that is scheduled before others has another choice. Beside a few others everything is looked
+Those before it are where they are predicted, and may get other nodes: the choice among the nodes with the best score is
+unknown, and a pod that is scheduled before others has another choice. Beside a few others everything is looked
 at, beside more of them some chances are played through. Evaluations are bounded, for each question and for all.
 """
 

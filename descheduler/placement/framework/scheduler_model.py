@@ -64,7 +64,7 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         return ""
 
     def leaves_open(self, pod: Pod) -> bool:
-        """Whether nobody knows which of several nodes it chooses for `pod`."""
+        """Whether its choice among several nodes for `pod` is unknown."""
         return bool(self.doubt(pod, DoubtOf.CHOICE))
 
     @abstractmethod

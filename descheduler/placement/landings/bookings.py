@@ -24,7 +24,7 @@ class Booking(msgspec.Struct, frozen=True, gc=False):
     """A victim that is booked, what that changed, and the pod that is left without a node by it.
 
     `node` is where its replacement is predicted, None where it is nowhere; any of `ties` is as likely. With `is_open`
-    nobody knows which node its scheduler chooses.
+    the choice of its scheduler is unknown.
     """
 
     candidate: LandingCandidate

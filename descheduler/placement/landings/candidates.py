@@ -104,7 +104,7 @@ class LandingCandidate(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def is_placed_openly(self) -> bool:
-        """Whether nobody knows which of several nodes its scheduler chooses."""
+        """Whether the choice of its scheduler among several nodes is unknown."""
         unplaced = self.unplaced
         return unplaced is not None and not unplaced.held_on and unplaced.scheduler.leaves_open(unplaced.pod)
 

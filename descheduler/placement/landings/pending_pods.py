@@ -50,7 +50,7 @@ class PendingPods:
         self._turns = count()
         self.placed: list[Competitor] = []
         self.num_open = 0
-        """How many of those that are placed have a scheduler of which nobody knows the choice."""
+        """How many of those that are placed have a scheduler whose choice is unknown."""
         self._doubts: dict[int, str] = {}
         self._doubtful: list[Pod] = []
         waiting = [pod for pod in (*cluster.snapshot.pods, *schedulers.queued_beside()) if _is_waiting(pod)]

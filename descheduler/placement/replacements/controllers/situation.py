@@ -80,7 +80,7 @@ class Situation(msgspec.Struct, frozen=True):
 
     @property
     def now(self) -> datetime | None:
-        """The time of the snapshot; None where nobody knows it."""
+        """The time of the snapshot; None where it is unknown."""
         return self.members.now
 
     @property
