@@ -56,12 +56,12 @@ def test_pod_of_a_job_that_was_read_needs_no_permission_for_unknown_landings() -
     assert refusals(clear(pods, onUnknown="refuse")) == [("train-worker-0", "UnknownLanding")]
 
 
-@pytest.mark.parametrize("whole", [{}, {"onGangMinimum": "evictGang"}])
-def test_last_restart_of_a_job_is_refused(whole: dict[str, str]) -> None:
+@pytest.mark.parametrize("on_minimum", ["refuse", "evictGang"])
+def test_last_restart_of_a_job_is_refused(on_minimum: str) -> None:
     worker = {"name": "worker", "replicas": 1}
     job = volcano_job([on_evicted("RestartPod")], [worker], {"retryCount": 2})
 
-    (refusal,) = clear([pod_group(), queue(), task("train-worker-0", "worker"), job], **whole).refusals
+    (refusal,) = clear([pod_group(), queue(), task("train-worker-0", "worker"), job], onGangMinimum=on_minimum).refusals
 
     counts = "policies: PodEvicted: RestartPod, maxRetry: 3, restarted 2 times before"
     assert (refusal.code, refusal.message) == ("OwnerFails", f"the eviction fails Job train ({counts})")
