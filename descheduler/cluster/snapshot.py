@@ -41,6 +41,7 @@ from descheduler.model.objects import (
 )
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
+from descheduler.model.volcano import JOB_KIND
 
 if TYPE_CHECKING:
     from descheduler.cluster.kind import Kind, NamedObject
@@ -104,6 +105,7 @@ class Snapshot:
         "Job.batch",
         "DaemonSet.apps",
         "CloneSet.apps.kruise.io",
+        JOB_KIND,
     )
     revisions: Mapping[tuple[str, str], PodRevision] = _view(_by_namespace_and_name, "ControllerRevision.apps")
     migration_jobs: tuple[MigrationJob, ...] = _view(_in_order, "PodMigrationJob.scheduling.koordinator.sh")

@@ -8,11 +8,16 @@ from datetime import datetime
 import msgspec
 
 from descheduler.model.koordinator.gang_settings import PodGroup
+from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
+from descheduler.model.workloads import Workload
 
 __all__ = [
     "COOLDOWN_KEY",
+    "JOB_ENDS",
     "JOB_KIND",
+    "JOB_RESTARTS",
+    "POD_EVICTED",
     "POD_GROUP_KIND",
     "PREEMPTABLE_KEY",
     "QUEUE_KIND",
@@ -22,7 +27,9 @@ __all__ = [
     "VolcanoJob",
     "VolcanoPodGroup",
     "VolcanoQueue",
+    "VolcanoTask",
     "is_switched_on",
+    "task_of",
 ]
 
 JOB_KIND = "Job.batch.volcano.sh"
@@ -38,12 +45,23 @@ PREEMPTABLE_KEY = "volcano.sh/preemptable"
 """Whether a pod may be evicted, as an annotation or else a label."""
 COOLDOWN_KEY = "volcano.sh/cooldown-time"
 """How long a pod is spared once it is scheduled, as a label or else an annotation."""
+POD_EVICTED = "PodEvicted"
+"""The event of a job whose pod is deleted, by an eviction or otherwise."""
+JOB_ENDS = frozenset({"AbortJob", "TerminateJob", "CompleteJob"})
+"""Actions after which a job runs no pods."""
+JOB_RESTARTS = frozenset({"RestartJob", "RestartTask", "RestartPartition"})
+"""Actions that delete more pods than one, and create all of them again."""
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 
 def is_switched_on(text: str | None, *, default: bool) -> bool:
     """The boolean of an annotation or label; one that cannot be read is false."""
     return default if text is None else text in _TRUE
+
+
+def task_of(pod: Pod) -> str:
+    """The task of its job that `pod` belongs to; empty for a pod of none."""
+    return pod.annotations.get(TASK_KEY) or pod.labels.get(TASK_KEY, "")
 
 
 class LifecyclePolicy(msgspec.Struct, frozen=True):
@@ -57,18 +75,29 @@ class LifecyclePolicy(msgspec.Struct, frozen=True):
         return event in self.events or "*" in self.events
 
 
-class VolcanoJob(msgspec.Struct, frozen=True):
-    """A Job of Volcano (`batch.volcano.sh/v1alpha1`): its policies, and by name those of its tasks."""
+class VolcanoTask(msgspec.Struct, frozen=True):
+    """One task of a Job; `replicas` is None where they are not known, as in old dumps."""
 
-    namespace: str
-    name: str
-    uid: str
+    replicas: int | None = None
     policies: tuple[LifecyclePolicy, ...] = ()
-    task_policies: Mapping[str, tuple[LifecyclePolicy, ...]] = {}
+
+
+class VolcanoJob(Workload, frozen=True):
+    """A Job of Volcano (`batch.volcano.sh/v1alpha1`): its policies and, by name, its tasks.
+
+    It fails with the restart that makes `max_retry` of them; it has had `num_restarts`. `phase` is that of its status.
+    """
+
+    policies: tuple[LifecyclePolicy, ...] = ()
+    tasks: Mapping[str, VolcanoTask] = {}
+    max_retry: int = 3
+    num_restarts: int = 0
+    phase: str = ""
 
     def action_on(self, event: str, task: str) -> str:
         """What an event of a pod of `task` makes of the job; empty where no policy is about it."""
-        policies = (*self.task_policies.get(task, ()), *self.policies)
+        own = self.tasks.get(task)
+        policies = (*(() if own is None else own.policies), *self.policies)
         return next((policy.action for policy in policies if policy.answers(event)), "")
 
 

@@ -21,9 +21,9 @@ _ADMISSION_KINDS = frozenset(
 )
 
 OWNER_KINDS_AT_HAND = frozenset(
-    {"ControllerRevision.apps"} | {key for key, row in CONTROLLERS.items() if row.knows_by_pod}
+    {"ControllerRevision.apps"} | {key for key, row in CONTROLLERS.items() if row.knows_by_pod or row.doubts_unread}
 )
-"""Kinds whose objects make answers exact, and without which the pods themselves tell almost as much."""
+"""Kinds that a run does without: the pods tell almost as much, or what comes for them is unknown."""
 
 OWNER_KINDS = frozenset(CONTROLLERS).union(*(row.reads for row in CONTROLLERS.values())) - OWNER_KINDS_AT_HAND
 """Kinds whose templates say what is created instead of an evicted pod; old revisions make them many."""

@@ -13,6 +13,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, dumped_annotations, snapshot_request
 from descheduler.model.gangs import OTHER_POD_GROUPS
+from descheduler.model.volcano import JOB_KIND
 from descheduler.placement.replacements.controllers.table import CONTROLLERS
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Needs
@@ -106,6 +107,13 @@ def test_pod_groups_of_other_schedulers_are_read_as_far_as_the_run_may() -> None
 
     assert {*OTHER_POD_GROUPS} <= request.wanted
     assert not {*OTHER_POD_GROUPS} & request.needed
+
+
+@pytest.mark.parametrize("landings", [Landings.EXPLAINED, Landings.ASSESSED])
+def test_jobs_of_volcano_are_read_as_far_as_the_run_may(landings: Landings) -> None:
+    """Where they are not read, what becomes of their pods is unknown, and the run goes on."""
+    for request in (asked(VERIFIED), snapshot_request(None, landings)):
+        assert JOB_KIND in request.wanted - request.needed
 
 
 def test_jobs_are_read_for_every_report_since_evictions_can_fail_them() -> None:

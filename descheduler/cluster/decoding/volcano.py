@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from descheduler.cluster.decoding.annotations import AnnotationReader
-from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities
+from descheduler.cluster.decoding.blocks import decode_labels, decode_owners, decode_quantities
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
 from descheduler.model.annotations import AnnotationKeys
@@ -15,6 +15,7 @@ from descheduler.model.volcano import (
     VolcanoJob,
     VolcanoPodGroup,
     VolcanoQueue,
+    VolcanoTask,
 )
 
 __all__ = ["decode_volcano_job", "decode_volcano_pod_group", "decode_volcano_queue"]
@@ -113,32 +114,54 @@ class _Policy(Wire):
 
 class _Task(Wire):
     name: str | None = None
+    replicas: Int32 | None = None
     policies: list[_Policy] | None = None
 
 
 class _JobSpec(Wire):
+    max_retry: Int32 | None = None
     policies: list[_Policy] | None = None
     tasks: list[_Task] | None = None
+
+
+class _JobState(Wire):
+    phase: str | None = None
+
+
+class _JobStatus(Wire):
+    state: _JobState | None = None
+    retry_count: Int32 | None = None
 
 
 class _Job(Wire):
     metadata: MetadataWire | None = None
     spec: _JobSpec | None = None
+    status: _JobStatus | None = None
 
 
+_MAX_RETRY = 3
+"""What the webhook of Volcano sets."""
 _decode_job = msgspec.json.Decoder(_Job).decode
 
 
 def decode_volcano_job(block: bytes) -> VolcanoJob:
     """One Job of `batch.volcano.sh`."""
     wire = _decode_job(block)
-    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _JobSpec()
+    metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or _JobSpec(), wire.status or _JobStatus()
+    tasks = {task.name or "": VolcanoTask(task.replicas, _policies(task.policies)) for task in spec.tasks or ()}
     return VolcanoJob(
+        kind="Job",
         namespace=metadata.namespace or "",
         name=metadata.name or "",
         uid=metadata.uid or "",
+        replicas=sum(task.replicas or 0 for task in tasks.values()),
+        owners=decode_owners(bytes(metadata.owner_references)),
+        is_deleting=metadata.deletion_timestamp is not None,
         policies=_policies(spec.policies),
-        task_policies={task.name or "": _policies(task.policies) for task in spec.tasks or () if task.policies},
+        tasks=tasks,
+        max_retry=_MAX_RETRY if spec.max_retry is None else spec.max_retry,
+        num_restarts=status.retry_count or 0,
+        phase=(status.state or _JobState()).phase or "",
     )
 
 

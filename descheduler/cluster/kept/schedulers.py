@@ -96,7 +96,12 @@ POD_GROUP = an_object(
 """Of Koordinator, of scheduler-plugins and of Volcano: all kinds of this name share it."""
 _POLICIES = scalars("action", "event", "events")
 VOLCANO_JOB = an_object(
-    spec={"policies": _POLICIES, "tasks": {**scalars("name"), "policies": _POLICIES}},
+    spec={
+        **scalars("maxRetry"),
+        "policies": _POLICIES,
+        "tasks": {**scalars("name", "replicas"), "policies": _POLICIES},
+    },
+    status={**scalars("retryCount"), "state": scalars("phase")},
 )
 QUEUE = an_object(
     spec={

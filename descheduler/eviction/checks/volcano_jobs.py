@@ -16,16 +16,20 @@ from descheduler.model.gangs import volcano_gang_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.model.volcano import JOB_KIND, TASK_KEY, VolcanoJob, VolcanoPodGroup
+from descheduler.model.volcano import (
+    JOB_ENDS,
+    JOB_KIND,
+    JOB_RESTARTS,
+    POD_EVICTED,
+    VolcanoJob,
+    VolcanoPodGroup,
+    task_of,
+)
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile
 
 __all__ = ["JobBudgetCheck", "LifecycleCheck"]
-
-_EVICTED = "PodEvicted"
-_ENDS = frozenset({"AbortJob", "TerminateJob", "CompleteJob"})
-_RESTARTS = frozenset({"RestartJob", "RestartTask", "RestartPartition"})
 
 
 class LifecycleCheck:
@@ -48,10 +52,14 @@ class LifecycleCheck:
         leaving = {pod.uid for pod in bundle.pods}
         for pod in bundle.pods:
             job, action = self._of(pod)
-            if job is None or action not in _ENDS | _RESTARTS:
+            if job is None or action not in JOB_ENDS | JOB_RESTARTS:
                 continue
             taken_down = self._taken_down(job, pod, action)
-            if action in _RESTARTS and on_minimum == EVICT_GANG and leaving.issuperset(each.uid for each in taken_down):
+            if (
+                action in JOB_RESTARTS
+                and on_minimum == EVICT_GANG
+                and leaving.issuperset(each.uid for each in taken_down)
+            ):
                 continue
             return _refusal(job, action, len(taken_down), on_minimum)
         return ACCEPTED
@@ -64,7 +72,7 @@ class LifecycleCheck:
         found: dict[str, Pod] = {}
         for pod in bundle.pods:
             job, action = self._of(pod)
-            if job is not None and action in _RESTARTS:
+            if job is not None and action in JOB_RESTARTS:
                 found |= {each.uid: each for each in self._taken_down(job, pod, action) if each.uid not in own}
         return sorted(found.values(), key=lambda pod: pod.key)
 
@@ -86,15 +94,15 @@ class LifecycleCheck:
     def _of(self, pod: Pod) -> tuple[VolcanoJob | None, str]:
         """The job of `pod`, and what its controller does when the pod is evicted."""
         job = next((job for owner in pod.owners if (job := self._jobs.get(owner.uid)) is not None), None)
-        return job, job.action_on(_EVICTED, _task_of(pod)) if job is not None else ""
+        return job, job.action_on(POD_EVICTED, task_of(pod)) if job is not None else ""
 
     def _taken_down(self, job: VolcanoJob, pod: Pod, action: str) -> Sequence[Pod]:
         """The pods of `job` that the action deletes: all of them, or those of the task."""
-        task = "" if action == "RestartJob" else _task_of(pod)
+        task = "" if action == "RestartJob" else task_of(pod)
         return [
             each
             for each in self._pods.get(job.uid, ())
-            if self._evicted[each.uid] <= 0 and (not task or _task_of(each) == task)
+            if self._evicted[each.uid] <= 0 and (not task or task_of(each) == task)
         ]
 
     @cached_property
@@ -111,15 +119,11 @@ class LifecycleCheck:
         return found
 
 
-def _task_of(pod: Pod) -> str:
-    return pod.annotations.get(TASK_KEY) or pod.labels.get(TASK_KEY, "")
-
-
 def _refusal(job: VolcanoJob, action: str, num_pods: int, on_minimum: str) -> Verdict:
     name = f"{job.namespace}/{job.name}"
-    does = "ends the job" if action in _ENDS else f"restarts {counted(num_pods, 'pod')} of the job"
-    setting = "" if action in _ENDS else f" (onGangMinimum: {on_minimum})"
-    message = f"Job {name} {does} when one of its pods is evicted (policies: {_EVICTED}: {action}){setting}"
+    does = "ends the job" if action in JOB_ENDS else f"restarts {counted(num_pods, 'pod')} of the job"
+    setting = "" if action in JOB_ENDS else f" (onGangMinimum: {on_minimum})"
+    message = f"Job {name} {does} when one of its pods is evicted (policies: {POD_EVICTED}: {action}){setting}"
     return refuse(Reason.JOB_LIFECYCLE, message, name)
 
 

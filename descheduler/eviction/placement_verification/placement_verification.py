@@ -18,7 +18,6 @@ from descheduler.model.gangs import OTHER_POD_GROUPS
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
-from descheduler.model.volcano import JOB_KIND
 from descheduler.placement.schedulers.table import ASSUMED, SCHEDULERS
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
@@ -119,7 +118,7 @@ def landing_needs(*, owners: bool) -> Needs:
 
     found = Needs(
         placement.landing_kinds(),
-        wanted_kinds=placement.SCHEDULER_KINDS | {JOB_KIND},
+        wanted_kinds=placement.SCHEDULER_KINDS,
         annotations=placement.landing_annotations(),
     )
     if not owners:

@@ -31,7 +31,7 @@ class Returns(Enum):
 
 
 class OwnerEnd(msgspec.Struct, frozen=True):
-    """How a Job ends: the condition that it gets, and the reason of that."""
+    """How a Job ends: the condition that it gets, and the reason of that; the action of a policy for one of Volcano."""
 
     condition: Literal["Failed", "Complete"]
     reason: str
@@ -45,9 +45,10 @@ class OwnerAnswer(msgspec.Struct, frozen=True):
     comes, in the same words for all pods that it concerns. `cause` says why nothing comes, `loss` what is lost with the
     pod where the owner fails or ends. `end` is how a Job ends at once or shortly after, None where it goes on;
     `failed_index` is the one of a Job that fails, and `is_counted` says that the eviction counts against a limit of
-    failures. `node` is the one that the pod is for, "" where the scheduler chooses. `revision` is the template that it
-    is made from, None for the present one of the owner; `like` is a live pod of the revision, where its template is not
-    in the snapshot. `notes` are for the operator.
+    failures. `node` is the one that the pod is for, "" where the scheduler chooses. `has_same_name` says that the pod
+    has the name of the evicted one. `revision` is the template that it is made from, None for the present one of the
+    owner; `like` is a live pod of the revision, where its template is not in the snapshot. `notes` are for the
+    operator.
     """
 
     returns: Returns
@@ -61,6 +62,7 @@ class OwnerAnswer(msgspec.Struct, frozen=True):
     failed_index: int | None = None
     is_counted: bool = False
     node: str = ""
+    has_same_name: bool = False
     revision: PodRevision | None = None
     like: Pod | None = None
     notes: tuple[str, ...] = ()

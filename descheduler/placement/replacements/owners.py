@@ -22,7 +22,7 @@ from descheduler.placement.replacements.controllers.table import CONTROLLERS, Co
 
 __all__ = ["Owners", "why_unmovable"]
 
-_BY_NAME = {key.partition(".")[0]: key for key in CONTROLLERS}
+_BY_NAME = {key.partition(".")[0]: key for key in reversed(tuple(CONTROLLERS))}
 """For owner references that do not state their `apiVersion`."""
 
 
@@ -107,6 +107,8 @@ class Owners:
         if controller.knows_by_pod:
             workload = Workload(owner.kind, victim.namespace, owner.name, owner.uid, replicas=0)
             return controller.answer(self._situation(victim, workload))
+        if controller.doubts_unread:
+            return self._unknown(owner)
         if victim.is_terminal:
             return not_created("the pod has finished; no replacement pod is created")
         return OwnerAnswer(Returns.AT_ONCE, is_early=True)

@@ -143,7 +143,7 @@ class ReplacementMaker:
         labels = self._labels_of(victim, None if like is victim else like)
         spec = self._spec_of(like, None, labels, None).spec
         spec = for_node(spec, answer.node, DAEMON_TOLERATIONS) if answer.node else spec
-        name = victim.name if owner.kind == "StatefulSet" else f"{victim.name}+"
+        name = victim.name if answer.has_same_name or owner.kind == "StatefulSet" else f"{victim.name}+"
         pod = _new_pod(victim, owner, spec, labels, like, name, victim.claim_names, answer)
         return Replacement(victim, answer, self._renew(pod), "live", (note, *answer.notes))
 

@@ -367,9 +367,10 @@ def _cluster_objects() -> dict[str, Object]:
                         "policies": [{"event": "*", "events": ["*"], "action": "AbortJob", "timeout": "1m"}],
                     }
                 ],
+                "maxRetry": 3,
                 "plugins": {"env": [CANARY]},
             },
-            "status": {"state": {"phase": CANARY}},
+            "status": {"state": {"phase": "Running", "message": CANARY}, "retryCount": 1},
         },
         "Queue": {
             "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import Object
-from tests.eviction.checks.volcano_jobs import clear, evicted, pod_group, refusals, task, volcano_job
+from tests.eviction.checks.volcano_jobs import clear, evicted, pod_group, queue, refusals, task, volcano_job
 
 MIN, MAX = "volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"
 JOB = [pod_group(), task("a"), task("b", node="room"), task("c", node="room")]
@@ -46,6 +46,25 @@ def test_eviction_that_restarts_or_ends_the_job_is_refused(action: str, does: st
 )
 def test_eviction_that_costs_one_pod_is_granted(policies: list[Object]) -> None:
     assert evicted(clear([*JOB, volcano_job(policies)])) == ["a"]
+
+
+def test_pod_of_a_job_that_was_read_needs_no_permission_for_unknown_landings() -> None:
+    pods = [pod_group(), queue(), task("train-worker-0", "worker"), task("train-worker-1", "worker", node="room")]
+    worker = {"name": "worker", "replicas": 2}
+
+    assert evicted(clear([*pods, volcano_job(tasks=[worker])], onUnknown="refuse")) == ["train-worker-0"]
+    assert refusals(clear(pods, onUnknown="refuse")) == [("train-worker-0", "UnknownLanding")]
+
+
+@pytest.mark.parametrize("on_minimum", ["refuse", "evictGang"])
+def test_last_restart_of_a_job_is_refused(on_minimum: str) -> None:
+    worker = {"name": "worker", "replicas": 1}
+    job = volcano_job([on_evicted("RestartPod")], [worker], {"retryCount": 2})
+
+    (refusal,) = clear([pod_group(), queue(), task("train-worker-0", "worker"), job], onGangMinimum=on_minimum).refusals
+
+    counts = "policies: PodEvicted: RestartPod, maxRetry: 3, restarted 2 times before"
+    assert (refusal.code, refusal.message) == ("OwnerFails", f"the eviction fails Job train ({counts})")
 
 
 def test_star_stands_for_every_event_and_events_are_read() -> None:

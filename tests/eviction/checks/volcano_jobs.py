@@ -50,13 +50,16 @@ def queue(name: str = "default", state: str = "Open") -> Object:
     }
 
 
-def volcano_job(policies: Sequence[Object] = (), tasks: Sequence[Object] = ()) -> Object:
+def volcano_job(
+    policies: Sequence[Object] = (), tasks: Sequence[Object] = (), status: Object | None = None, **spec: Any
+) -> Object:
     """The Job that owns the pods of the gang."""
     return {
         "apiVersion": "batch.volcano.sh/v1alpha1",
         "kind": "Job",
         "metadata": {"name": "train", "namespace": "default", "uid": "job-train"},
-        "spec": {"policies": list(policies), "tasks": list(tasks)},
+        "spec": {"policies": list(policies), "tasks": list(tasks), **spec},
+        "status": status or {},
     }
 
 

@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from descheduler.model.volcano import JOB_KIND
 from descheduler.placement.replacements.answer import OwnerAnswer
 from descheduler.placement.replacements.controllers.daemon_set import daemon_set
 from descheduler.placement.replacements.controllers.job import job
 from descheduler.placement.replacements.controllers.replica_set import replica_set
 from descheduler.placement.replacements.controllers.situation import Situation
 from descheduler.placement.replacements.controllers.stateful_set import stateful_set
+from descheduler.placement.replacements.controllers.volcano_job import volcano_job
 
 __all__ = ["CONTROLLERS", "Controller"]
 
 
 class Controller(NamedTuple):
     """How one kind answers. `reads` are further kinds that it needs of a cluster; `may_end` says that an eviction can
-    end an owner of the kind, `knows_by_pod` that a pod tells enough where its owner was not read."""
+    end an owner of the kind. Where the owner was not read, `knows_by_pod` says that a pod tells enough, and
+    `doubts_unread` that it tells too little. One without either is then taken to replace the pod."""
 
     answer: Callable[[Situation], OwnerAnswer]
     reads: frozenset[str] = frozenset()
     may_end: bool = False
     knows_by_pod: bool = False
+    doubts_unread: bool = False
 
 
 CONTROLLERS: Mapping[str, Controller] = {
@@ -32,5 +36,6 @@ CONTROLLERS: Mapping[str, Controller] = {
     "DaemonSet.apps": Controller(daemon_set, knows_by_pod=True),
     "Job.batch": Controller(job, may_end=True),
     "CloneSet.apps.kruise.io": Controller(replica_set),
+    JOB_KIND: Controller(volcano_job, may_end=True, doubts_unread=True),
 }
-"""By the keys of the kinds table."""
+"""By the keys of the kinds table; of kinds with one name the first is meant where none is stated."""
