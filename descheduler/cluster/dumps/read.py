@@ -156,7 +156,7 @@ class _Reader:
         expected = sum(trailer.num_objects.values())
         if num_objects != expected:
             raise SnapshotError(
-                f"{place}: the dump holds {num_objects} objects where {expected} were written; take it again"
+                f"{place}: the dump holds {num_objects} objects where {expected} were written; create it again"
             )
         self.builder.kinds.update(self._known(trailer.num_objects))
         self.absent.update(self._known(trailer.absent_kinds))
@@ -195,7 +195,7 @@ def _marker(document: bytes, place: str) -> DumpHeader | DumpTrailer | None:
 
 def _require_trailer(header: DumpHeader | None, source: str) -> None:
     if header is not None:
-        raise SnapshotError(f"{source}: the dump is cut short, its last line is missing; take it again")
+        raise SnapshotError(f"{source}: the last line is missing: the dump is truncated; create it again")
 
 
 def _missing_warnings(unserved: Sequence[AnyKind], left_out: Sequence[AnyKind]) -> Iterator[str]:
