@@ -16,7 +16,7 @@ __all__ = ["refused_by_filters", "why_most_are_refused", "why_none_can_leave"]
 
 
 def refused_by_filters(pods: Iterable[Pod], evictor: PluginEvictor) -> Sequence[tuple[Pod, Verdict]]:
-    """Those of `pods` that the filters of the profile do not let go, each with their verdict."""
+    """The pods of `pods` that the filters of the profile reject, each with its verdict."""
     return [(pod, verdict) for pod in pods if not (verdict := _verdict(pod, evictor)).is_accepted]
 
 

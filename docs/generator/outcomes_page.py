@@ -11,7 +11,7 @@ from docs.generator.markdown import page, table
 __all__ = ["make_page"]
 
 _INTRODUCTION = """\
-A run that evicts writes an [outcome](plan.md#outcomedocument). Each of its `results` has a `result` that says how the
+A run that evicts writes an [outcome](plan.md#outcome). Each of its `results` has a `result` that says how the
 eviction ended and a `code` that says why; there is one for each planned eviction. `reason` is why the plugin selected
 the pod, `target` where its replacement is expected.
 

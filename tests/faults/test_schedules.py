@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
 from tests.faults.campaign import Campaign
 from tests.faults.rooms.matrix import each_write
+from tests.faults.schedule import Schedule, draw_schedule
 from tests.faults.story import story
 from tests.faults.tally import Tally
 from tests.series import first_of
 
 _NUM_SCHEDULES = 200
 _BLOCK = 50
-_JOBS = 20
+_JOBS, _FEW_JOBS = 20, 2
 """Most of a schedule is waiting."""
 _REACHED = {
     "rooms: created": 5,
@@ -37,31 +38,33 @@ def campaign() -> Iterator[Campaign]:
 
 def test_a_small_run_keeps_its_promises_whatever_happens_at_one_of_its_writes(campaign: Campaign) -> None:
     """Every 73rd of the schedules of `--each-write`: all kinds of trouble are among them."""
-    tally, broken = Tally(), []
+    least = {"rooms: pods evicted with room held": 5, "rooms: a write met a fault": 3}
 
-    for one in campaign.play_schedules(list(each_write())[::73], num_jobs=_JOBS):
-        tally.add(one)
-        broken += [str(found) for found in one.broken]
-        if one.broken:
-            print(story(one))
-
-    assert broken == []
-    assert tally.reach["rooms: pods evicted with room held"] >= 5
-    assert tally.reach["rooms: a write met a fault"] >= 3
+    assert_promises_are_kept(campaign, list(each_write())[::73], least)
 
 
 @pytest.mark.parametrize("first_seed", first_of(1, range(1, _NUM_SCHEDULES, _BLOCK)))
 def test_promises_are_kept_whatever_the_server_answers(campaign: Campaign, first_seed: int) -> None:
-    """A harness whose runs all fail early would keep every promise, so how far they got is asserted too."""
-    tally, broken = Tally(), []
+    least = {"evicted pods": _BLOCK // 5, "effect behind a lost or false answer": _BLOCK // 25, **_REACHED}
 
-    for one in campaign.play_all(range(first_seed, first_seed + _BLOCK), num_jobs=_JOBS):
-        tally.add(one)
-        broken += [str(found) for found in one.broken]
-        if one.broken:
-            print(story(one))
+    assert_promises_are_kept(campaign, list(map(draw_schedule, range(first_seed, first_seed + _BLOCK))), least)
 
-    assert broken == []
-    assert tally.reach["evicted pods"] >= _BLOCK / 5
-    assert tally.reach["effect behind a lost or false answer"] >= _BLOCK / 25
-    assert {what: tally.reach[what] for what, least in _REACHED.items() if tally.reach[what] < least} == {}
+
+def assert_promises_are_kept(campaign: Campaign, schedules: Sequence[Schedule], least: Mapping[str, int]) -> None:
+    """A harness whose runs all fail early would keep every promise, so how far they get at `least` is asserted too.
+
+    Where others keep the machine busy, many runs side by side only meet their deadlines: then few play once more.
+    """
+    tally = Tally()
+    for num_jobs in (_JOBS, _FEW_JOBS):
+        broken = []
+        for one in campaign.play_schedules(schedules, num_jobs=num_jobs):
+            tally.add(one)
+            broken += [str(found) for found in one.broken]
+            if one.broken:
+                print(story(one))
+
+        assert broken == []
+        if not (missing := {what: tally.reach[what] for what, number in least.items() if tally.reach[what] < number}):
+            return
+    assert missing == {}

@@ -14,7 +14,7 @@ from tests.integration.credential_plugins import IN_TIME_SECONDS, wait_until
 from tests.integration.live_processes import PATIENCE_SECONDS, PROGRAM
 from tests.policy.builders import upstream
 
-DUMP = Path(__file__).parents[2] / "config" / "samples" / "load.jsonl.gz"
+DUMP = Path(__file__).parents[2] / "config" / "samples" / "openb.jsonl.gz"
 NUM_PROCESSES = 4
 """The run, two workers, and the tracker of Python's multiprocessing."""
 
@@ -57,9 +57,10 @@ def members(group: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP), (signal.SIGKILL, -9)]
+    ("number", "code"), [(signal.SIGTERM, 0), (signal.SIGHUP, -signal.SIGHUP), (signal.SIGKILL, -9)]
 )
 def test_workers_end_with_the_run(searching: subprocess.Popen[str], number: signal.Signals, code: int) -> None:
+    """SIGTERM ends the search of a dry run, which shows the best plan so far."""
     searching.send_signal(number)
     _, err = searching.communicate(timeout=PATIENCE_SECONDS)
 

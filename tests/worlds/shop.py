@@ -28,6 +28,7 @@ SHOP_AT = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 
 _ZONE, _HOST, _POOL = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "example.com/pool"
 _TAINTED, _RELABELLED, _NUM_NODES = 5, 9, 16
+_IMAGE, _OLD = "example.com/node-image", (5, 6)
 _DRIVER, _STORAGE_CLASS = "disk.csi.example.com", "zonal-disk"
 _BOUND = "pv.kubernetes.io/bind-completed"
 """Without this annotation a scheduler takes a claim for unbound, whatever its status says."""
@@ -99,10 +100,12 @@ def _instant(before: timedelta) -> str:
 
 
 def _node(number: int) -> JsonObject:
-    """A worker. One is tainted for maintenance, and one was moved to another pool under its pods."""
+    """A worker. One is tainted for maintenance, one was moved to another pool, and two have an old image."""
     resources = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "90Gi"}
     pool = "retired" if number == _RELABELLED else "general"
     labels = {_HOST: _node_name(number), "kubernetes.io/os": "linux", _ZONE: _zone(number), _POOL: pool}
+    if number in _OLD:
+        labels[_IMAGE] = "old"
     taint = {"key": "maintenance", "value": "planned", "effect": "NoSchedule"}
     return {
         "metadata": {"name": _node_name(number), "uid": _uid("node", number), "labels": labels},

@@ -190,6 +190,18 @@ MISSES = {
         Question("LowNodeUtilization", pod_object("p", cpu="3"), LOAD, [node_object("a"), node_object("b", pods="0")]),
         "node a is overutilized, but the underutilized nodes have no room left: pods",
     ),
+    "node that no metrics are known of": (
+        Question("LoadAware", pod_object("p"), LOAD),
+        "node a is not overutilized: CPU usage at 0% (targetThresholds.cpu: 70)",
+    ),
+    "node outside nodeSelector": (
+        Question("LoadAware", pod_object("p"), {**LOAD, "nodeSelector": "pool=web"}),
+        "no node matches nodeSelector",
+    ),
+    "averages that Volcano does not keep": (
+        Question("Rescheduling", pod_object("p")),
+        "all usage is 0: Volcano keeps averages over 10m alone (metricsPeriod: 5m)",
+    ),
     "node that is not underutilized": (
         Question("HighNodeUtilization", pod_object("p", cpu="1600m"), {"thresholds": {"cpu": 20}}),
         "node a is not underutilized: CPU requests at 40% (thresholds.cpu: 20)",
