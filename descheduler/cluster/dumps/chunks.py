@@ -46,9 +46,7 @@ def _gunzip(stream: BinaryIO, head: bytes, source: str) -> Iterator[bytes]:
             try:
                 text = member.decompress(compressed, _CHUNK_BYTES)
             except zlib.error as error:
-                raise SnapshotError(
-                    f"{source}: the gzip data is damaged ({error}); copy or create it again"
-                ) from error
+                raise SnapshotError(f"{source}: the gzip data is damaged ({error}); copy or create it again") from error
             num_expanded += len(text)
             if num_expanded > max(_MOST_EXPANDED_BYTES, _MOST_EXPANSION * num_compressed):
                 raise SnapshotError(f"{source}: the gzip data expands to more than {_MOST_EXPANSION} times its size")

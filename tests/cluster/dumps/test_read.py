@@ -200,6 +200,19 @@ def test_pod_groups_of_several_api_groups_are_told_apart_where_a_dump_lacks_many
     )
 
 
+def test_warning_names_a_few_of_many_kinds_that_a_dump_lacks(tmp_path: Path) -> None:
+    groups = ("scheduling.sigs.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io")
+    kinds = {"Pod", "CSINode.storage.k8s.io", *(f"PodGroup.{group}" for group in groups), "Service", "Job.batch"}
+
+    (warning,) = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest(kinds)).warnings
+
+    assert warning == (
+        "6 kinds are not in the dump and assumed to be empty: csinodes.storage.k8s.io, jobs.batch,"
+        " podgroups.scheduling.sigs.k8s.io, podgroups.scheduling.volcano.sh, podgroups.scheduling.x-k8s.io"
+        " and 1 other; 'descheduler snapshot' writes every kind that is read"
+    )
+
+
 def test_empty_list_of_a_needed_kind_says_that_there_are_none(tmp_path: Path) -> None:
     budgets = {"kind": "PodDisruptionBudgetList", "apiVersion": "policy/v1", "items": []}
 
