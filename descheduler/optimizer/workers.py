@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
@@ -65,8 +65,7 @@ def search_in_processes(
             incumbents.sort(key=lambda incumbent: incumbent.value)
             if all(report.work == 0.0 for report in reports):
                 break
-        for pipe in pipes:
-            pipe.send(None)
+        _end(pipes)
     return incumbents[0], budget.spent, budget.ending
 
 
@@ -86,12 +85,18 @@ def _receive(
     while True:
         while not wait([pipe], timeout=_POLL_SECONDS):
             if budget.is_cancelled:
-                for other in pipes:
-                    other.send(None)
+                _end(pipes)
         message = pipe.recv()
         if isinstance(message, _Report):
             return message
         on_incumbent(message)
+
+
+def _end(pipes: Iterable[Connection]) -> None:
+    """Tells workers that there are no more rounds; those that were told before may be gone by now."""
+    for pipe in pipes:
+        with suppress(ConnectionError):
+            pipe.send(None)
 
 
 @contextmanager
@@ -144,7 +149,7 @@ def _work(pipe: Connection) -> None:
     It ends without a word when the other end of the pipe is gone: whoever wanted the result is, too. So the task comes
     through the pipe; one that was handed over at the start would be cut short with a traceback.
     """
-    with suppress(EOFError, ConnectionError):
+    with suppress(EOFError, OSError):  # where the pipe ends within a message it is a plain OSError
         _rounds(pipe, pipe.recv())
 
 
