@@ -119,7 +119,7 @@ class RunMemory(msgspec.Struct, frozen=True):
         return cls({key: Note(_in_utc(note.saved_at), bytes(note.note)) for key, note in wire.notes.items()})
 
 
-NO_MEMORY = RunMemory(missing="earlier runs are not taken into account here")
+NO_MEMORY = RunMemory(missing="earlier runs are unknown here")
 """Of a run on a dump, and of others that have nothing to keep it with."""
 
 

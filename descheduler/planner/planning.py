@@ -24,6 +24,8 @@ from descheduler.planner.unmovable_pods import why_none_can_leave
 
 __all__ = ["Planning"]
 
+_NO_BETTER = "no better plan was found within the limits"
+
 
 class Planning:
     """What comes of one objective in one run; `last` is what the run before planned for it."""
@@ -225,7 +227,7 @@ class Planning:
         if not self._best_left_gain:
             hint = self._objective.hint
             is_of_use = self._objective.leaves_out_returning or any(hint in text for text in self._against.values())
-            return f"{self._objective.shortfall()}; {hint}" if hint and is_of_use else self._objective.shortfall()
+            return f"{_NO_BETTER}; {hint}" if hint and is_of_use else _NO_BETTER
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"

@@ -50,7 +50,7 @@ def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[s
         *blocked,
         *([f"blocked by {', '.join(unnamed)}"] if unnamed else []),
         *([f"{num_granted:,} evicted by another plugin"] if num_granted else []),
-        *([f"{num_elsewhere:,} blocked, counted with another plugin"] if num_elsewhere > 0 else []),
+        *([f"{num_elsewhere:,} blocked before for another plugin"] if num_elsewhere > 0 else []),
     ]
     return _document(facts, facts.why_nothing or _all_stay(max(facts.pods_selected, sum(refused.values())), causes))
 

@@ -193,7 +193,7 @@ def test_run_without_a_lease_remembers_nothing_and_says_so(fake_api: FakeApi, cl
 
     assert not [request for request in fake_api.requests if "configmaps" in request.path]
     assert result.decisions.facts["p", "LowNodeLoad"].why_nothing == (
-        "1 node is overutilized, for 1 run in a row; pods are evicted when it is more than 2 "
+        "1 node is overutilized for 1 run; pods are evicted from 3 runs in a row on "
         "(anomalyCondition.consecutiveAbnormalities: 2); "
         "nothing is remembered from one run to the next without a Lease"
     )

@@ -239,7 +239,7 @@ class TestPendingPods:
 
         assert prover.warnings == (
             "it is unknown whether 2 pending pods are scheduled before replacement pods:"
-            " koordinator.sh/gpu resources are not modelled (DeviceShare)",
+            " scheduler default-scheduler does not check koordinator.sh/gpu resources (DeviceShare)",
         )
 
     def test_replacement_without_a_node_waits_for_later_room(self) -> None:

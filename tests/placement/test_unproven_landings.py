@@ -38,7 +38,7 @@ UNMODELLED = pytest.mark.parametrize(
         ),
         pytest.param(
             {"labels": {"quota.scheduling.koordinator.sh/name": "q"}},
-            "elastic quotas are not modelled (ElasticQuota)",
+            "scheduler default-scheduler does not check elastic quotas (ElasticQuota)",
             id="elastic quota",
         ),
     ],

@@ -69,8 +69,8 @@ def test_empty_notes_are_not_kept() -> None:
 
 
 def test_run_without_memory_says_why_to_plugins() -> None:
-    assert NO_MEMORY.after(NOW, NOTES).of("p/C/1").missing == "earlier runs are not taken into account here"
-    assert NO_MEMORY.after(NOW, NOTES).of("p/A/1").missing == "earlier runs are not taken into account here"
+    assert NO_MEMORY.after(NOW, NOTES).of("p/C/1").missing == "earlier runs are unknown here"
+    assert NO_MEMORY.after(NOW, NOTES).of("p/A/1").missing == "earlier runs are unknown here"
 
 
 def test_notes_that_others_left_meanwhile_are_not_wiped_out() -> None:

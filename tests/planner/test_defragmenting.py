@@ -116,7 +116,7 @@ def test_a_plan_above_its_bound_by_less_than_a_unit_is_not_called_optimal() -> N
     assert evicted(decisions) == []
     assert goal_of(decisions).levels == (Level("units of nvidia.com/gpu stranded", 3, 3, 1, scale=4),)
     assert goal_of(decisions).status == "feasible"
-    assert "no plan that was found within the limits makes more of it usable" in goal_of(decisions).sentence
+    assert "no better plan was found within the limits" in goal_of(decisions).sentence
 
 
 def test_the_gain_of_an_eviction_is_not_rounded_up() -> None:

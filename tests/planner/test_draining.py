@@ -81,9 +81,9 @@ def test_no_replacement_goes_onto_a_node_that_is_drained_later() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 node to be drained → 1 with 0 evictions; no plan that was found within the limits drains more;"
+        "1 node to be drained → 1 with 0 evictions; no better plan was found within the limits;"
         " cordon the nodes that are to be drained, so that no replacement pod is scheduled onto them;"
-        " node old-1 cannot be drained: no plan that was found drains it within the limits"
+        " node old-1 cannot be drained: no plan found within the limits drains it"
     )
 
 

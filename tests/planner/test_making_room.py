@@ -134,7 +134,7 @@ def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 pod pending → 1 with 0 evictions; no plan that was found within the limits makes room for more"
+        "1 pod pending → 1 with 0 evictions; no better plan was found within the limits"
     )
 
 
@@ -308,7 +308,7 @@ def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
     assert evicted(decisions) == []
     assert set(refused(decisions).values()) <= {"ReturnsToSource"}
     assert goal_of(decisions).sentence == (
-        "1 pod pending → 1 with 0 evictions; no plan that was found within the limits makes room for more;"
+        "1 pod pending → 1 with 0 evictions; no better plan was found within the limits;"
         " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
     )
 

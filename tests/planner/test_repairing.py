@@ -152,8 +152,7 @@ def test_a_pod_that_makes_room_stays_where_the_other_cannot_leave() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 violation → 1 with 0 evictions; no plan that was found within the limits gives another node to the pods"
-        " that are left"
+        "1 violation → 1 with 0 evictions; no better plan was found within the limits"
     )
 
 

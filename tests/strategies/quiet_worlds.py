@@ -370,8 +370,8 @@ QUIET: dict[str, tuple[World, str]] = {
     ),
     "the load is new": (
         World("LowNodeLoad", [make_pod("p")], LOADS, metrics=[used("a", "3"), used("b", "0")]),
-        "1 node is overutilized, for 1 run in a row; pods are evicted when it is more than 5 "
-        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
+        "1 node is overutilized for 1 run; pods are evicted from 6 runs in a row on "
+        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are unknown here",
     ),
     "all nodes are loaded": (
         World("LowNodeLoad", [make_pod("p")], {**LOADS, **AT_ONCE}, metrics=[used("a", "3"), used("b", "3")]),

@@ -1,4 +1,4 @@
-"""A small GPU cluster of Koordinator as a dump: for each rule a pod that may be evicted, and one that stays.
+"""A small GPU cluster of Koordinator as a dump: for each rule a pod that may be evicted, and one that is not evicted.
 
 `python -m tests.worlds.koordinator > config/samples/koordinator.jsonl.gz` writes the bundled sample. Each rule has a
 pool of nodes of its own, so that no rule decides about the pods of another; the first node of most pools is tainted.

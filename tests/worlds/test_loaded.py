@@ -51,8 +51,8 @@ def test_first_run_over_the_sample_says_how_many_more_it_takes() -> None:
     (plugin,) = (each for each in plan.plugins if each.plugin == "LowNodeLoad")
     assert plugin.facts is not None
     assert plugin.facts.why_nothing == (
-        "2 nodes are overutilized, for 1 run in a row; pods are evicted when it is more than 2 "
-        "(anomalyCondition.consecutiveAbnormalities: 2); earlier runs are not taken into account here"
+        "2 nodes are overutilized for 1 run; pods are evicted from 3 runs in a row on "
+        "(anomalyCondition.consecutiveAbnormalities: 2); earlier runs are unknown here"
     )
     assert plugin.facts.nodes is not None
     assert (plugin.facts.nodes.under, plugin.facts.nodes.over) == (4, 2)

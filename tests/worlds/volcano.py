@@ -1,4 +1,4 @@
-"""A small batch cluster of Volcano as a dump: for each rule a pod that may be evicted, and one that stays.
+"""A small batch cluster of Volcano as a dump: for each rule a pod that may be evicted, and one that is not evicted.
 
 `python -m tests.worlds.volcano > config/samples/volcano.jsonl.gz` writes the bundled sample. The jobs of each rule have
 a pool of nodes of their own, whose first node is tainted.

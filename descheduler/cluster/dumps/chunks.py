@@ -46,7 +46,7 @@ def _gunzip(stream: BinaryIO, head: bytes, source: str) -> Iterator[bytes]:
             try:
                 text = member.decompress(compressed, _CHUNK_BYTES)
             except zlib.error as error:
-                raise SnapshotError(f"{source}: the gzip data is damaged ({error}); copy or take it again") from error
+                raise SnapshotError(f"{source}: the gzip data is damaged ({error}); copy or create it again") from error
             num_expanded += len(text)
             if num_expanded > max(_MOST_EXPANDED_BYTES, _MOST_EXPANSION * num_compressed):
                 raise SnapshotError(f"{source}: the gzip data expands to more than {_MOST_EXPANSION} times its size")
@@ -57,7 +57,7 @@ def _gunzip(stream: BinaryIO, head: bytes, source: str) -> Iterator[bytes]:
                 compressed = stream.read(_COMPRESSED_BYTES)
                 num_compressed += len(compressed)
             if not (compressed or text or member.eof):
-                raise SnapshotError(f"{source}: the gzip data is cut short; copy or take it again")
+                raise SnapshotError(f"{source}: the gzip data is truncated; copy or create it again")
         # Zeros may pad a file to a block, which ends it.
         compressed = member.unused_data
         if not compressed:

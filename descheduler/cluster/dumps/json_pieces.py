@@ -269,7 +269,7 @@ class _JsonText:
     def _refuse_end(self) -> NoReturn:
         num_lines = self._line_at(len(self._text.rstrip()))
         lines = "1 line" if num_lines == 1 else f"{num_lines} lines"
-        raise SnapshotError(f"{self._source}: the JSON is cut short after {lines}; take it again")
+        raise SnapshotError(f"{self._source}: the JSON ends after {lines}: the dump is truncated; create it again")
 
 
 def _may_be_list(members: dict[bytes, bytes]) -> bool:

@@ -25,12 +25,15 @@ from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import DumpError, Snapshot, SnapshotError
 from descheduler.documents.json_values import is_json
+from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 
 __all__ = ["read_dump"]
 
 _MOST_EXPLAINED = 3
 """Missing kinds of which a warning says what is not known without them."""
+_MOST_NAMED = 5
+"""Missing kinds that a warning names."""
 _LINE_BYTES = MAX_OBJECT_BYTES
 """A line is read in one go, which is fastest; 2,500 pods as `descheduler snapshot` writes them have 10 MiB."""
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -156,7 +159,7 @@ class _Reader:
         expected = sum(trailer.num_objects.values())
         if num_objects != expected:
             raise SnapshotError(
-                f"{place}: the dump holds {num_objects} objects where {expected} were written; take it again"
+                f"{place}: the dump holds {num_objects} objects where {expected} were written; create it again"
             )
         self.builder.kinds.update(self._known(trailer.num_objects))
         self.absent.update(self._known(trailer.absent_kinds))
@@ -195,7 +198,7 @@ def _marker(document: bytes, place: str) -> DumpHeader | DumpTrailer | None:
 
 def _require_trailer(header: DumpHeader | None, source: str) -> None:
     if header is not None:
-        raise SnapshotError(f"{source}: the dump is cut short, its last line is missing; take it again")
+        raise SnapshotError(f"{source}: the last line is missing: the dump is truncated; create it again")
 
 
 def _missing_warnings(unserved: Sequence[AnyKind], left_out: Sequence[AnyKind]) -> Iterator[str]:
@@ -215,10 +218,12 @@ def _by_name(kinds: Iterable[AnyKind]) -> list[AnyKind]:
 
 
 def _resources(kinds: Sequence[AnyKind]) -> str:
-    """As kubectl names them, a few with what is not known without them."""
+    """As kubectl names them: a few with what is not known without them, the first ones of many."""
     in_order = _by_name(kinds)
     if len(in_order) > _MOST_EXPLAINED:
-        return ", ".join(kind.resource for kind in in_order)
+        more = len(in_order) - _MOST_NAMED
+        names = ", ".join(kind.resource for kind in in_order[:_MOST_NAMED])
+        return f"{names} and {counted(more, 'other')}" if more > 0 else names
     return ", ".join(f"{kind.resource} ({kind.purpose})" for kind in in_order)
 
 

@@ -135,7 +135,7 @@ def placement_table(placement: PlacementAnalysis, style: TableStyle, lead: str) 
     yield from style.heading(f"placement of {lead}: {available}")
     if causes:
         # The table of obstacles counts a node for every plugin that rejects it.
-        lead_in = "As in the FailedScheduling Event, each node at the first plugin that rejects it"
+        lead_in = "As in the FailedScheduling Event (each node counted once)"
         yield from style.paragraph(f"{lead_in}: {causes}")
     for note in placement.notes:
         yield from style.paragraph(note)
@@ -166,7 +166,7 @@ def _misses(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
     if placement.num_misses > len(shown):
         wide = "" if style.is_wide or len(shown) == len(placement.misses) else " (-o wide shows more)"
         more = counted(placement.num_misses - len(shown), "more node is", "more nodes are")
-        yield f"{more} blocked by as few plugins{wide}"
+        yield f"{more} blocked by {counted(len(shown[0].obstacles), 'plugin')}{wide}"
         yield ""
 
 

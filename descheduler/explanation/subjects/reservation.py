@@ -26,7 +26,7 @@ from descheduler.placement.plugins.helper.node_selector_words import requirement
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION
 from descheduler.placement.plugins.reservation.held_devices import devices_of
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
-from descheduler.placement.plugins.reservation.matching import match
+from descheduler.placement.plugins.reservation.matching import OwnerMatch, match
 from descheduler.placement.plugins.reservation.pod_protocol import request_of
 from descheduler.placement.plugins.taint_toleration import taint_text
 from descheduler.placement.shadow.node_table import amount
@@ -227,8 +227,11 @@ def _why(pod: Pod, found: Reservation, snapshot: Snapshot, scheduling: Schedulin
     if profile is None or RESERVATION not in profile.pre_filters:
         return f"scheduler {name} does not know Reservations; {scheduling.why_pending(pod)}"
     node = {each.name: each for each in snapshot.nodes}.get(found.node_name)
-    said = "" if node is None or not found.is_available else match(pod, request_of(pod), found, node).value
-    return "; ".join(filter(None, (f"the Reservation {said}" if said else "", scheduling.why_pending(pod))))
+    of = None if node is None or not found.is_available else match(pod, request_of(pod), found, node)
+    said = "" if of is None else f"the Reservation {of.value}"
+    if of is OwnerMatch.MATCHED:
+        said = "can use the Reservation"
+    return "; ".join(filter(None, (said, scheduling.why_pending(pod))))
 
 
 def _notes(

@@ -24,6 +24,7 @@ class Doubts:
         configuration: SchedulerConfiguration,
         plugins: Mapping[str, SchedulingPlugin],
     ) -> None:
+        self._name = profile.scheduler_name
         self._unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
         self._choosers, self._preempters = profile.unknown_choosers, profile.unknown_preempters
         self._sorters = profile.unknown_sorters
@@ -70,7 +71,7 @@ class Doubts:
             return uncalled
         for feature in koordinator_features(pod):
             if feature.plugin not in self._modelled:
-                return f"{feature.words} are not modelled ({feature.plugin})"
+                return f"scheduler {self._name} does not check {feature.words} ({feature.plugin})"
         if COSCHEDULING_LABEL in pod.labels:
             return "pod groups of scheduler-plugins are not modelled (Coscheduling)"
         if pod.spec.has_scheduling_group:

@@ -118,10 +118,6 @@ class BalanceUtilizationObjective(ClusterObjective):
         """Whether its node stays over its target without it."""
         return pod.node_name in self._names and self._is_over(pod.node_name)
 
-    def shortfall(self) -> str:
-        """That no more are brought under it."""
-        return "no plan that was found within the limits brings more nodes under it"
-
     def remarks(self) -> Sequence[str]:
         """Nodes over their target that all pods that can be evicted do not bring under it, each with the cause."""
         texts = (self._why_stuck(name) for name in sorted(self._over())[:_MOST_EXAMINED])
@@ -151,8 +147,8 @@ class BalanceUtilizationObjective(ClusterObjective):
         if name not in self._over():
             return f"other pods of node {name} bring it under its target"
         return (
-            f"node {name} stays over its target ({self._target_text}): no plan that was found brings it under it"
-            " within the limits"
+            f"node {name} stays over its target ({self._target_text}): no plan found within the limits moves enough of"
+            " its pods"
         )
 
     def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:

@@ -157,10 +157,6 @@ class ClusterObjective(ABC):
         """(figure, cost) of which no plan has less, by the bound of the first plan; (0, 0) where nothing is proven."""
         return self.shown(bound)
 
-    @abstractmethod
-    def shortfall(self) -> str:
-        """What is said where the figure stays above what it might be; empty where that goes without saying."""
-
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
         """What is in the way where no plan moves anything: by default what is said `against` most of the pods."""
         if not against:

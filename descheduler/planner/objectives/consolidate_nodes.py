@@ -205,10 +205,6 @@ class ConsolidateNodesObjective(ClusterObjective):
         message = f"{would}, and bring it over {self._most.text_of(over)} (maxUtilization)"
         return refuse(Reason.OTHER_LANDING, message, node)
 
-    def shortfall(self) -> str:
-        """That no more are emptied."""
-        return "no plan that was found within the limits empties more"
-
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
         """What is said `against` pods, else the first pods of the emptiest nodes that cannot be evicted."""
         if said := super().obstacles(against):
@@ -232,7 +228,7 @@ class ConsolidateNodesObjective(ClusterObjective):
             return f"node {name} is not {self.verb}: {blocked}"
         if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
             return f"node {name} is not {self.verb}: the plan has pods of other nodes scheduled onto it"
-        blocked = self._blocked(name, self._asked_for) or "no plan that was found empties it within the limits"
+        blocked = self._blocked(name, self._asked_for) or "no plan found within the limits empties it"
         return f"node {name} is not {self.verb}: {blocked}"
 
     def _blocked(self, node: str, verdict_of: Callable[[Pod], Verdict]) -> str:

@@ -86,10 +86,6 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         message = f"the replacement pod would be scheduled onto {node}, which is to be drained"
         return refuse(Reason.OTHER_LANDING, message, node)
 
-    def shortfall(self) -> str:
-        """That no more are drained."""
-        return "no plan that was found within the limits drains more"
-
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
         """Nothing: `remarks` say of each node what is in the way."""
         del against
@@ -104,7 +100,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return tuple(filter(None, (*found, self._missing_text)))
 
     def _cause(self, node: str) -> str:
-        return self._blocked(node, self._asked_for) or "no plan that was found drains it within the limits"
+        return self._blocked(node, self._asked_for) or "no plan found within the limits drains it"
 
     def why_not(self, pod: Pod) -> str:
         """That its node is not to be drained, or what keeps it from that."""

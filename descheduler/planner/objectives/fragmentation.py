@@ -52,14 +52,10 @@ class Fragmentation(ClusterObjective):
         before, after = (goal.value(at)[0] for at in (cluster.problem.assignment, assignment))
         yield Part((before - after) / self.scale, moves, [cluster.pods[move.pod] for move in moves])
 
-    def shortfall(self) -> str:
-        """That no more is gained."""
-        return "no plan that was found within the limits makes more of it usable"
-
     def why_not(self, pod: Pod) -> str:
         """That its eviction would gain nothing."""
         if pod.node_name not in self.node_names:
             return f"node {pod.node_name} is not one of the nodes that the policy selects"
         if nothing := self.nothing_to_do():
             return nothing
-        return f"no plan that was found within the limits gets {self.larger} by its eviction"
+        return f"no plan found within the limits gets {self.larger} by its eviction"

@@ -242,10 +242,6 @@ class MakeRoomObjective(ClusterObjective):
         del pod, node
         return ACCEPTED
 
-    def shortfall(self) -> str:
-        """That no room is made for more."""
-        return "no plan that was found within the limits makes room for more"
-
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
         """Nothing: what is said against pods is that others would still be pending."""
         del against
@@ -260,7 +256,7 @@ class MakeRoomObjective(ClusterObjective):
         if self._returning.get(identity_of(pod)):
             text = f"the replacement pod would be scheduled onto {pod.node_name} again"
             return f"{text}; {self.hint}" if self.hint else text
-        return "no plan that was found within the limits makes room for a pending pod by its eviction"
+        return "no plan found within the limits makes room for a pending pod by its eviction"
 
     def why_no_room(self, pod: Pod) -> str:
         """Where it can be scheduled as it is, or that this is unknown."""

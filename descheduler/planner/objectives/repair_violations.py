@@ -110,10 +110,6 @@ class RepairViolationsObjective(ClusterObjective):
         """Whether the strategies would select its replacement again."""
         return identity_of(pod) in self.objections()
 
-    def shortfall(self) -> str:
-        """That the others find no node."""
-        return "no plan that was found within the limits gives another node to the pods that are left"
-
     def why_not(self, pod: Pod) -> str:
         """Whether it was selected, and what became of that."""
         if pod.node_name not in self._names:
@@ -125,7 +121,7 @@ class RepairViolationsObjective(ClusterObjective):
             return f"the moves of other pods end what it is selected for ({reason})"
         if identity_of(pod) in self._stuck:
             return f"it cannot be evicted now, or no other node is open to its replacement ({reason})"
-        return f"no plan that was found within the limits gives it another node ({reason})"
+        return f"no plan found within the limits gives it another node ({reason})"
 
     @property
     def _strategies(self) -> str:

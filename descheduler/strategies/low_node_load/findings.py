@@ -114,7 +114,7 @@ class Findings:
             case PoolStop.NONE_OVER:
                 return f"no node is overutilized: {self._highest(run)}"
             case PoolStop.NONE_ABNORMAL:
-                return f"{nodes_text(num_over)} overutilized, {self._too_new(run)}"
+                return f"{nodes_text(num_over)} overutilized {self._too_new(run)}"
             case PoolStop.NONE_UNDER:
                 return "no node is underutilized"
             case PoolStop.TOO_FEW_UNDER:
@@ -152,7 +152,7 @@ class Findings:
         if not is_high and not is_prod_high:
             return f"node {name} is not overutilized: {self._level(run.measured.whole, load, whole_load)}"
         if name not in run.abnormal:
-            return f"node {name} is overutilized, {self._too_new(run, name)}"
+            return f"node {name} is overutilized {self._too_new(run, name)}"
         return self._stop_sentence(run)
 
     def _why_not_leaving(self, run: PoolRun, load: MeasuredNode, pod: Pod) -> str:
@@ -171,7 +171,7 @@ class Findings:
         """That overutilized nodes are not abnormal yet, and whether they can ever be."""
         least = run.pool.condition.consecutive_abnormalities
         marks = max(map(self._num_marks, [node_name] if node_name else run.over_names), default=0)
-        sentence = f"for {counted(marks, 'run')} in a row; pods are evicted when it is more than {least}"
+        sentence = f"for {counted(marks, 'run')}; pods are evicted from {counted(least + 1, 'run')} in a row on"
         missing = f"; {self._detectors.missing}" if self._detectors.missing else ""
         return f"{sentence} (anomalyCondition.consecutiveAbnormalities: {least}){missing}"
 

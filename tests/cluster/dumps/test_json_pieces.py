@@ -121,9 +121,9 @@ def test_piece_names_the_line_of_its_first_object(kind: str) -> None:
         ),
         pytest.param("{},\n{}", "dump:1:3: not a Kubernetes object but ,", id="a comma between documents"),
         pytest.param("{}\nend", "dump:2:1: not a Kubernetes object but end;", id="words after a document"),
-        pytest.param('{"a": 1', "dump: the JSON is cut short after 1 line", id="an object without an end"),
-        pytest.param("[" + "{}," * 99, "dump: the JSON is cut short after 1 line", id="an array without an end"),
-        pytest.param('{"a": "' + "x" * 200, "dump: the JSON is cut short", id="a string without an end"),
+        pytest.param('{"a": 1', "dump: the JSON ends after 1 line", id="an object without an end"),
+        pytest.param("[" + "{}," * 99, "dump: the JSON ends after 1 line", id="an array without an end"),
+        pytest.param('{"a": "' + "x" * 200, "dump: the JSON ends after", id="a string without an end"),
         pytest.param(
             '[{"a": "' + "x" * 1900, "dump:1:8: one object is larger than 0 MiB", id="a long object in an array"
         ),

@@ -200,6 +200,19 @@ def test_pod_groups_of_several_api_groups_are_told_apart_where_a_dump_lacks_many
     )
 
 
+def test_warning_names_a_few_of_many_kinds_that_a_dump_lacks(tmp_path: Path) -> None:
+    groups = ("scheduling.sigs.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io")
+    kinds = {"Pod", "CSINode.storage.k8s.io", *(f"PodGroup.{group}" for group in groups), "Service", "Job.batch"}
+
+    (warning,) = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest(kinds)).warnings
+
+    assert warning == (
+        "6 kinds are not in the dump and assumed to be empty: csinodes.storage.k8s.io, jobs.batch,"
+        " podgroups.scheduling.sigs.k8s.io, podgroups.scheduling.volcano.sh, podgroups.scheduling.x-k8s.io"
+        " and 1 other; 'descheduler snapshot' writes every kind that is read"
+    )
+
+
 def test_empty_list_of_a_needed_kind_says_that_there_are_none(tmp_path: Path) -> None:
     budgets = {"kind": "PodDisruptionBudgetList", "apiVersion": "policy/v1", "items": []}
 
@@ -221,10 +234,10 @@ def test_empty_list_of_a_needed_kind_says_that_there_are_none(tmp_path: Path) ->
         pytest.param(b"kind: Pod\n\tname: x\n", "indented with a tab", id="YAML with a tab"),
         pytest.param(b"a: *b\n", "alias *b has no anchor", id="YAML with an alias of nothing"),
         pytest.param(b"\xff\xfa: x\n", "YAML does not allow", id="YAML that is not UTF-8"),
-        pytest.param(b'{"kind": "Node",\n "x": 1', "cut short after 2 lines", id="JSON that is cut short"),
+        pytest.param(b'{"kind": "Node",\n "x": 1', "ends after 2 lines", id="JSON that is cut short"),
         pytest.param(b'{"kind": "Node",\n "x": oops}\n', ":2:7: not JSON", id="broken JSON"),
         pytest.param(lines(NODE).encode() + b'{"kind":', ":2: not a Kubernetes object", id="a line that is cut short"),
-        pytest.param(gzip.compress(lines(NODE).encode())[:-9], "gzip data is cut short", id="gzip that is cut short"),
+        pytest.param(gzip.compress(lines(NODE).encode())[:-9], "gzip data is truncated", id="gzip that is cut short"),
         pytest.param(b"\x1f\x8b\x08\0 and no more gzip", "gzip data is damaged", id="damaged gzip"),
         pytest.param(b'{"name": "a"}\n', "without kind", id="JSON of something else"),
         pytest.param(b"[1, 2]", "not a Kubernetes object but 1", id="an array of numbers"),

@@ -112,7 +112,7 @@ def test_dump_without_its_last_line_is_known_as_cut_short() -> None:
     text = gzip.decompress(dump_of([node_object("a")], [pod_object("x")]))
     cut = b"".join(text.splitlines(keepends=True)[:-1])
 
-    with pytest.raises(SnapshotError, match="the dump is cut short, its last line is missing"):
+    with pytest.raises(SnapshotError, match="the last line is missing: the dump is truncated"):
         read_dump(["-"], stdin=io.BytesIO(cut))
 
 

@@ -192,9 +192,7 @@ def test_damaged_note_is_told_and_counts_as_none() -> None:
 def test_run_without_memory_says_so() -> None:
     decisions = decide(load_policy(policy_of({}), REGISTRY), make_snapshot(TAINTED), now=NOW)
 
-    assert decisions.notes == (
-        "evictions of earlier runs do not count for moveHistory: earlier runs are not taken into account here",
-    )
+    assert decisions.notes == ("evictions of earlier runs do not count for moveHistory: earlier runs are unknown here",)
 
 
 @pytest.mark.parametrize(

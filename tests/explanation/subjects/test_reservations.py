@@ -35,7 +35,7 @@ def test_table_names_amounts_owners_users_and_pods_that_wait() -> None:
         "default     web-0              a      its annotation   cpu 1\n"
         "\n"
         "NAMESPACE   PENDING POD   REASON\n"
-        "default     web-1         the Reservation is matched; 1/2 nodes are available\n"
+        "default     web-1         can use the Reservation; 1/2 nodes are available\n"
         "\n"
         "the configuration of koord-scheduler does not enable Reservation under reserve: pods get its room, and it is"
         " never marked as used\n"

@@ -175,7 +175,7 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
         "full-100                NodeResourcesFit   100m CPU short\n"
         "full-200                NodeResourcesFit   200m CPU short\n"
         "\n"
-        "3 more nodes are blocked by as few plugins (-o wide shows more)\n"
+        "3 more nodes are blocked by 1 plugin (-o wide shows more)\n"
         "\n"
     )
 
@@ -198,7 +198,7 @@ def test_the_causes_that_kube_scheduler_counts_are_told_from_those_of_the_table(
     text = text_of(PodExplanation(facts=FACTS, decision=DECISION, landing=LANDING, placement=placement))
 
     assert "0/7 nodes are available\n" in text
-    assert "each node at the first plugin that rejects it: 7 Insufficient cpu\n" in text
+    assert "(each node counted once): 7 Insufficient cpu\n" in text
 
 
 def test_wide_tables_show_all_scores_all_misses_and_both_clocks() -> None:

@@ -259,7 +259,7 @@ MISSES = {
             others=[pod_object("q", cpu="2", priority=1)],
         ),
         "the violation on node a is seen for the first time, 2 runs in a row are required "
-        "(consecutiveObservations: 2); earlier runs are not taken into account here",
+        "(consecutiveObservations: 2); earlier runs are unknown here",
     ),
     "a pod that is terminating where a node reserves": (
         Question("RemovePodsViolatingNodeReservation", pod_object("p", deleted=5), nodes=RESERVING),
@@ -358,8 +358,8 @@ MISSES = {
     ),
     "node whose load is new": (
         Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "3"), used("b", "0")]),
-        "node a is overutilized, for 1 run in a row; pods are evicted when it is more than 5 "
-        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
+        "node a is overutilized for 1 run; pods are evicted from 6 runs in a row on "
+        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are unknown here",
     ),
     "node that too few could relieve": (
         Question(

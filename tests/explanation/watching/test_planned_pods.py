@@ -49,7 +49,7 @@ def test_its_replacement_would_be_scheduled_onto_its_node_again() -> None:
 
 def test_its_eviction_alone_would_not_bring_its_node_under_the_target() -> None:
     assert why_not([daemon("q", "a"), daemon("r", "a")], "100m") == (
-        "node a stays over its target (cpu 70%): no plan that was found brings it under it within the limits"
+        "node a stays over its target (cpu 70%): no plan found within the limits moves enough of its pods"
     )
 
 
@@ -99,7 +99,7 @@ def test_a_pod_stays_where_the_limit_of_the_planner_is_reached() -> None:
 
     (miss,) = Question("MigrationPlanner", pod_object("p", cpu="1"), planned, others=others).miss()
 
-    assert miss.message == "no plan that was found within the limits makes room for a pending pod by its eviction"
+    assert miss.message == "no plan found within the limits makes room for a pending pod by its eviction"
 
 
 def test_no_room_is_made_where_nothing_is_pending() -> None:
@@ -109,7 +109,7 @@ def test_no_room_is_made_where_nothing_is_pending() -> None:
 def test_the_eviction_of_a_pod_makes_no_room_for_one_that_is_too_large() -> None:
     message = objective_miss("makeRoom", pod_object("large", cpu="5", node="", phase="Pending"))
 
-    assert message == "no plan that was found within the limits makes room for a pending pod by its eviction"
+    assert message == "no plan found within the limits makes room for a pending pod by its eviction"
 
 
 def test_another_pending_pod_would_take_the_room_of_a_pod_first() -> None:
@@ -212,6 +212,4 @@ def test_no_device_is_freed_by_its_eviction() -> None:
 
     (miss,) = Question("MigrationPlanner", pod_object("p"), args, nodes, pods).miss()
 
-    assert miss.message == (
-        "no plan that was found within the limits gets larger slots of nvidia.com/gpu by its eviction"
-    )
+    assert miss.message == ("no plan found within the limits gets larger slots of nvidia.com/gpu by its eviction")

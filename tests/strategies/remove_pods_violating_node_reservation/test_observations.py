@@ -182,7 +182,7 @@ def test_run_that_remembers_nothing_says_so() -> None:
 
     assert [each.verdict.message for each in decisions.refusals] == [
         "seen for the first time, 2 runs in a row are required (consecutiveObservations: 2); "
-        "earlier runs are not taken into account here"
+        "earlier runs are unknown here"
     ]
 
 
