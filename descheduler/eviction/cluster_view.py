@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
@@ -59,6 +59,15 @@ class ClusterView:
     def version(self) -> int:
         """Grows with every change of what this cluster answers."""
         return len(self.changes)
+
+    def net_changes(self, since: int) -> Iterator[NodeChange]:
+        """The changes after the first `since` without those that were taken back; each as often as it counts."""
+        numbers: Counter[tuple[int, bool]] = Counter()
+        pods: dict[tuple[int, bool], Pod] = {}
+        for pod, number, is_arrival in self.changes[since:]:
+            numbers[id(pod), is_arrival] += number
+            pods[id(pod), is_arrival] = pod
+        return (NodeChange(pods[key], number, key[1]) for key, number in numbers.items() if number)
 
     @property
     def has_arrivals(self) -> bool:

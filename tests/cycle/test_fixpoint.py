@@ -36,10 +36,6 @@ _BREAKS = {
         "profiles/plan-consolidate.yaml",
         "shop",
     ): "a plan moves each pod once; from there more nodes can be emptied",
-    (
-        "profiles/plan-balance-koordinator.yaml",
-        "koordinator",
-    ): "the search finds no plan for a node that it brings under its target from there",
     ("profiles/plan-repair.yaml", "shop"): "a budget lets one of two pods leave, and a plan does not ask for the other",
 }
 """Where the law does not hold, or does not see the limit, and why: mostly under policies of upstream's kind without

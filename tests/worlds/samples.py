@@ -372,6 +372,13 @@ _OBJECTS: tuple[Object, ...] = (
         spec={"min": {"cpu": "1"}, "max": {"cpu": "4", "memory": "1Gi"}},
     ),
     _sample("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", spec={"minMember": 1, "scheduleTimeoutSeconds": 30}),
+    _sample(
+        "scheduling.volcano.sh/v1beta1",
+        "Queue",
+        namespace="",
+        spec={"weight": 1, "capability": {"cpu": "4"}, "reclaimable": True},
+        status={"state": "Open"},
+    ),
 )
 
 _MORE_ANNOTATIONS: Mapping[str, Mapping[str, str]] = {

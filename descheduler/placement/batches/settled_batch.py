@@ -131,19 +131,24 @@ class SettledBatch:
         self, others: Sequence[UnplacedReplacement] = (), *, may_stay: bool = False
     ) -> tuple[UnplacedReplacement, ...]:
         """The replacements for which there is no proof beside all of them and `others`, which may go anywhere."""
-        first = {unplaced.placement_class: unplaced for unplaced in (*others, *self._replacements)}
-        crowds = {
-            each: Crowd(each, 0, unplaced.scheduler, self._singles[each].open) for each, unplaced in first.items()
-        }
-        for unplaced in self._replacements:
-            crowds[unplaced.placement_class].single = self._singles[unplaced.placement_class]
-            crowds[unplaced.placement_class].may = self._singles[unplaced.placement_class].may
-        for unplaced in (*others, *self._replacements):
-            crowds[unplaced.placement_class].number += 1
-            if may_stay:
-                crowds[unplaced.placement_class].may_stay_on(self._cluster.table.index.get(unplaced.victim.node_name))
-        beside = [*self._competing(), *self._doubtful]
-        uncertain = set(uncertain_crowds([*crowds.values(), *beside], self._cluster))
+        both = (*others, *self._replacements)
+        first = {unplaced.placement_class: unplaced for unplaced in both}
+        with self._cluster.what_if():
+            for each in self._tied_beside:
+                self._cluster.remove(each.pod, each.node)
+            singles = single_landings(both) if self._tied_beside else self._singles
+            crowds = {each: Crowd(each, 0, unplaced.scheduler, singles[each].open) for each, unplaced in first.items()}
+            for unplaced in self._replacements:
+                crowds[unplaced.placement_class].single = singles[unplaced.placement_class]
+                crowds[unplaced.placement_class].may = singles[unplaced.placement_class].may
+            for unplaced in both:
+                crowds[unplaced.placement_class].number += 1
+                if may_stay:
+                    crowds[unplaced.placement_class].may_stay_on(
+                        self._cluster.table.index.get(unplaced.victim.node_name)
+                    )
+            beside = [*self._competing(), *self._doubtful, *map(self._tied_crowd, self._tied_beside)]
+            uncertain = set(uncertain_crowds([*crowds.values(), *beside], self._cluster))
         return tuple(each for each in self._replacements if crowds[each.placement_class] in uncertain)
 
     def _competing(self) -> list[Crowd]:
@@ -156,16 +161,26 @@ class SettledBatch:
 
     @cached_property
     def _doubtful(self) -> Sequence[Crowd]:
-        """The pods that may come to a node before any of the replacements, where they are not predicted: pending ones
-        of which it is unknown whether they get a node, and those that may have another node than the predicted one."""
+        """The pending pods of which it is unknown whether they get a node, before any of the replacements."""
         lowest = min((first_priority(unplaced) for unplaced in self._replacements), default=None)
         pods = () if lowest is None else self._pending.doubtful(lowest)
-        found = [(each.form, each.scheduler, nodes) for each, nodes in with_nodes(pods, self._cluster)]
-        for each in self._tied:
-            nodes = mask_of((node for node in each.ties if node != each.node), self._cluster)
-            if any((nodes & single.may).any() for single in self._singles.values()):
-                found.append((each.pod, each.scheduler, nodes))
-        return [Crowd(self._cluster.placement_class(pod), 1, scheduler, nodes) for pod, scheduler, nodes in found]
+        return [
+            Crowd(self._cluster.placement_class(each.form), 1, each.scheduler, nodes)
+            for each, nodes in with_nodes(pods, self._cluster)
+        ]
+
+    @cached_property
+    def _tied_beside(self) -> Sequence[FreePod]:
+        """The pods on a node that may as well have another one on which a replacement may be."""
+        may = [single.may for single in self._singles.values()]
+        return [
+            each for each in self._tied if any(mask[node] for node in each.ties if node != each.node for mask in may)
+        ]
+
+    def _tied_crowd(self, each: FreePod) -> Crowd:
+        """That pod, taken off its node: it is on one of its ties."""
+        nodes = mask_of(each.ties, self._cluster)
+        return Crowd(self._cluster.placement_class(each.pod), 1, each.scheduler, nodes)
 
     def _crowd_of(self, form: Pod, scheduler: SchedulerModel) -> Crowd:
         """One pending pod."""
@@ -202,7 +217,7 @@ class SettledBatch:
 
     def _stuck(self, most_evaluations: int) -> tuple[UnplacedReplacement, ...] | None:
         """Those that find no node in the first such order, none where there is no such order; None: unknown."""
-        if len(self._replacements) > _MOST_EXPLORED or self._doubtful:
+        if len(self._replacements) > _MOST_EXPLORED or self._doubtful or self._tied_beside:
             return None
         try:
             with self._cluster.what_if():
@@ -212,7 +227,7 @@ class SettledBatch:
 
     def _stuck_beside_any(self) -> tuple[UnplacedReplacement, ...] | None:
         """The same where any of the victims may stay after all, as their evictions are refused when they are called."""
-        if len(self._replacements) > _MOST_SUBSETS or self._doubtful:
+        if len(self._replacements) > _MOST_SUBSETS or self._doubtful or self._tied_beside:
             return None
         for number in range(len(self._replacements), 0, -1):
             for coming in combinations(self._replacements, number):

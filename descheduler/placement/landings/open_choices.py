@@ -35,7 +35,8 @@ class FreePod(NamedTuple):
     @property
     def doubt(self) -> str:
         """Why it may have another node than is predicted, or an empty string."""
-        return "" if len(self.ties) == 1 else self.scheduler.doubt(self.pod, DoubtOf.CHOICE)
+        is_known = len(self.ties) == 1 and not self.is_pending  # a pending pod's turn is open too
+        return "" if is_known else self.scheduler.doubt(self.pod, DoubtOf.CHOICE)
 
 
 class OpenNodes(NamedTuple):

@@ -30,6 +30,8 @@ class _Sizes:
     num_changes: int
     least_giving: dict[int, int | None] = field(default_factory=dict)
     """Number of pods of a domain → how many the smallest domain has that gives pods away, once there is one more."""
+    selected: dict[int, bool] = field(default_factory=dict)
+    """Identity of labels, which equal pods share → whether the selector of the constraint selects them."""
 
 
 class SettledDomains:
@@ -77,17 +79,20 @@ class SettledDomains:
             self._sizes[namespace, constraint] = known
         if known.num_changes != self._after.version:
             known.least_giving.clear()
-        for change in self._after.changes[known.num_changes :]:
+        for change in self._after.net_changes(known.num_changes):
             pod = change.pod
-            if pod.namespace == namespace and self._is_counted(pod, constraint, is_arrival=change.is_arrival):
+            if pod.namespace == namespace and self._is_counted(pod, constraint, known, is_arrival=change.is_arrival):
                 known.by_domain[self._domain_of(pod, constraint)] += change.number
         known.num_changes = self._after.version
         return known
 
-    def _is_counted(self, pod: Pod, constraint: PodConstraint, *, is_arrival: bool) -> bool:
+    def _is_counted(self, pod: Pod, constraint: PodConstraint, sizes: _Sizes, *, is_arrival: bool) -> bool:
         if pod.is_terminal or pod.deleted_at is not None or not self._domain_of(pod, constraint):
             return False
-        return constraint.selector.matches(pod.labels) and (is_arrival or self._counts(pod))
+        is_selected = sizes.selected.get(id(pod.labels))
+        if is_selected is None:
+            is_selected = sizes.selected[id(pod.labels)] = constraint.selector.matches(pod.labels)
+        return is_selected and (is_arrival or self._counts(pod))
 
     def _domain_of(self, pod: Pod, constraint: PodConstraint) -> str:
         """The domain of the pod's node; "" for none."""

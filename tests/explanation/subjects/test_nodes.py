@@ -113,8 +113,9 @@ def test_planner_says_that_spread_keeps_a_node_in_use() -> None:
 
     (said,) = explanation.not_selected
     assert said.message == (
-        "the replacement pod would be scheduled onto c again; 1/3 nodes are available for the replacement pod:"
-        " 2 didn't match pod topology spread constraints"
+        "node c is not emptied: pod default/dns-c cannot be evicted: the replacement pod would be scheduled onto c"
+        " again (onReturnToSource: refuseBalance); 1/3 nodes are available for the replacement pod: 2 didn't match pod"
+        " topology spread constraints"
     )
 
 
