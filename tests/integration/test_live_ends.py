@@ -55,7 +55,7 @@ def test_signal_ends_a_run_whose_list_drips(
     assert is_reading.wait(PATIENCE_SECONDS)
     process.send_signal(number)
 
-    assert ended(process) == stopped(*end, "reading pods")
+    assert ended(process) in [stopped(*end, f"reading {kind}") for kind in ("nodes", "pods")]  # read side by side
     assert all("holderIdentity" not in lease["spec"] for lease in fake_api.leases.objects.values())
 
 
