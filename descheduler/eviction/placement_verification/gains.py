@@ -17,7 +17,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 
-__all__ = ["Arrival", "Gains", "SelectedAgain", "SelectsAgain"]
+__all__ = ["FollowedMove", "Gains", "SelectedAgain", "SelectsAgain"]
 
 SelectsAgain = Callable[[Pod, Pod, ClusterView], str]
 """Why a plugin selects the second pod, which comes for the first and is not in this cluster yet; "" if it does not."""
@@ -31,7 +31,7 @@ class SelectedAgain(NamedTuple):
     is_predicted: bool = True
 
 
-class Arrival(NamedTuple):
+class FollowedMove(NamedTuple):
     """A pod that is evicted, or pending, and what comes for it, bound; None where that is not known."""
 
     pod: Pod
@@ -43,9 +43,9 @@ class Arrival(NamedTuple):
             return view.book_eviction(self.pod, self.bound)
         return view.book_arrival(self.pod, self.bound)
 
-    def on(self, node: str) -> Arrival:
+    def on(self, node: str) -> FollowedMove:
         """The same pod on another node."""
-        return self if self.bound is None else Arrival(self.pod, replace(self.bound, node_name=node))
+        return self if self.bound is None else FollowedMove(self.pod, replace(self.bound, node_name=node))
 
 
 class Gains:
@@ -55,7 +55,7 @@ class Gains:
         self._snapshot = snapshot
         self._plugins: dict[tuple[int, str], SelectsAgain] = {}
         self._settled: ClusterView | None = None
-        self._followed: list[tuple[Arrival, Undo]] = []
+        self._followed: list[tuple[FollowedMove, Undo]] = []
 
     def register(self, profile_index: int, plugin: str, selects_again: SelectsAgain) -> None:
         """Has `plugin` of a profile asked, which runs by itself. Of others every eviction is a gain."""
@@ -65,7 +65,7 @@ class Gains:
         """Whether `plugin` of a profile is asked."""
         return (profile_index, plugin) in self._plugins
 
-    def follow(self, arrivals: Sequence[Arrival]) -> None:
+    def follow(self, arrivals: Sequence[FollowedMove]) -> None:
         """Has these pods come, in the place of all others; they are compared with those before by identity."""
         pairs = zip(self._followed, arrivals, strict=False)
         num_same = sum(1 for _ in takewhile(lambda pair: pair[0][0] is pair[1], pairs))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.placement_verification.gains import Arrival, Gains, SelectedAgain
+from descheduler.eviction.placement_verification.gains import FollowedMove, Gains, SelectedAgain
 from descheduler.eviction.undo import Undo
 from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.kube_version import KubeVersion
@@ -94,7 +94,7 @@ class LandingBook:
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
         self._leaving: list[_Leaving] = []
         self._landings: dict[str, Landing] = {}
-        self._arrivals: list[Arrival] = []
+        self._arrivals: list[FollowedMove] = []
         """What comes for the first ones that leave."""
         self._considered: tuple[SchedulingSettings, _Question, Landing] | None = None
         self.num_judged = 0
@@ -238,14 +238,14 @@ class LandingBook:
                 return again._replace(is_predicted=not number)
         return None
 
-    def _settled(self, others: Iterable[tuple[Pod, str]]) -> list[Arrival]:
+    def _settled(self, others: Iterable[tuple[Pod, str]]) -> list[FollowedMove]:
         """What comes after all that is booked, and the pending ones of `others`, which have these nodes."""
         for each in self._leaving[len(self._arrivals) :]:
-            self._arrivals.append(Arrival(each.pod, self.arrival_of(each.pod)))
+            self._arrivals.append(FollowedMove(each.pod, self.arrival_of(each.pod)))
         moved = {id(pod): node for pod, node in others if pod.node_name}
         known = [each.on(moved[id(each.pod)]) if id(each.pod) in moved else each for each in self._arrivals]
         return known + [
-            Arrival(pod, msgspec.structs.replace(pod, node_name=node)) for pod, node in others if not pod.node_name
+            FollowedMove(pod, msgspec.structs.replace(pod, node_name=node)) for pod, node in others if not pod.node_name
         ]
 
     def consider_together(self, pods: Sequence[Pod], settings: SchedulingSettings) -> JointVerdict:

@@ -11,7 +11,7 @@ from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.local_search import climb_best_first
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
-from descheduler.optimizer.objectives.dear_nodes import choose_dear_nodes
+from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
@@ -19,6 +19,7 @@ __all__ = ["ReduceFragmentation", "ReduceFragmentationGoal"]
 
 _FIRST_PLAN = Limits(work=2.0)
 _MOVED_AT_ONCE = 4
+_MOST_NODES = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,3 +148,26 @@ def stranded_for(need: Ints, resource: int, free: Sequence[Floats]) -> Floats:
         np.minimum(slots, free[r] // float(need[r]), out=slots)
     stranded: Floats = free[resource] - slots * float(need[resource])
     return stranded
+
+
+def choose_dear_nodes(
+    placement: Arrangement, cost: Floats, rng: np.random.Generator, num_pods: int, *, first: Ints | None = None
+) -> Neighbourhood:
+    """As many nodes as have `num_pods` pods, two at least, with all their pods or a sample.
+
+    They are drawn without replacement by their costs (float64[N]), after those in `first`. Where nodes are made of
+    parts, machines are drawn, each with all its nodes: `cost` and `first` are of machines.
+    """
+    weights = cost + 0.1 * cost.mean() + 1e-9
+    order = weighted_sample(np.arange(len(weights)), weights, rng, len(weights))
+    if first is not None:
+        order = np.concatenate((first, order[~np.isin(order, first)]))
+    order = order[:_MOST_NODES]
+    parts = placement.problem.parts
+    nodes = [order[[rank]] if parts is None else parts.nodes_of[one] for rank, one in enumerate(order.tolist())]
+    pods = [np.concatenate([placement.evictable_on(node) for node in some.tolist()]) for some in nodes]
+    count = max(2, int(np.searchsorted(np.cumsum([len(some) for some in pods]), num_pods, side="right")))
+    chosen = np.concatenate(pods[:count])
+    if len(chosen) > num_pods:
+        chosen = rng.choice(chosen, size=num_pods, replace=False)
+    return Neighbourhood(np.sort(np.concatenate(nodes[:count])), np.sort(chosen))

@@ -24,7 +24,7 @@ from descheduler.placement.landings.open_choices import FreePod, holds_more_than
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["End", "EndSearch", "NamedEnd"]
+__all__ = ["EndSearch", "NamedEnd", "PossibleEnd"]
 
 _MOST_EVALUATIONS = 4_000
 _MOST_NODES_SEEN = 1_000_000
@@ -35,7 +35,7 @@ _MOST_EXPLORED = 5
 _NUM_PLAYS = 4
 
 
-class End(NamedTuple):
+class PossibleEnd(NamedTuple):
     """The node of a replacement, and those of others by their places among these; all are indices."""
 
     node: int
@@ -73,7 +73,7 @@ class EndSearch:
         self._cluster = cluster
         self._num_left = min(_MOST_EVALUATIONS, _MOST_NODES_SEEN // max(1, len(cluster.table)))
 
-    def ends(self, unplaced: UnplacedReplacement, node: int, others: Sequence[FreePod]) -> Sequence[End]:
+    def ends(self, unplaced: UnplacedReplacement, node: int, others: Sequence[FreePod]) -> Sequence[PossibleEnd]:
         """Where `unplaced`, which is predicted on `node`, and the `others` may be in the end.
 
         Pending ones of `others` are scheduled before replacements. Nothing is looked at where none of them has a node
@@ -142,7 +142,7 @@ class _Look:
     def __init__(self, cluster: ShadowCluster, most_evaluations: int) -> None:
         self._cluster, self._most = cluster, most_evaluations
         self.num_evaluated = 0
-        self.found: list[End] = []
+        self.found: list[PossibleEnd] = []
         self._seen: set[object] = set()
 
     def evaluated(self, coming: _Coming) -> PodEvaluation:
@@ -181,7 +181,7 @@ class _Look:
         if not options:
             nodes = {each.place: node for each, node in placed}
             if _OWN in nodes:
-                self.found.append(End(nodes.pop(_OWN), nodes))
+                self.found.append(PossibleEnd(nodes.pop(_OWN), nodes))
         for coming, evaluation, ties in options if chance is None or not options else [chance.choice(options)]:
             rest = [each for each in waiting if each is not coming]
             for node in ties if chance is None else [chance.choice(ties)]:

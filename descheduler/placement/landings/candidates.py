@@ -9,14 +9,15 @@ from typing import NamedTuple
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.annotations import KAI_ANNOTATIONS, KUEUE_ANNOTATIONS
 from descheduler.model.held_room import HeldRoom
+from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
-from descheduler.placement.landings.other_placers import WAY_OUT, other_placer
 from descheduler.placement.replacements.answer import Returns, not_created
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from descheduler.placement.schedulers.schedulers import Schedulers
@@ -27,6 +28,16 @@ from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 __all__ = ["CandidateMaker", "LandingCandidate", "UnplacedReplacement", "evicted_before", "first_priority"]
 
 _LEAST_PRIORITY = -(2**31)
+_KUEUE = "Kueue places the pod by topology (topology-aware scheduling), which is not modelled"
+_KAI = "the _KAI scheduler places the pod, which is not modelled"
+_WAY_OUT = (
+    "to leave such pods out, use labelSelector of DefaultEvictor; to evict them all the same, set onUnknown: allow of"
+    " PlacementVerification"
+)
+_KAI_SCHEDULER = "kai-scheduler"
+_GATE = f"{KUEUE_ANNOTATIONS}topology"
+_LABEL = f"{KUEUE_ANNOTATIONS}tas"
+_PODSET, _TOPOLOGY = f"{KUEUE_ANNOTATIONS}podset-", "-topology"
 
 
 class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -150,7 +161,7 @@ class CandidateMaker:
             return _settled(replacement, LandingVerdict.NO, replacement.barred)
         placer = self._other_placer(victim) or self._other_placer(replacement.pod)
         if placer:
-            unknown, message = LandingVerdict.UNKNOWN, f"{placer}; {WAY_OUT}"
+            unknown, message = LandingVerdict.UNKNOWN, f"{placer}; {_WAY_OUT}"
             return _settled(replacement, unknown, message, leaves=False, cause=placer)
         alternative = replacement.alternative
         other = None if alternative is None else self._unplaced(victim, replacement, alternative)
@@ -158,7 +169,7 @@ class CandidateMaker:
         return LandingCandidate(victim, leaves=True, is_moved=True, unplaced=unplaced)
 
     def _other_placer(self, pod: Pod) -> str:
-        return other_placer(pod, is_foreign=self._schedulers.is_foreign(pod))
+        return _other_placer(pod, is_foreign=self._schedulers.is_foreign(pod))
 
     def evaluation_of_pending(
         self, pod: Pod, others: Sequence[Pod] = ()
@@ -237,3 +248,18 @@ def evicted_before(victim: Pod) -> LandingCandidate:
     gone = "it is already evicted"
     replacement = Replacement(victim, not_created(gone), None, "none", unmovable=gone)
     return _settled(replacement, LandingVerdict.NO, gone, leaves=False, is_moved=False)
+
+
+def _other_placer(pod: Pod, *, is_foreign: bool) -> str:
+    """Who places `pod`, the same words for all of its kind; "" where that is its scheduler.
+
+    `is_foreign` says that the scheduler which it names is not modelled.
+    """
+    if _GATE in pod.spec.scheduling_gates or pod.labels.get(_LABEL) == "true":
+        return _KUEUE
+    for key in pod.annotations:
+        if key.startswith(_PODSET) and key.endswith(_TOPOLOGY):
+            return _KUEUE
+        if is_foreign and key.startswith(KAI_ANNOTATIONS):
+            return _KAI
+    return _KAI if is_foreign and scheduler_name_of(pod) == _KAI_SCHEDULER else ""

@@ -8,14 +8,15 @@ from msgspec.structs import replace
 
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import PodEvaluation
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation
+from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
 from descheduler.placement.landings.candidates import LandingCandidate, UnplacedReplacement, first_priority
 from descheduler.placement.landings.competitors import CompetitorFinder, forestalled
 from descheduler.placement.landings.doubtful_rivals import rival_condition
 from descheduler.placement.landings.early_rooms import EarlyRooms
-from descheduler.placement.landings.held_room import land_in_held_room, no_room_for
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.open_choices import FreePod, OpenNodes, choices_beside, is_kept_out_by
 from descheduler.placement.landings.pending_pods import PendingPods
@@ -36,6 +37,7 @@ from descheduler.placement.shadow.undo_log import WhatIf
 __all__ = ["Decider", "free_pods"]
 
 _WITHOUT_DOUBT = (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
+_NO_NODE = "node is not in the snapshot"
 
 
 class Decider:
@@ -166,13 +168,13 @@ class Decider:
         The Reservation of each of `rooms` goes before pods of the same priority, and after those of a higher one.
         """
         with self._cluster.what_if() as trial:
-            landing = land_in_held_room(unplaced, self._cluster)
+            landing = _land_in_held_room(unplaced, self._cluster)
             if landing.node is None:
                 return Decision(landing)
             for room in sorted(rooms, key=lambda each: -priority_of(each.pod)):
                 self._pending.place_after(unplaced.victim, priority_of(room.pod) + 1)
                 if room.pod is not unplaced.victim and (cause := self._hold(room)):
-                    return Decision(no_room_for(unplaced, room, cause))
+                    return Decision(_no_room_for(unplaced, room, cause))
             self._pending.place_after(unplaced.victim, unplaced.priority)
             trial.keep()
         return Decision(landing)
@@ -229,3 +231,53 @@ def free_pods(pending: PendingPods) -> list[FreePod]:
         for each, group in found
         if group is not None
     ]
+
+
+def _land_in_held_room(unplaced: UnplacedReplacement, cluster: ShadowCluster) -> Landing:
+    """The landing of `unplaced` where room is held for it; its victim is gone then, and stays if nothing lands.
+
+    What holds the room is a pod like the replacement to the scheduler, while the victim is still there: the node has to
+    take it then, and the replacement of either revision once the victim is gone. (`reserve pod` of koordinator 1.8
+    `pkg/scheduler/plugins/reservation`, which passes all filters.)
+    """
+    node = cluster.table.index.get(unplaced.held_on)
+    if node is None:
+        return _not_held(unplaced, _NO_NODE)
+    holding = unplaced.evaluate()
+    if not holding.feasible[node]:
+        return _refused(unplaced, holding, node)
+    with cluster.what_if() as trial:
+        cluster.remove(unplaced.victim)
+        for each in filter(None, (unplaced.alternative, unplaced)):
+            evaluation = each.evaluate()
+            if not evaluation.feasible[node]:
+                return _refused(unplaced, evaluation, node)
+        placement = put_on_node(evaluation, node, _only(node, evaluation))
+        trial.keep()
+    return landed(unplaced, placement, cluster, cold=None)
+
+
+def _only(node: int, evaluation: PodEvaluation) -> Choice:
+    """No choice: it is that node. A scheduler that does not look at all nodes may still miss it."""
+    return Choice(node, 0, (node,), None, is_sampled=evaluation.is_sampled)
+
+
+def _refused(unplaced: UnplacedReplacement, evaluation: PodEvaluation, node: int) -> Landing:
+    causes = ", ".join(evaluation.first_obstacle_on(node).short)
+    return _not_held(unplaced, causes, next(iter(evaluation.refusals), None))
+
+
+def _not_held(unplaced: UnplacedReplacement, causes: str, refusal: Obstacle | None = None) -> Landing:
+    message = f"no room can be held for the replacement pod on {unplaced.held_on}: {causes}"
+    return _nowhere(unplaced, message, refusal)
+
+
+def _no_room_for(unplaced: UnplacedReplacement, room: HeldRoom, causes: str) -> Landing:
+    """The landing of a replacement that is not created: a pending pod has no `room` where its victim would leave."""
+    message = f"pending pod {room.pod.key} would not fit on {room.node} after the eviction: {causes}"
+    return _nowhere(unplaced, message)
+
+
+def _nowhere(unplaced: UnplacedReplacement, message: str, refusal: Obstacle | None = None) -> Landing:
+    no = LandingVerdict.NO
+    return Landing(unplaced.victim, unplaced.replacement, no, no, no, message=message, refusal=refusal)

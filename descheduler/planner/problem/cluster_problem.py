@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,12 +13,13 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem, make_problem
+from descheduler.optimizer.rules import AtMost
 from descheduler.placement.landings.openings import Openings
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.problem.anti_affinity_rules import anti_affinity_rules
 from descheduler.planner.problem.move_limits import move_limits
 from descheduler.planner.problem.pod_needs import needs_of
 from descheduler.planner.problem.spread_rules import spread_rules
@@ -246,3 +247,40 @@ class _Classes:
                 self._masks.append(found)
             self._known[id(mask)] = mask, self._rows[key]
         return self._known[id(mask)][1]
+
+
+def anti_affinity_rules(pods: Sequence[Pod], nodes: Sequence[Node]) -> list[AtMost]:
+    """One rule a topology key, over `pods` and `nodes` by their places in these.
+
+    Pods that keep apart by one selector are a group, whatever owns them. Terms against other pods are not among the
+    rules: they count as they are now.
+    """
+    groups: dict[str, dict[Hashable, list[int]]] = {}
+    for number, pod in enumerate(pods):
+        for term in _own_terms(pod):
+            known = groups.setdefault(term.topology_key, {})
+            known.setdefault((pod.namespace, term.selector), []).append(number)
+    return [_at_most_one(key, list(found.values()), len(pods), nodes) for key, found in sorted(groups.items())]
+
+
+def _own_terms(pod: Pod) -> Iterable[PodAffinityTerm]:
+    """The terms of required anti-affinity that a pod has against pods like itself, one a topology key."""
+    affinity = pod.spec.affinity
+    if affinity is None:
+        return ()
+    found = (term for term in affinity.anti_required if not term.error and term.selector.matches(pod.labels))
+    return {term.topology_key: term for term in found}.values()
+
+
+def _at_most_one(key: str, groups: Sequence[Sequence[int]], num_pods: int, nodes: Sequence[Node]) -> AtMost:
+    group = np.full(num_pods, -1, dtype=np.int64)
+    for number, members in enumerate(groups):
+        group[list(members)] = number
+    return AtMost(group, _domains(node.labels.get(key) for node in nodes), np.ones(len(groups), dtype=np.int64))
+
+
+def _domains(values: Iterable[str | None]) -> Ints:
+    """int64[N]: the number of each node's value, -1 without one."""
+    known: dict[str, int] = {}
+    found = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
+    return np.array(found, dtype=np.int64)

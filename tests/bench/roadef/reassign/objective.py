@@ -19,7 +19,7 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.objective import Annealer, Model, Neighbourhood, Value, away
-from descheduler.optimizer.objectives.dear_nodes import choose_dear_nodes
+from descheduler.optimizer.objectives.reduce_fragmentation import choose_dear_nodes
 from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 from tests.bench.roadef.reassign.annealing import Annealing
