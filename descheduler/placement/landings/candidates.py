@@ -29,7 +29,7 @@ __all__ = ["CandidateMaker", "LandingCandidate", "UnplacedReplacement", "evicted
 
 _LEAST_PRIORITY = -(2**31)
 _KUEUE = "Kueue places the pod by topology (topology-aware scheduling), which is not modelled"
-_KAI = "the _KAI scheduler places the pod, which is not modelled"
+_KAI = "the KAI scheduler places the pod, which is not modelled"
 _WAY_OUT = (
     "to leave such pods out, use labelSelector of DefaultEvictor; to evict them all the same, set onUnknown: allow of"
     " PlacementVerification"
