@@ -32,7 +32,7 @@ NOTHING_TO_DO = {
     "plan-defragment": "no sample has devices that are requested whole, as nvidia.com/gpu",
 }
 """Policy → why no sample is one for it."""
-NOTHING_CAN_LEAVE = {"plan-drain": "its nodes in the sample show a volume and a budget that keep pods"}
+NOTHING_CAN_LEAVE = {"plan-drain": "its nodes in the sample have pods with local storage"}
 """Policy → what its sample shows instead of evictions."""
 FOR_ONE_RUN = [file for file in SHIPPED if file.stem != "low-node-load"]
 """LowNodeLoad acts in the third run in a row; `tests/worlds/test_loaded.py` makes three."""

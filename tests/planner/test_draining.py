@@ -123,3 +123,16 @@ def test_names_without_a_node_are_said() -> None:
     assert goal_of(decisions).sentence == (
         "no node is to be drained; drainNodes.nodes: gone not found among the nodes of the policy"
     )
+
+
+def test_a_pod_that_the_filters_reject_is_named_before_one_that_a_budget_keeps() -> None:
+    """As `explain` says it of the pods of the node."""
+    pods = [pod("alone", "old-1", owners=[]), pod("kept", "old-1", labels={"app": "kept"})]
+
+    decisions = run(pods, budgets=[make_budget("kept", {"app": "kept"}, disruptions_allowed=0)])
+
+    assert "node old-1 cannot be drained: pod default/alone cannot be evicted:" in goal_of(decisions).sentence
+
+
+def test_a_node_with_nothing_but_a_rejected_pod_names_it() -> None:
+    assert "pod default/alone cannot be evicted:" in goal_of(run([pod("alone", "old-1", owners=[])])).sentence

@@ -210,7 +210,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         if said := super().obstacles(against):
             return said
         names = sorted(self._used() - self._protected, key=lambda name: (self._fullness(name), name))[:_MOST_EXAMINED]
-        blocked = ((name, self._blocked(name, self._asked_for)) for name in names)
+        blocked = ((name, self._in_the_way(name)) for name in names)
         return "; ".join(
             islice((f"node {name} is not {self.verb}: {text}" for name, text in blocked if text), _MOST_NAMED)
         )
@@ -230,6 +230,10 @@ class ConsolidateNodesObjective(ClusterObjective):
             return f"node {name} is not {self.verb}: the plan has pods of other nodes scheduled onto it"
         blocked = self._blocked(name, self._asked_for) or "no plan found within the limits empties it"
         return f"node {name} is not {self.verb}: {blocked}"
+
+    def _in_the_way(self, node: str) -> str:
+        """The first pod of a node that the filters reject, else the first that limits and budgets keep; "" for none."""
+        return self._blocked(node, self._evictor.filter) or self._blocked(node, self._asked_for)
 
     def _blocked(self, node: str, verdict_of: Callable[[Pod], Verdict]) -> str:
         """The first pod of a node that cannot be evicted, and why; empty where all can that are there."""

@@ -100,7 +100,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return tuple(filter(None, (*found, self._missing_text)))
 
     def _cause(self, node: str) -> str:
-        return self._blocked(node, self._asked_for) or "no plan found within the limits drains it"
+        return self._in_the_way(node) or "no plan found within the limits drains it"
 
     def why_not(self, pod: Pod) -> str:
         """That its node is not to be drained, or what keeps it from that."""
