@@ -134,7 +134,7 @@ def _check_node_selector(text: str) -> list[ArgsProblem]:
 
 
 class LoadAware(OverutilizedNodes):
-    """Mirrors volcano-sh/descheduler `pkg/framework/plugins/loadaware/load_aware.go`, by volcano.md §12.
+    """Mirrors volcano-sh/descheduler `pkg/framework/plugins/loadaware/load_aware.go`.
 
     With `compatibility: upstream` a node without metrics counts as unused, a pod without metrics is evicted, and
     averages are those of requests. Otherwise the plugin fails, the pod stays, and averages are those of usage.

@@ -144,7 +144,7 @@ def warnings(args: ReschedulingArgs) -> list[ArgsProblem]:
 
 
 class Rescheduling:
-    """Mirrors volcano-sh/volcano `pkg/scheduler/plugins/rescheduling/low_node_utilization.go`, by volcano.md §11.
+    """Mirrors volcano-sh/volcano `pkg/scheduler/plugins/rescheduling/low_node_utilization.go`.
 
     With `compatibility: upstream` usage is 0 unless `metricsPeriod` is 10m, room below zero does not stop the plugin,
     and an evicted pod relieves its node of what it requests. Otherwise it relieves the node of what it uses.

@@ -11,7 +11,8 @@ from descheduler import evaluate
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.report.plan.document import Plan
-from tests.worlds.volcano import VOLCANO_AT, write_volcano
+from tests.builders import owner
+from tests.worlds.volcano import VOLCANO_AT, volcano_objects, write_volcano
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "config" / "samples" / "volcano.jsonl.gz"
@@ -50,3 +51,29 @@ def test_each_rule_keeps_a_pod() -> None:
     kept = {refusal.pod.name: refusal.code for refusal in plan().refusals}
 
     assert kept == {"bert-0": "GangMinimum", "whisper-0": "NoLanding"}
+
+
+def test_profile_lets_a_pod_of_a_volcano_job_go() -> None:
+    """The limits of MigrationController for workloads refuse pods whose replicas they do not know."""
+    group = "batch.volcano.sh/v1alpha1"
+    objects = list(volcano_objects())
+    for pod in objects:
+        if pod["kind"] == "Pod" and pod["metadata"]["name"].startswith("resnet-"):
+            pod["metadata"]["ownerReferences"] = [owner("Job/resnet", group=group)]
+    (uid,) = {
+        each["uid"]
+        for pod in objects
+        for each in pod["metadata"].get("ownerReferences", ())
+        if each["apiVersion"] == group
+    }
+    job = {
+        "apiVersion": group,
+        "kind": "Job",
+        "metadata": {"name": "resnet", "namespace": "batch", "uid": uid},
+        "spec": {"minAvailable": 3, "tasks": [{"name": "worker", "replicas": 4}]},
+        "status": {"state": {"phase": "Running"}},
+    }
+
+    decided = evaluate(POLICY, [*objects, job], now=VOLCANO_AT).plan
+
+    assert "resnet-0" in {move.pod.name for move in decided.moves}

@@ -1,7 +1,7 @@
 """What Volcano would never evict, pod by pod: each rule a check, for profiles that verify landings.
 
-Source: `shared/spec/volcano.md` §8.2 (conformance), §8.6 (cdp), §9 and §14. Volcano's scheduler forgets most of these
-rules in its action shuffle, and its controllers do not know of evictions by others.
+The rules are those of the plugins conformance and cdp of volcano-sh/volcano after 1.16.0-alpha.1, and of the states of
+its PodGroups and Queues. Its action shuffle asks for few of them, and its controllers know of no evictions by others.
 """
 
 from __future__ import annotations

@@ -220,4 +220,6 @@ def _controller_uid(pod: Pod) -> str | None:
 def _unknown(controller: Owner) -> Verdict:
     subject = f"{controller.kind} {controller.name}"
     message = f"controller {subject} was not found, so its replicas are unknown"
+    if not can_look_up(controller):
+        message = f"MigrationController does not know the replicas of {subject} ({controller.api_version})"
     return refuse(Reason.WORKLOAD_UNKNOWN, message, subject)

@@ -157,6 +157,8 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
     warnings: tuple[DocumentProblem, ...] = ()
     is_assumed: bool = False
     """Whether it is what Volcano runs where no file says otherwise."""
+    is_release_named: bool = False
+    """Whether the policy names `version`; else the release that was measured is assumed."""
 
     @property
     def plugins(self) -> Iterator[PluginOption]:

@@ -50,9 +50,9 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         """Why it is unknown what the scheduler does with `pod`, or an empty string: the same words for every pod that
         it concerns."""
 
-    def assumed(self) -> str:
-        """The assumption on which its answers rest, a sentence; empty for none."""
-        return ""
+    def assumed(self) -> tuple[str, ...]:
+        """The assumptions on which its answers rest, each a sentence."""
+        return ()
 
     def order(self, units: Iterable[Unit]) -> Sequence[Unit]:
         """`units` as they are tried, by priority; equal ones stay in the order given, which is by age."""

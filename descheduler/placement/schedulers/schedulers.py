@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
@@ -59,7 +60,7 @@ class Schedulers:
 
     def assumed(self) -> tuple[str, ...]:
         """What the answers of those that were asked take for granted, each a sentence."""
-        return tuple(filter(None, (scheduler.assumed() for scheduler in self._made.values())))
+        return tuple(chain.from_iterable(scheduler.assumed() for scheduler in self._made.values()))
 
     def queued_beside(self) -> Iterator[Pod]:
         """What waits for a node beside the pods of the snapshot, where the scheduler that it names places it."""

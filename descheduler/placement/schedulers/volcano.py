@@ -54,8 +54,10 @@ def _run_as(document: Document | None, release: str) -> VolcanoConfiguration:
 
     version = VolcanoVersion.parse(release)
     if document is None:
-        return default_volcano_configuration(VOLCANO_PLUGINS, version)
-    return volcano_configuration(document, modelled=VOLCANO_PLUGINS, version=version)
+        read = default_volcano_configuration(VOLCANO_PLUGINS, version)
+    else:
+        read = volcano_configuration(document, modelled=VOLCANO_PLUGINS, version=version)
+    return replace(read, is_release_named=True)
 
 
 def _model(cluster: ShadowCluster, configuration: VolcanoConfiguration | None) -> SchedulerModel:

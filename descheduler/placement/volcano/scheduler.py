@@ -40,6 +40,10 @@ _ASSUMED = (
     "the pods of scheduler volcano are checked by the default configuration of Volcano; name its volcano-scheduler.conf"
     " in schedulerConfigFile of PlacementVerification"
 )
+_RELEASE_ASSUMED = (
+    "the pods of scheduler volcano are checked as Volcano 1.10 schedules them; name the release of the cluster in"
+    " schedulerVersions of PlacementVerification"
+)
 _VOLUMES = "how Volcano binds volumes is not modelled"
 _CLAIMS = "how Volcano allocates resource claims is not modelled"
 
@@ -93,9 +97,11 @@ class VolcanoScheduler(SchedulerModel):
             return _VOLUMES
         return _CLAIMS if pod.spec.has_resource_claims else self.configuration.doubt
 
-    def assumed(self) -> str:
-        """The default configuration, where no file was named."""
-        return _ASSUMED if self.configuration.is_assumed else ""
+    def assumed(self) -> tuple[str, ...]:
+        """The default configuration where no file was named, and the measured release where none was."""
+        facts = self.configuration
+        found = ((_ASSUMED, facts.is_assumed), (_RELEASE_ASSUMED, not facts.is_release_named))
+        return tuple(sentence for sentence, holds in found if holds)
 
     def order(self, units: Iterable[Unit]) -> Sequence[Unit]:
         """The best job of the best queue first, as they are now."""

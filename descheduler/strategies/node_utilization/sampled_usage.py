@@ -1,6 +1,6 @@
 """Usage as Volcano's descheduler and scheduler measure it: shares of nodes, and what pods use, averaged over a time.
 
-Source: `shared/spec/volcano.md` §10.5, §11 and §12 (volcano-sh/descheduler on kubernetes-sigs/descheduler 0.27.1).
+As in volcano-sh/volcano after 1.16.0-alpha.1, and in volcano-sh/descheduler on kubernetes-sigs/descheduler 0.27.1.
 Pods are asked for with their namespaces; Volcano's queries name the pod alone. The custom metrics of
 `prometheus_adaptor` are not read: the metrics server stands in for them.
 """

@@ -105,13 +105,16 @@ def test_a_verified_dry_run_moves_a_task_and_says_what_it_assumes(tmp_path: Path
     assert [move.landing.node for move in decisions.moves if move.landing] == ["b"]
     assert [note for note in decisions.notes if "volcano" in note] == [
         "the pods of scheduler volcano are checked by the default configuration of Volcano; name its"
-        " volcano-scheduler.conf in schedulerConfigFile of PlacementVerification"
+        " volcano-scheduler.conf in schedulerConfigFile of PlacementVerification",
+        "the pods of scheduler volcano are checked as Volcano 1.10 schedules them; name the release of the cluster in"
+        " schedulerVersions of PlacementVerification",
     ]
 
 
-def test_a_named_file_leaves_nothing_to_assume(tmp_path: Path) -> None:
+def test_a_named_file_and_release_leave_nothing_to_assume(tmp_path: Path) -> None:
     (tmp_path / "volcano-scheduler.conf").write_text(SEED)
-    policy = load_policy(_policy(tmp_path, schedulerConfigFile="volcano-scheduler.conf"), REGISTRY)
+    named = {"schedulerConfigFile": "volcano-scheduler.conf", "schedulerVersions": {"volcano": "1.10"}}
+    policy = load_policy(_policy(tmp_path, **named), REGISTRY)
 
     decisions = decide(policy, snapshot_of(_world()), now=NOW)
 
