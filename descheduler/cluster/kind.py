@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from descheduler.cluster.kept.shapes import IDENTITY, Fields
@@ -40,6 +40,8 @@ class Kind(Generic[ObjectT]):
     """What its objects are read for, a clause for the reference."""
     decoder: Callable[[Decoding], Callable[[bytes], ObjectT]] | None = None
     """Makes what decodes an object, whose errors are ValueError and RecursionError; None: only dumps hold the kind."""
+    older_versions: tuple[str, ...] = ()
+    """Versions of its group that older clusters serve it in, the newest first."""
     kept: Fields = field(default_factory=lambda: IDENTITY, repr=False)
     """What a dump keeps of an object. Whatever is not listed is in no dump."""
     is_optional: bool = False
@@ -58,6 +60,11 @@ class Kind(Generic[ObjectT]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", kind_key(self.name, self.api_version))
+
+    @property
+    def in_older_versions(self) -> tuple[AnyKind, ...]:
+        """The same kind in each of its older versions."""
+        return tuple(replace(self, api_version=version, older_versions=()) for version in self.older_versions)
 
     @property
     def group(self) -> str:

@@ -18,6 +18,12 @@ from descheduler.cluster.decoding.koordinator.node_metric import node_metric_dec
 from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
 from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group, decode_scheduler_plugins_pod_group
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
+from descheduler.cluster.decoding.resource_claims.claims import decode_resource_claim, decode_resource_claim_template
+from descheduler.cluster.decoding.resource_claims.slices import (
+    decode_device_class,
+    decode_device_taint_rule,
+    decode_resource_slice,
+)
 from descheduler.cluster.decoding.volcano import decode_volcano_job, decode_volcano_pod_group, decode_volcano_queue
 from descheduler.cluster.decoding.workload_objects import revision_decoder, workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
@@ -29,6 +35,8 @@ Kinds: TypeAlias = Mapping[str, AnyKind]
 """Key of a kind → the kind, in reading order."""
 
 _KOORDINATOR = "scheduling.koordinator.sh"
+_RESOURCE = "resource.k8s.io"
+_OLDER_RESOURCE = (f"{_RESOURCE}/v1beta2", f"{_RESOURCE}/v1beta1")
 _SCHEDULER_PLUGINS = "scheduling.sigs.k8s.io"
 _STORAGE = "storage.k8s.io"
 _VOLCANO = "scheduling.volcano.sh"
@@ -287,11 +295,54 @@ _TABLE: tuple[AnyKind, ...] = (
     ),
     Kind(
         "ResourceClaim",
-        "resource.k8s.io/v1",
+        f"{_RESOURCE}/v1",
         "resourceclaims",
-        purpose="devices that are allocated to pods",
+        purpose="devices that pods claim, and those that are allocated to them",
+        decoder=unshared(decode_resource_claim),
         kept=kubernetes.RESOURCE_CLAIM,
         is_optional=True,
+        older_versions=_OLDER_RESOURCE,
+    ),
+    Kind(
+        "ResourceClaimTemplate",
+        f"{_RESOURCE}/v1",
+        "resourceclaimtemplates",
+        purpose="the claims that are made for a new pod",
+        decoder=unshared(decode_resource_claim_template),
+        kept=kubernetes.RESOURCE_CLAIM_TEMPLATE,
+        is_optional=True,
+        older_versions=_OLDER_RESOURCE,
+    ),
+    Kind(
+        "DeviceClass",
+        f"{_RESOURCE}/v1",
+        "deviceclasses",
+        purpose="which devices a class stands for",
+        decoder=unshared(decode_device_class),
+        kept=kubernetes.DEVICE_CLASS,
+        is_optional=True,
+        older_versions=_OLDER_RESOURCE,
+    ),
+    Kind(
+        "ResourceSlice",
+        f"{_RESOURCE}/v1",
+        "resourceslices",
+        purpose="the devices that drivers publish",
+        decoder=unshared(decode_resource_slice),
+        kept=kubernetes.RESOURCE_SLICE,
+        is_optional=True,
+        page_size=_NODE_PAGE_SIZE,
+        older_versions=_OLDER_RESOURCE,
+    ),
+    Kind(
+        "DeviceTaintRule",
+        f"{_RESOURCE}/v1",
+        "devicetaintrules",
+        purpose="taints that operators put on devices",
+        decoder=unshared(decode_device_taint_rule),
+        kept=kubernetes.DEVICE_TAINT_RULE,
+        is_optional=True,
+        older_versions=(f"{_RESOURCE}/v1beta2", f"{_RESOURCE}/v1alpha3"),
     ),
     Kind(
         "Reservation",

@@ -122,7 +122,7 @@ def _read_wanted(kind: AnyKind, read: Callable[[AnyKind], None], builder: Snapsh
     """Reads a kind that no decision needs: without it the run goes on."""
     mark = builder.mark()
     try:
-        read(kind)
+        _read_served(kind, read)
     except (KindForbidden, KindAbsent):
         return
     except (ExchangeError, SnapshotError) as error:
@@ -163,7 +163,7 @@ def _read_all(
                 # The run fails anyhow: what is left is only asked whether it may be read.
                 next(client.list_pages(kind.path, limit=1), None)
             else:
-                read(kind)
+                _read_served(kind, read)
         except KindForbidden:
             forbidden.append(kind)
         except KindAbsent as error:
@@ -179,6 +179,16 @@ def _read_all(
                 raise SnapshotError(f"{kind.path}: {error}; the snapshot would not be complete") from error
     if forbidden:
         raise SnapshotError(_forbidden_message(forbidden))
+
+
+def _read_served(kind: AnyKind, read: Callable[[AnyKind], None]) -> None:
+    """Reads a kind in the newest version in which the server has it. Raises KindAbsent where it has none."""
+    for version in (kind, *kind.in_older_versions):
+        try:
+            return read(version)
+        except KindAbsent:
+            if version.api_version == (kind.api_version, *kind.older_versions)[-1]:
+                raise
 
 
 def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable[[], None]) -> str:

@@ -36,6 +36,7 @@ __all__ = [
     "DEFAULT_CLASS_ANNOTATIONS",
     "DEVICES_ALLOCATED_ANNOTATION",
     "DEVICE_HINT_ANNOTATION",
+    "EXTENDED_CLAIM_ANNOTATION",
     "FEATURE_ANNOTATIONS",
     "GPU_PARTITIONS_ANNOTATION",
     "GPU_PARTITION_SPEC_ANNOTATION",
@@ -90,6 +91,9 @@ JOB_INDEX_FAILURES_ANNOTATION = "batch.kubernetes.io/job-index-failure-count"
 VPA_UPDATES_ANNOTATION = "vpaUpdates"
 """What VerticalPodAutoscaler notes on a pod whose requests it has set at admission."""
 
+EXTENDED_CLAIM_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
+"""What the scheduler notes on a claim of devices that it made for a pod's extended resources."""
+
 BOUND_ANNOTATION = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE_ANNOTATION = "volume.kubernetes.io/selected-node"
 MIGRATED_PLUGINS_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins"
@@ -128,6 +132,7 @@ READ_ANNOTATIONS = frozenset(
         JOB_INDEX_ANNOTATION,
         JOB_INDEX_FAILURES_ANNOTATION,
         VPA_UPDATES_ANNOTATION,
+        EXTENDED_CLAIM_ANNOTATION,
         BOUND_ANNOTATION,
         SELECTED_NODE_ANNOTATION,
         MIGRATED_PLUGINS_ANNOTATION,

@@ -19,7 +19,7 @@ __all__ = ["GATES", "NEWEST", "OLDEST", "Gate", "KubeVersion", "KubeVersionError
 
 OLDEST = (1, 33)
 """The oldest release whose scheduler is described here."""
-NEWEST = (1, 36)
+NEWEST = (1, 37)
 """The newest one, and the one that is assumed when nothing else is known."""
 _NEVER = (99, 0)
 _STREAMED_SINCE = (1, 33)
@@ -51,6 +51,7 @@ GATES: Mapping[str, Gate] = {
             "a device class may serve an extended resource",
             ("DynamicResourceAllocation",),
         ),
+        Gate("DRADeviceTaintRules", (1, 37), "DeviceTaintRules put taints on devices", ("DynamicResourceAllocation",)),
         Gate("DisableDefaultQuota", _NEVER, "koord-scheduler: a pod has the elastic quota of its label, or none"),
         Gate("DynamicResourceAllocation", (1, 34), "resource claims are allocated by the plugin DynamicResources"),
         Gate(
@@ -99,11 +100,23 @@ GATES: Mapping[str, Gate] = {
         Gate("VolumeAttributesClass", (1, 34), "a volume is bound only to a claim of the same attributes class"),
         Gate("VolumeLimitScaling", _NEVER, "a node without its CSI driver takes no volume of the driver"),
         Gate(
+            "charges_shared_devices_once",
+            (1, 37),
+            "a device with a share in use that states no amounts is not charged to its counters again",
+        ),
+        Gate("counts_devices_by_driver", (1, 37), "pools of two drivers with one name do not share their counters"),
+        Gate(
             "counts_portworx_volumes_everywhere",
             (1, 36),
             "Portworx volumes count for the limit of their CSI driver, whatever a CSINode says of migration",
         ),
         Gate("counts_ports_of_sidecars", (1, 34), "NodePorts looks at the host ports of sidecars too"),
+        Gate("keeps_all_distinct_attributes", (1, 37), "distinctAttribute compares a device with all before it"),
+        Gate(
+            "keeps_short_devices_among_all",
+            (1, 37),
+            "allocationMode: All fails where a shared device has too little capacity left",
+        ),
         Gate(
             "matches_negative_namespace_selectors_everywhere",
             (1, 34),
@@ -119,7 +132,9 @@ GATES: Mapping[str, Gate] = {
         Gate(
             "scores_image_volumes", (1, 36), "ImageLocality scores images mounted as volumes like those of containers"
         ),
+        Gate("sees_counters_by_node", (1, 37), "shared counters are in sight of the nodes of their slice alone"),
         Gate("ties_in_examined_order", (1, 35), "the first examined of several best nodes is taken, not a random one"),
+        Gate("tries_devices_in_order", (1, 36), "devices are tried in the order of their pools and slices"),
     )
 }
 """Every difference by name."""

@@ -35,6 +35,7 @@ __all__ = [
     "Owner",
     "Pod",
     "PodCondition",
+    "PodResourceClaim",
     "PodSpec",
     "asks_to_stay",
 ]
@@ -128,6 +129,14 @@ class EphemeralVolume(msgspec.Struct, frozen=True, gc=False):
     num_claims_before: int = 0
 
 
+class PodResourceClaim(msgspec.Struct, frozen=True, gc=False):
+    """One entry of `spec.resourceClaims`: it names a claim, or the template of one that is made for the pod."""
+
+    name: str
+    claim_name: str = ""
+    template_name: str = ""
+
+
 class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     """What identical replicas share. `requests` is the effective request in nano units; `qos_class` is derived.
 
@@ -161,7 +170,7 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     inline_disks: tuple[InlineDisk, ...] = ()
     priority_class_name: str = ""
     preemption_policy: str = ""
-    resource_claim_names: tuple[str, ...] = ()
+    resource_claims: tuple[PodResourceClaim, ...] = ()
     has_scheduling_group: bool = False
     required_features: frozenset[str] = frozenset()
 
@@ -171,7 +180,8 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
 
     `annotations` holds only the keys that some rule reads; `conditions` is None in a snapshot taken without them.
     `resized` is what the pod holds while that differs from what its spec asks for, None otherwise. `is_respecified`
-    says that its spec was changed after it was created, as by a resize in place.
+    says that its spec was changed after it was created, as by a resize in place. `generated_claims` maps entries of
+    `spec.resource_claims` to the claims that were made for them, "" for one that needs none.
     """
 
     name: str
@@ -198,6 +208,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
     nominated_node_name: str = ""
     resized: ResizedRequests | None = None
     is_respecified: bool = False
+    generated_claims: Mapping[str, str] = {}
 
     @property
     def key(self) -> str:

@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tests.conformance.device_answers import Allocated, recorded_allocations, recorded_bound_claims
+
 __all__ = [
     "ASPECTS",
     "INFORMATIVE",
     "Answer",
     "Differences",
+    "comparable_entry",
     "differences_of",
     "normalised_scores",
     "recorded_answer",
@@ -33,13 +36,18 @@ ASPECTS = (
     "raw",
     "totals",
     "best",
+    "aborted",
+    "allocations",
+    "bound",
+    "binds",
 )
 """What is compared, in the order in which a difference is worth telling: the later ones follow from the earlier."""
 
 INFORMATIVE = frozenset({"messages"})
 """Aspects in which a difference is told but is no failure: sentences that quote names of objects."""
 
-_NORMALISING = ("TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity")
+_NORMALISING = ("TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "DynamicResources")
+_ERROR = "Error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,9 @@ class Answer:
     """One field an aspect; None where the question does not arise, such as scores without a feasible node.
 
     `rejected` are the plugins against a node in running order, `reported` the one that a real run names. Scores are
-    keyed `plugin node` and those of 0 are left out; a pod that cannot be scored has `scores` without entries.
+    keyed `plugin node` and those of 0 are left out; a pod that cannot be scored has `scores` without entries. `aborted`
+    are the nodes whose error ends the attempt, and those that pass alone. Of devices `allocations` are those that the
+    pod would get by node, `bound` those that it got, and `binds` says that binding does not fail.
     """
 
     feasible: Names
@@ -61,6 +71,10 @@ class Answer:
     raw: Mapping[str, int] | None = None
     totals: Mapping[str, int] | None = None
     best: Names | None = None
+    aborted: tuple[Names, Names] | None = None
+    allocations: Mapping[str, tuple[Allocated, ...]] | None = None
+    bound: tuple[Allocated, ...] | None = None
+    binds: bool | None = None
 
 
 def recorded_answer(entry: Mapping[str, Any]) -> Answer:
@@ -80,12 +94,21 @@ def recorded_answer(entry: Mapping[str, Any]) -> Answer:
         narrowed=_names(entry.get("prefilter_nodes")),
         rejected={node: tuple(against[0] for against in entries) for node, entries in rejected.items()} or None,
         reported={node: reported.get(node, entries[0][0]) for node, entries in rejected.items()} or None,
-        reasons={node: tuple(map(tuple, entries)) for node, entries in rejected.items()} or None,
+        reasons={node: tuple(map(comparable_entry, entries)) for node, entries in rejected.items()} or None,
         scores=scores,
         raw=raw,
         totals=dict(zip(feasible, entry["totals"], strict=True)) if scored is not None else None,
         best=tuple(entry.get("best", ())) if feasible else None,
+        aborted=(tuple(entry["aborted_by"]), tuple(entry.get("passes", ()))) if "aborted_by" in entry else None,
+        allocations=recorded_allocations(entry) or None,
+        bound=recorded_bound_claims(entry),
+        binds=False if "bind_error" in entry else None,
     )
+
+
+def comparable_entry(entry: Sequence[str]) -> Names:
+    """An obstacle as it is compared: the text of an error names one device of many."""
+    return tuple(entry[:2]) if entry[1] == _ERROR else tuple(entry)
 
 
 def normalised_scores(

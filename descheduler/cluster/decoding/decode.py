@@ -126,6 +126,7 @@ class PodParts(msgspec.Struct, frozen=True, gc=False, eq=False):
             status.nominated_node_name,
             self.resized,
             is_respecified,
+            status.generated_claims,
         )
 
 

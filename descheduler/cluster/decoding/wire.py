@@ -170,6 +170,7 @@ class StatusWire(Wire):
     ephemeral_container_statuses: list[ContainerStatusWire] | None = None
     allocated_resources: msgspec.Raw = ABSENT
     resources: msgspec.Raw = ABSENT
+    resource_claim_statuses: msgspec.Raw = ABSENT
 
 
 class PodWire(Wire):

@@ -17,7 +17,7 @@ import msgspec
 from descheduler.cluster.decoding.deep_objects import deep_object_in
 from descheduler.cluster.dumps.format import API_VERSION, DumpHeader, DumpTrailer
 from descheduler.cluster.kept.pods import VOLUME
-from descheduler.cluster.kept.shapes import Leaf, Shape
+from descheduler.cluster.kept.shapes import ByName, Leaf, Shape
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
@@ -154,6 +154,10 @@ def _kept(shape: Shape, value: object, annotations: AnnotationKeys) -> object:
     if isinstance(value, list):
         items = [_kept(shape, item, annotations) for item in value]
         return [item for item in items if not _is_idle(item)] if shape is VOLUME else items
+    if isinstance(shape, ByName):
+        if isinstance(value, dict):
+            return {name: _kept(shape.fields, member, annotations) for name, member in value.items()}
+        return _emptied(value)
     if isinstance(shape, Mapping):
         if isinstance(value, dict):
             return {name: _kept(shape[name], member, annotations) for name, member in value.items() if name in shape}

@@ -12,7 +12,7 @@ from descheduler.cluster.kept.pods import (
     SELECTOR,
     TOLERATIONS,
 )
-from descheduler.cluster.kept.shapes import Fields, Leaf, an_object, scalars
+from descheduler.cluster.kept.shapes import ByName, Fields, Leaf, an_object, scalars
 
 __all__ = [
     "ATTACHMENT",
@@ -22,6 +22,8 @@ __all__ = [
     "CSI_DRIVER",
     "CSI_NODE",
     "DAEMON_SET",
+    "DEVICE_CLASS",
+    "DEVICE_TAINT_RULE",
     "JOB",
     "LIMIT_RANGE",
     "NAMESPACE",
@@ -33,6 +35,8 @@ __all__ = [
     "QUOTA",
     "REPLICATION_CONTROLLER",
     "RESOURCE_CLAIM",
+    "RESOURCE_CLAIM_TEMPLATE",
+    "RESOURCE_SLICE",
     "RUNTIME_CLASS",
     "SERVICE",
     "STATEFUL_SET",
@@ -161,15 +165,68 @@ ATTACHMENT = an_object(
         },
     }
 )
+_EXPRESSIONS: Fields = {"cel": scalars("expression")}
+_TAINT = scalars("key", "value", "effect")
+_REQUESTED: Fields = {
+    **scalars("name", "deviceClassName", "allocationMode", "count", "adminAccess"),
+    "selectors": _EXPRESSIONS,
+    "tolerations": TOLERATIONS,
+    "capacity": {"requests": Leaf.MAP},
+}
+_CLAIM_SPEC: Fields = {
+    "devices": {
+        "requests": {**_REQUESTED, "exactly": _REQUESTED, "firstAvailable": _REQUESTED},
+        "constraints": scalars("requests", "matchAttribute", "distinctAttribute"),
+    }
+}
+"""What drivers alone read, such as opaque parameters, is in no dump."""
+_DEVICE_ID = scalars("driver", "pool", "device")
 RESOURCE_CLAIM = an_object(
+    spec=_CLAIM_SPEC,
     status={
         "allocation": {
             "nodeSelector": NODE_SELECTOR,
-            "devices": {"results": scalars("request", "driver", "pool", "device")},
+            "allocationTimestamp": Leaf.SCALAR,
+            "devices": {
+                "results": {
+                    **_DEVICE_ID,
+                    **scalars("request", "adminAccess", "bindingConditions", "bindingFailureConditions", "shareID"),
+                    "tolerations": TOLERATIONS,
+                    "consumedCapacity": Leaf.MAP,
+                }
+            },
         },
         "reservedFor": scalars("apiGroup", "resource", "name", "uid"),
+        "devices": {**_DEVICE_ID, "conditions": scalars("type", "status")},
+    },
+)
+RESOURCE_CLAIM_TEMPLATE = an_object(spec={"spec": _CLAIM_SPEC})
+DEVICE_CLASS = an_object(spec={"selectors": _EXPRESSIONS, "extendedResourceName": Leaf.SCALAR})
+_COUNTERS: Fields = {"counters": ByName(scalars("value"))}
+_REACH: Fields = {**scalars("nodeName", "allNodes"), "nodeSelector": NODE_SELECTOR}
+_DEVICE: Fields = {
+    **_REACH,
+    **scalars("name", "bindsToNode", "bindingConditions", "bindingFailureConditions", "allowMultipleAllocations"),
+    "attributes": ByName(scalars("string", "int", "bool", "version")),
+    "capacity": ByName(
+        {
+            "value": Leaf.SCALAR,
+            "requestPolicy": {**scalars("default", "validValues"), "validRange": scalars("min", "max", "step")},
+        }
+    ),
+    "consumesCounters": {"counterSet": Leaf.SCALAR, **_COUNTERS},
+    "taints": _TAINT,
+}
+RESOURCE_SLICE = an_object(
+    spec={
+        **_REACH,
+        **scalars("driver", "perDeviceNodeSelection"),
+        "pool": scalars("name", "generation", "resourceSliceCount"),
+        "sharedCounters": {"name": Leaf.SCALAR, **_COUNTERS},
+        "devices": {**_DEVICE, "basic": _DEVICE},
     }
 )
+DEVICE_TAINT_RULE = an_object(spec={"deviceSelector": _DEVICE_ID, "taint": _TAINT})
 
 NODE_USAGE = an_object(usage=Leaf.MAP)
 POD_USAGE = an_object(containers={"usage": Leaf.MAP})

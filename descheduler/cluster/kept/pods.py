@@ -91,7 +91,7 @@ POD_SPEC: Fields = {
     "overhead": Leaf.MAP,
     "topologySpreadConstraints": _SPREAD,
     "schedulingGates": scalars("name"),
-    "resourceClaims": scalars("name", "resourceClaimName"),
+    "resourceClaims": scalars("name", "resourceClaimName", "resourceClaimTemplateName"),
     "resources": _RESOURCES,
     "schedulingGroup": scalars("podGroupName"),
     "workloadRef": scalars("name", "podGroup", "podGroupReplicaKey"),
@@ -107,6 +107,7 @@ _CONTAINER_STATUS: Fields = {
 POD_STATUS: Fields = {
     **scalars("phase", "reason", "nominatedNodeName", "startTime", "qosClass"),
     "conditions": scalars("type", "status", "reason", "lastTransitionTime"),
+    "resourceClaimStatuses": scalars("name", "resourceClaimName"),
     "containerStatuses": _CONTAINER_STATUS,
     "initContainerStatuses": _CONTAINER_STATUS,
     "ephemeralContainerStatuses": _CONTAINER_STATUS,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-__all__ = ["IDENTITY", "METADATA", "Fields", "Leaf", "Shape", "an_object", "scalars"]
+__all__ = ["IDENTITY", "METADATA", "ByName", "Fields", "Leaf", "Shape", "an_object", "scalars"]
 
 
 class Leaf(Enum):
@@ -19,8 +20,15 @@ class Leaf(Enum):
 
 
 Fields: TypeAlias = "Mapping[str, Shape]"
-Shape: TypeAlias = "Fields | Leaf"
+Shape: TypeAlias = "Fields | ByName | Leaf"
 """An object with these fields, or a list of such objects."""
+
+
+@dataclass(frozen=True)
+class ByName:
+    """An object with any keys, each of which has an object with these fields."""
+
+    fields: Fields
 
 
 def scalars(*names: str) -> Fields:

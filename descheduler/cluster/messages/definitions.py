@@ -56,7 +56,7 @@ Port: hostPort=2:int32 protocol=4 hostIP=5
 RestartRule: action=1
 Toleration: key=1 operator=2 value=3 effect=4 tolerationSeconds=5:int64
 Gate: name=1
-Claim: name=1 resourceClaimName=3
+Claim: name=1 resourceClaimName=3 resourceClaimTemplateName=4
 Workload: name=1
 Group: podGroupName=1
 Affinity: nodeAffinity=1:NodeAffinity podAffinity=2:PodAffinity podAntiAffinity=3:PodAffinity
@@ -92,7 +92,8 @@ ClaimSpec: accessModes=1:*string resources=2:ClaimResources volumeName=3 selecto
 ClaimResources: requests=2:*QuantityEntry
 PodStatus: phase=1 conditions=2:*Condition reason=4 startTime=7:Time containerStatuses=8:*ContainerStatus qosClass=9
   initContainerStatuses=10:*ContainerStatus nominatedNodeName=11 ephemeralContainerStatuses=13:*ContainerStatus
-  allocatedResources=19:*QuantityEntry resources=20:Resources
+  resourceClaimStatuses=15:*ClaimStatus allocatedResources=19:*QuantityEntry resources=20:Resources
+ClaimStatus: name=1 resourceClaimName=2
 Condition: type=1 status=2 lastTransitionTime=4:Time reason=5
 ContainerStatus: name=1 state=2:State restartCount=5:int32 allocatedResources=10:*QuantityEntry resources=11:Resources
 State: waiting=1:Waiting terminated=3:Terminated

@@ -26,6 +26,8 @@ __all__ = [
     "PASS",
     "SKIP",
     "SKIP_FOR_GOOD",
+    "ConcludingPlugin",
+    "Conclusion",
     "CountedDomains",
     "CountingTransformer",
     "FilterPlugin",
@@ -189,6 +191,25 @@ class FilterPlugin(Plugin, Protocol):
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The words for `bits`, which `filter` gave for `node` in this cycle. Reasons are sorted as text."""
+
+
+class Conclusion(NamedTuple):
+    """What the answers of one filter about some nodes mean for all: it refuses every node by the bit `ending_bit`, 0
+    for nothing, or it cannot tell, which is the `doubt`."""
+
+    ending_bit: int = 0
+    doubt: Obstacle | None = None
+
+
+@runtime_checkable
+class ConcludingPlugin(FilterPlugin, Protocol):
+    """A filter whose error on one node ends the attempt for all."""
+
+    def conclude(self, cycle: Cycle, reached: BoolMask, *, is_sampled: bool) -> Conclusion | None:
+        """What follows from its answers about the nodes `reached`, which no filter before it refuses.
+
+        With `is_sampled` the scheduler finds enough nodes without looking at all of them.
+        """
 
 
 @runtime_checkable

@@ -13,11 +13,13 @@ __all__ = ["Code", "Fact", "Obstacle", "ObstacleReason", "Shortage", "Unchecked"
 
 
 class Code(Enum):
-    """How final a rejection is. Preemption might help `UNSCHEDULABLE`; `UNDECIDED` is what a snapshot cannot tell."""
+    """How final a rejection is. Preemption might help `UNSCHEDULABLE`; `UNDECIDED` is what a snapshot cannot tell.
+    `ERROR` ends the whole attempt, whatever is said of other nodes."""
 
     UNSCHEDULABLE = "U"
     UNRESOLVABLE = "UU"
     UNDECIDED = "unknown"
+    ERROR = "Error"
 
 
 class Fact(Protocol):

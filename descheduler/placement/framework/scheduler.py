@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial, reduce
+from itertools import takewhile
 from operator import or_
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import Sch
 from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import (
+    ConcludingPlugin,
     CountingTransformer,
     FilterPlugin,
     InteractingPlugin,
@@ -28,6 +30,7 @@ from descheduler.placement.framework.extension_points import (
     PreemptingPlugin,
     PreEnqueuePlugin,
     PreFilterTransformer,
+    ReasonBits,
     ReservePlugin,
     SpreadConstraint,
     SpreadPlugin,
@@ -89,6 +92,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         self._first_asked = {name: place for place, name in enumerate(profile.pre_filters)}
         self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
         self._static = frozenset(name for name, each in self.filters.items() if each.is_static)
+        self._concluding = {name: each for name, each in self.filters.items() if isinstance(each, ConcludingPlugin)}
         self._spreaders = [each for each in self.filters.values() if isinstance(each, SpreadPlugin)]
         self._ledgers = [each.ledger for each in _those(made, profile.reserves) if isinstance(each, ReservePlugin)]
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
@@ -204,6 +208,9 @@ class Scheduler(JoinedInteractions, SchedulerModel):
                 if against is not None:
                     bits[name] = against
                     feasible &= against == 0
+        for each in asked:
+            if each.name in self._concluding:
+                self._conclude(self._concluding[each.name], cycle, narrowed, bits, feasible, undecided)
         return PodEvaluation(
             self,
             cycle,
@@ -215,6 +222,29 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             feasible=feasible,
             undecided=tuple(undecided),
         )
+
+    def _conclude(
+        self,
+        plugin: ConcludingPlugin,
+        cycle: Cycle,
+        narrowed: BoolMask | None,
+        bits: dict[str, ReasonBits],
+        feasible: BoolMask,
+        undecided: list[Obstacle],
+    ) -> None:
+        """Lets `plugin` end the attempt, or say that it cannot tell; changes the last three accordingly."""
+        reached = np.ones(len(feasible), dtype=bool) if narrowed is None else narrowed.copy()
+        for name in takewhile(lambda name: name != plugin.name, bits):
+            reached &= bits[name] == 0
+        is_sampled = int(np.count_nonzero(feasible)) > self.num_nodes_to_find
+        conclusion = plugin.conclude(cycle, reached, is_sampled=is_sampled)
+        if conclusion is None:
+            return
+        if conclusion.doubt is not None:
+            undecided.append(conclusion.doubt)
+        if conclusion.ending_bit:
+            bits[plugin.name][feasible] |= np.uint32(conclusion.ending_bit)
+            feasible[:] = False
 
     def scores(self, evaluation: PodEvaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""

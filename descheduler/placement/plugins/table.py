@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from descheduler.placement.framework.foreign.rows import admit_row
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins import (
-    dynamic_resources,
     image_locality,
     node_declared_features,
     node_name,
@@ -24,6 +23,7 @@ from descheduler.placement.plugins import (
 )
 from descheduler.placement.plugins.coscheduling import row as coscheduling_row
 from descheduler.placement.plugins.device_share import row as device_share_row
+from descheduler.placement.plugins.dynamic_resources import row as dynamic_resources_row
 from descheduler.placement.plugins.elastic_quota import row as elastic_quota_row
 from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
@@ -50,7 +50,7 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "VolumeZone": volume_zone.ROW,
     "PodTopologySpread": pod_topology_spread_row.ROW,
     "InterPodAffinity": inter_pod_affinity_row.ROW,
-    "DynamicResources": dynamic_resources.ROW,
+    "DynamicResources": dynamic_resources_row.ROW,
     "DefaultPreemption": unmodelled.DEFAULT_PREEMPTION,
     "NodeResourcesBalancedAllocation": node_resources_balanced_allocation.ROW,
     "ImageLocality": image_locality.ROW,

@@ -17,7 +17,7 @@ from descheduler.cluster.decoding.blocks import (
 )
 from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES, PodVolumes
 from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, Int32, PodSpecWire, Wire
-from descheduler.model.pod import HostPort, PodSpec
+from descheduler.model.pod import HostPort, PodResourceClaim, PodSpec
 from descheduler.model.requests import (
     ContainerResources,
     ResourceList,
@@ -45,7 +45,9 @@ class _GateWire(Wire):
 
 
 class _ClaimWire(Wire):
+    name: str | None = None
     resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
 
 
 class _RestartRuleWire(Wire):
@@ -189,10 +191,11 @@ class SpecDecoder:
             inline_disks=volumes.disks,
             priority_class_name=spec.priority_class_name or "",
             preemption_policy=spec.preemption_policy or "",
-            resource_claim_names=tuple(
-                claim.resource_claim_name
+            resource_claims=tuple(
+                PodResourceClaim(
+                    claim.name or "", claim.resource_claim_name or "", claim.resource_claim_template_name or ""
+                )
                 for claim in _decode_claims(bytes(spec.resource_claims)) or ()
-                if claim.resource_claim_name
             ),
             has_scheduling_group=_says_something(spec.scheduling_group) or _says_something(spec.workload_ref),
             required_features=_required_features(spec),

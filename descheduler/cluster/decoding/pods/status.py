@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from sys import intern
 
@@ -19,6 +19,7 @@ from descheduler.cluster.decoding.wire import (
     ContainerWire,
     PodSpecWire,
     StatusWire,
+    Wire,
 )
 from descheduler.model.pod import ContainerStatus, PodCondition, PodSpec
 from descheduler.model.requests import (
@@ -35,6 +36,13 @@ _NULL = b"null"
 _READY = b'"type":"Ready"'
 _TRUE = b',"status":"True"'
 
+class _ClaimStatusWire(Wire):
+    name: str | None = None
+    resource_claim_name: str | None = None
+
+
+_NO_CLAIMS: Mapping[str, str] = {}
+_decode_claim_statuses = msgspec.json.Decoder(list[_ClaimStatusWire] | None).decode
 _decode_conditions = msgspec.json.Decoder(list[ConditionWire] | None).decode
 
 
@@ -80,6 +88,7 @@ class PodStatus(msgspec.Struct, frozen=True, gc=False, eq=False):
     containers: tuple[ContainerStatus, ...]
     init_containers: tuple[ContainerStatus, ...]
     ephemeral_containers: tuple[ContainerStatus, ...]
+    generated_claims: Mapping[str, str] = {}
 
 
 class StatusDecoder:
@@ -105,6 +114,7 @@ class StatusDecoder:
                 containers=self._states(told.container_statuses),
                 init_containers=self._states(told.init_container_statuses),
                 ephemeral_containers=self._states(told.ephemeral_container_statuses),
+                generated_claims=_generated_claims(bytes(told.resource_claim_statuses)),
             )
             self._last_told = told
         return self._last
@@ -127,6 +137,11 @@ def _container_status(status: ContainerStatusWire) -> ContainerStatus:
         terminated_reason=None if terminated is None else terminated.reason or "",
         exit_code=None if terminated is None else terminated.exit_code or 0,
     )
+
+
+def _generated_claims(block: bytes) -> Mapping[str, str]:
+    statuses: list[_ClaimStatusWire] | None = _decode_claim_statuses(block)
+    return {each.name or "": each.resource_claim_name or "" for each in statuses} if statuses else _NO_CLAIMS
 
 
 class ResizeDecoder:

@@ -12,7 +12,7 @@ from descheduler.model.names import is_extended_resource
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
-from descheduler.placement.plugins.helper.device_resources import is_served_by_devices, serves_devices
+from descheduler.placement.plugins.helper.device_resources import ExtendedResources
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW, SomeNodes
@@ -48,7 +48,7 @@ class NodeResourcesFit:
         args = profile.args.of(NodeResourcesFitArgs)
         self._ignored = args.ignored_resources
         self._ignored_groups = args.ignored_resource_groups
-        self._leaves_devices = serves_devices(cluster, profile)
+        self._extended = ExtendedResources(cluster, profile)
         self._checked: dict[PlacementClass, tuple[tuple[int, int], ...]] = {}
         self._compared: dict[tuple[tuple[int, int], ...], _Compared] = {}
         self._kept = KeptColumns(cluster.table)
@@ -61,7 +61,7 @@ class NodeResourcesFit:
         """What each node is short of."""
         asked = self._asked(cycle.pod)
         if cycle.credit:
-            short = [(amount > self._free(cycle, row)) * np.uint32(_bit(row)) for row, amount in asked]
+            short = [self._is_short(cycle, row, amount) * np.uint32(_bit(row)) for row, amount in asked]
             against: ReasonBits = np.bitwise_or.reduce(short)
         else:
             # A copy, as what was found holds while others are asked about.
@@ -71,7 +71,11 @@ class NodeResourcesFit:
     def _shortages(self, asked: tuple[tuple[int, int], ...], some: SomeNodes) -> ReasonBits:
         """What each of some nodes is short of, for pods without credit."""
         rows, amounts, bits = self._compared[asked]
-        against: ReasonBits = reduce(np.bitwise_or, (amounts > some.free(rows)) * bits)
+        short = amounts > some.free(rows)
+        for place, row in enumerate(rows):
+            if self._is_left_to_devices(row):
+                short[place] &= self._table.allocatable[row].take(some.nodes) > 0
+        against: ReasonBits = reduce(np.bitwise_or, short * bits)
         return against
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
@@ -81,7 +85,7 @@ class NodeResourcesFit:
         code = Code.UNSCHEDULABLE
         for row, amount in self._asked(cycle.pod):
             free, allocatable = int(self._free(cycle, row)[node]), int(self._table.allocatable[row, node])
-            if not bits & _bit(row) or amount <= free:
+            if not bits & _bit(row) or amount <= free or (not allocatable and self._is_left_to_devices(row)):
                 continue
             found.append(Shortage(names[row], amount, free, allocatable))
             if row != PODS_ROW and self._rules_out and amount > allocatable:
@@ -93,6 +97,14 @@ class NodeResourcesFit:
         free: NDArray[np.int64] = self._table.allocatable[row] - self._table.requested[row]
         credit = cycle.credit.get(row)
         return free if credit is None else free + credit
+
+    def _is_short(self, cycle: Cycle, row: int, amount: int) -> NDArray[np.bool_]:
+        short: NDArray[np.bool_] = amount > self._free(cycle, row)
+        return short & (self._table.allocatable[row] > 0) if self._is_left_to_devices(row) else short
+
+    def _is_left_to_devices(self, row: int) -> bool:
+        """Whether a DeviceClass serves the resource on nodes that have none of it."""
+        return self._table.resources[row] in self._extended.classes
 
     def _asked(self, pod: PlacementClass) -> tuple[tuple[int, int], ...]:
         """(resource row, amount) of what is compared; every pod takes one place."""
@@ -109,7 +121,7 @@ class NodeResourcesFit:
         # Only extended resources can be ignored.
         if is_extended_resource(name) and (name in self._ignored or name.partition("/")[0] in self._ignored_groups):
             return True
-        return self._leaves_devices and is_served_by_devices(self._table, name)
+        return self._extended.is_unknown(name)
 
 
 def _columns(asked: tuple[tuple[int, int], ...]) -> _Compared:

@@ -1,0 +1,1 @@
+"""DynamicResources: which devices a pod's claims get, on which nodes."""

@@ -1,0 +1,249 @@
+"""One pod with claims before the nodes: what each of them has for it, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.names import is_extended_resource
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.resource_claims import ClaimAllocation, DeviceClass, DeviceStatus
+from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
+from descheduler.placement.plugins.dynamic_resources.allocation import (
+    MOST_ALTERNATIVES,
+    NodeAnswer,
+    Outcome,
+    allocate,
+    is_available,
+)
+from descheduler.placement.plugins.dynamic_resources.extended import IMPLICIT, claim_of_extended_resources
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, Granted, GrantedClaim, Reserving
+from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim, is_full
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
+from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, DeviceFault
+from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
+from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.shadow.node_masks import BoolMask
+
+__all__ = ["EXTENDED", "DeviceWorld", "PodOnNodes"]
+
+EXTENDED = "<extended-resources>"
+"""How the claim is called that the scheduler makes for a pod's extended resources, as long as it has no name."""
+_FITS = NodeAnswer(Outcome.FITS)
+_FAULTS = {
+    Outcome.NO_DEVICES: DeviceFault.NO_DEVICES,
+    Outcome.INVALID_POOLS: DeviceFault.INVALID_POOLS,
+    Outcome.ERROR: DeviceFault.ERROR,
+}
+
+
+class DeviceWorld:
+    """The devices of a cluster and who has them, as one scheduler goes by them."""
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        pools: DevicePools,
+        grants: ClaimGrants,
+        rules: DeviceRules,
+        classes: Mapping[str, DeviceClass],
+        by_resource: Mapping[str, DeviceClass],
+        now: datetime | None,
+    ) -> None:
+        self.nodes = nodes
+        self.grants = grants
+        self.classes = classes
+        self.by_resource = by_resource
+        self.now = now
+        self._pools = pools
+        self._rules = rules
+        self._selectors = DeviceSelectors()
+        self._asked: dict[tuple[str, int], tuple[object, AskedClaim]] = {}
+
+    def asked(self, claim: NamedClaim) -> AskedClaim:
+        """What a claim asks for, compiled once."""
+        key = claim.name, id(claim.spec)
+        known = self._asked.get(key)
+        if known is None:
+            made = AskedClaim(claim.name, claim.spec, self.classes, self._selectors)
+            known = self._asked[key] = claim.spec, made
+        return known[1]
+
+    def allocate(self, claims: Sequence[AskedClaim], node: int) -> NodeAnswer:
+        """What the claims would get there as it is now."""
+        return allocate(claims, self.nodes[node], self._pools, self.grants.usage, self._rules)
+
+
+class PodOnNodes(Reserving):
+    """What nodes have for one pod, as the cluster is now."""
+
+    def __init__(self, world: DeviceWorld, pod: Pod, claims: Sequence[NamedClaim], *, is_left_over: bool) -> None:
+        self.claims = claims
+        self._world = world
+        self._pod = pod
+        self._is_left_over = is_left_over
+        self.resources = extended_resources(pod)
+        served = [name for name in self.resources if name in world.by_resource]
+        self._is_served_by_classes = bool(served)
+        self._open = [claim for claim in claims if claim.granted.allocation is None]
+        self._allocated = [(claim, found) for claim in claims if (found := claim.granted.allocation) is not None]
+        self._asked = [world.asked(claim) for claim in self._open]
+        self._made: dict[tuple[str, ...], NamedClaim] = {}
+        self._answers: dict[int, tuple[int, NodeAnswer]] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the plugin has nothing to do for the pod."""
+        return not self.claims and not self._is_served_by_classes
+
+    def binding_fault(self, node: int) -> str:
+        """Why binding to a node fails although there are devices, a sentence of what must be otherwise; else ""."""
+        names = [claim.name for claim in self._open]
+        twice = next((name for name in names if names.count(name) > 1), "")
+        if twice:
+            return f"the pod must not name resource claim {twice} twice"
+        if self.has_idle_claim(node):
+            return "a device plugin must not serve the extended resources of a pod with resource claims"
+        return ""
+
+    def made_for(self, node: int) -> NamedClaim | None:
+        """The claim that the scheduler makes for extended resources on a node; None where it makes none."""
+        served = tuple(
+            name for name in self.resources if name in self._world.by_resource and not self._listed(node).get(name)
+        )
+        if not served or not self._is_served_by_classes:
+            return None
+        known = self._made.get(served)
+        if known is None:
+            spec = claim_of_extended_resources(self._pod.spec, served, self._world.by_resource)
+            known = self._made[served] = NamedClaim(EXTENDED, spec, GrantedClaim())
+        return known
+
+    def has_idle_claim(self, node: int) -> bool:
+        """Whether binding there fails: a device plugin serves all extended resources, and claims are allocated too."""
+        return self._is_served_by_classes and bool(self._open) and self.made_for(node) is None
+
+    def answer(self, node: int) -> NodeAnswer:
+        """What the claims without devices get on a node."""
+        return self._told(node)[1]
+
+    def bits(self) -> ReasonBits:
+        """What is against each node."""
+        return np.array([self._told(node)[0] for node in range(len(self._world.nodes))], dtype=np.uint32)
+
+    def obstacle(self, plugin: str, node: int, bits: int) -> Obstacle:
+        """The words for `bits`."""
+        if bits & DeviceFault.ERROR.bit:
+            return Obstacle.of(plugin, Code.ERROR, AttemptFailure(self.answer(node).detail))
+        facts: list[Fact] = [fault for fault in DeviceFault if bits & fault.bit]
+        return Obstacle.of(plugin, Code.UNRESOLVABLE, *facts)
+
+    def conclude(self, plugin: str, reached: BoolMask, *, is_sampled: bool) -> Conclusion | None:
+        """An error on a node that is reached ends the attempt; unless enough other nodes are found before it."""
+        outcomes = {node: self.answer(node) for node in np.flatnonzero(reached).tolist()}
+        failed = [node for node, answer in outcomes.items() if answer.outcome is Outcome.ERROR]
+        unknown = [answer.detail for answer in outcomes.values() if answer.outcome is Outcome.UNKNOWN]
+        if failed and not is_sampled:
+            return Conclusion(ending_bit=DeviceFault.ENDED.bit)
+        if failed:
+            unknown.append("an error on some nodes ends the attempt if the scheduler looks at them")
+        if not unknown:
+            return None
+        return Conclusion(doubt=Obstacle.of(plugin, Code.UNDECIDED, Unchecked(unknown[0], unknown[0])))
+
+    def raw_scores(self, feasible: BoolMask) -> NDArray[np.int64] | None:
+        """Sums over the requests with alternatives, higher for earlier ones; None where no request has any."""
+        has_alternatives = any(request.is_first_available for claim in self.claims for request in claim.spec.requests)
+        if not has_alternatives or not self._open:
+            return None
+        shared = sum(_score(claim, allocation) for claim, allocation in self._allocated)
+        raw = np.zeros(len(feasible), dtype=np.int64)
+        for node in np.flatnonzero(feasible).tolist():
+            raw[node] = self.answer(node).score + shared
+        return raw
+
+    def granted(self, node: int) -> list[Granted]:
+        """What the pod gets on a node, for each of its claims; nothing where that cannot be told."""
+        found = [Granted(claim.granted, None) for claim, _ in self._allocated]
+        return found + [Granted(claim.granted, allocation) for claim, allocation in self.new_on(node)]
+
+    def new_on(self, node: int) -> list[tuple[NamedClaim, ClaimAllocation]]:
+        """The claims that get devices on a node, and these."""
+        made = self.made_for(node)
+        claims = self._open if made is None else [*self._open, made]
+        return list(zip(claims, self.answer(node).allocations, strict=False))
+
+    def conditions(self, node: int) -> tuple[str, ...]:
+        """Why binding to a node may fail although there are devices, each a sentence."""
+        fault = self.binding_fault(node)
+        told = [fault] if fault else []
+        told += [f"resource claim {claim.name} must have fewer consumers" for claim in self.claims if is_full(claim)]
+        waiting = [name for _, found in self.new_on(node) for each in found.results for name in each.binding_conditions]
+        if waiting:
+            told.append(f"the driver must prepare the devices ({', '.join(dict.fromkeys(waiting))})")
+        return tuple(told)
+
+    def _listed(self, node: int) -> Mapping[str, int]:
+        return self._world.nodes[node].allocatable
+
+    def _told(self, node: int) -> tuple[int, NodeAnswer]:
+        known = self._answers.get(node)
+        if known is None:
+            known = self._answers[node] = self._tell(node)
+        return known
+
+    def _tell(self, node: int) -> tuple[int, NodeAnswer]:
+        asked = self._asked
+        if self._is_served_by_classes:
+            fault = self._fault_of_resources(node)
+            if fault is not None:
+                return fault.bit, _FITS
+            made = self.made_for(node)
+            asked = asked if made is None else [*asked, self._world.asked(made)]
+        answer = self._world.allocate(asked, node) if asked else _FITS
+        fault = _FAULTS.get(answer.outcome)
+        if fault is None and not self._is_available(node):
+            fault = DeviceFault.ELSEWHERE
+        return 0 if fault is None else fault.bit, answer
+
+    def _fault_of_resources(self, node: int) -> DeviceFault | None:
+        if self._is_left_over:
+            return DeviceFault.LEFT_OVER
+        listed = self._listed(node)
+        is_unserved = any(name not in self._world.by_resource and name not in listed for name in self.resources)
+        return DeviceFault.UNSERVED if is_unserved else None
+
+    def _is_available(self, node: int) -> bool:
+        return all(
+            is_available(allocation, _statuses(claim), self._world.nodes[node], self._world.now)
+            for claim, allocation in self._allocated
+        )
+
+
+def extended_resources(pod: Pod) -> list[str]:
+    """The extended resources of which a pod requests some, in the order of their names."""
+    return sorted(
+        name
+        for name, amount in pod.spec.requests.items()
+        if amount and (is_extended_resource(name) or name.startswith(IMPLICIT))
+    )
+
+
+def _statuses(claim: NamedClaim) -> Sequence[DeviceStatus]:
+    return () if claim.granted.claim is None else claim.granted.claim.statuses
+
+
+def _score(claim: NamedClaim, allocation: ClaimAllocation) -> int:
+    """What an allocated claim counts: more for earlier alternatives."""
+    chosen = {result.request for result in allocation.results}
+    found = 0
+    for request in claim.spec.requests:
+        if request.is_first_available:
+            names = [f"{request.name}/{each.name}" for each in request.choices]
+            found += next((MOST_ALTERNATIVES - index for index, name in enumerate(names) if name in chosen), 0)
+    return found

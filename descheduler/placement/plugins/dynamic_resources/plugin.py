@@ -1,0 +1,155 @@
+"""DynamicResources: a pod's claims have to get their devices on the node.
+
+Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources` (1.36, 1.37). What expressions select
+outside the subset that is known, and searches that take too long, leave nodes undecided.
+"""
+
+from __future__ import annotations
+
+from descheduler.model.resource_claims import (
+    CLAIM_KIND,
+    CLAIM_TEMPLATE_KIND,
+    DEVICE_CLASS_KIND,
+    SLICE_KIND,
+    TAINT_RULE_KIND,
+)
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import (
+    PASS,
+    SKIP,
+    SKIP_FOR_GOOD,
+    Conclusion,
+    PreFilterResult,
+    ReasonBits,
+    Scores,
+)
+from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.plugins.dynamic_resources.grants import DeviceLedger
+from descheduler.placement.plugins.dynamic_resources.on_nodes import DeviceWorld, PodOnNodes, extended_resources
+from descheduler.placement.plugins.dynamic_resources.pod_claims import COMING, ClaimFault, PodClaims, missing_class
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
+from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules, knows_order
+from descheduler.placement.plugins.helper.device_resources import ExtendedResources, unlisted_sentence
+from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+
+__all__ = ["DynamicResources", "DynamicResourcesScore"]
+
+_NEEDED = (CLAIM_KIND, DEVICE_CLASS_KIND, SLICE_KIND)
+
+
+class DynamicResources:
+    """Looks for the devices that the scheduler would take; `ledger` keeps what is taken."""
+
+    name = DeviceLedger.NAME
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self.ledger = cluster.ledger(DeviceLedger)
+        version = profile.made_of or cluster.version
+        self._unread = [kind for kind in _NEEDED if kind not in cluster.snapshot.kinds]
+        self._has_templates = CLAIM_TEMPLATE_KIND in cluster.snapshot.kinds
+        self._knows_order = knows_order(version)
+        self._resources = ExtendedResources(cluster, profile)
+        self._claims = PodClaims(cluster.snapshot, self.ledger.claims)
+        objects, rules = cluster.snapshot.objects, DeviceRules.of(version)
+        self._world = DeviceWorld(
+            cluster.table.nodes,
+            DevicePools(objects.get(SLICE_KIND, ()), objects.get(TAINT_RULE_KIND, ()), rules),
+            self.ledger.claims,
+            rules,
+            classes={each.name: each for each in objects.get(DEVICE_CLASS_KIND, ())},
+            by_resource=self._resources.classes,
+            now=cluster.snapshot.taken_at,
+        )
+
+    def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
+        """Refuses pods with a claim that is not there, or not theirs."""
+        if not cycle.pod.spec.resource_claims or self._doubts(cycle.pod):
+            return None
+        claims = self._claims.of(cycle.pod.pod)
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, claims) if isinstance(claims, ClaimFault) else None
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Refuses pods with a claim of a class that does not exist; leaves those alone that need no devices."""
+        pod = cycle.pod
+        if not pod.spec.has_resource_claims and not extended_resources(pod.pod):
+            return SKIP_FOR_GOOD
+        doubts = self._doubts(pod)
+        if doubts:
+            return PreFilterResult(Obstacle.of(self.name, Code.UNDECIDED, *doubts))
+        claims = self._claims.of(pod.pod)
+        if isinstance(claims, ClaimFault):
+            return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, claims))
+        fault = missing_class(claims, self._world.classes)
+        if fault is not None:
+            return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, fault))
+        on_nodes = PodOnNodes(self._world, pod.pod, claims, is_left_over=self._claims.left_over(pod.pod) is not None)
+        if on_nodes.is_idle:
+            return SKIP
+        cycle.scratch[self.name] = on_nodes
+        return PASS
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """Nodes that have no devices for the claims, or on which an allocated claim cannot be used."""
+        on_nodes = on_nodes_of(cycle)
+        bits = None if on_nodes is None else on_nodes.bits()
+        return bits if bits is not None and bits.any() else None
+
+    def conclude(self, cycle: Cycle, reached: BoolMask, *, is_sampled: bool) -> Conclusion | None:
+        """An error on one of the nodes ends the attempt."""
+        on_nodes = on_nodes_of(cycle)
+        return None if on_nodes is None else on_nodes.conclude(self.name, reached, is_sampled=is_sampled)
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """What the first test that fails says."""
+        on_nodes = on_nodes_of(cycle)
+        assert on_nodes is not None  # noqa: S101 - only it gives bits
+        return on_nodes.obstacle(self.name, node, bits)
+
+    def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """What may still keep the pod from being bound."""
+        on_nodes = on_nodes_of(cycle)
+        return () if on_nodes is None else on_nodes.conditions(node)
+
+    def _doubts(self, pod: PlacementClass) -> tuple[Unchecked, ...]:
+        """Why nothing can be told of a pod with claims, or with extended resources."""
+        found = [Unchecked(text, text) for text in map(unlisted_sentence, self._unlisted(pod))]
+        if pod.spec.has_resource_claims:
+            if self._unread:
+                text = f"uses resource claims, and the snapshot has no {self._unread[0].partition('.')[0]} objects"
+                found.append(Unchecked(text, text))
+            elif not self._has_templates and any(name.endswith(COMING) for name in pod.pod.generated_claims.values()):
+                text = "uses resource claims, and the snapshot has no ResourceClaimTemplate objects"
+                found.append(Unchecked(text, text))
+            elif not self._knows_order:
+                text = "uses resource claims, which Kubernetes before 1.36 allocates in no known order"
+                found.append(Unchecked(text, text))
+        return tuple(found)
+
+    def _unlisted(self, pod: PlacementClass) -> list[str]:
+        """The extended resources that a class may serve which was not read."""
+        return [name for name in extended_resources(pod.pod) if self._resources.is_unknown(name)]
+
+
+class DynamicResourcesScore:
+    """Prefers nodes on which earlier alternatives of requests can be had."""
+
+    name = DeviceLedger.NAME
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        del cluster, profile  # what was found out is in the cycle
+
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
+        """In proportion to the highest."""
+        on_nodes = on_nodes_of(cycle)
+        raw = None if on_nodes is None else on_nodes.raw_scores(feasible)
+        return None if raw is None else NormalizedScores(raw).among(feasible)
+
+
+def on_nodes_of(cycle: Cycle) -> PodOnNodes | None:
+    """What was found out about the pod of a cycle; None for one that needs no devices, or of which nothing is known."""
+    found = cycle.scratch.get(DeviceLedger.NAME)
+    return found if isinstance(found, PodOnNodes) else None

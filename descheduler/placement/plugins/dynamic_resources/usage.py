@@ -1,0 +1,74 @@
+"""Which devices are in use, by whole devices, shares and what shares consume."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from descheduler.model.resource_claims import AllocationResult, DeviceId
+from descheduler.placement.plugins.dynamic_resources.pools import PoolKey
+
+__all__ = ["DeviceUsage"]
+
+_NOTHING: Mapping[str, int] = {}
+
+
+class DeviceUsage:
+    """What allocations took of all devices. `changed` lists the pools of all changes, in order."""
+
+    def __init__(self) -> None:
+        self._whole: Counter[DeviceId] = Counter()
+        self._shares: Counter[DeviceId] = Counter()
+        self._sized_shares: Counter[DeviceId] = Counter()
+        self._consumed: dict[DeviceId, Counter[str]] = {}
+        self.changed: list[PoolKey] = []
+
+    def change(self, results: Iterable[AllocationResult], sign: int) -> None:
+        """Takes the devices of an allocation (`sign` 1), or gives them back (-1)."""
+        for each in results:
+            if each.has_admin_access:
+                continue
+            if each.is_shared:
+                _add(self._shares, each.device, sign)
+                if each.consumed:
+                    _add(self._sized_shares, each.device, sign)
+                    self._consume(each.device, each.consumed, sign)
+            else:
+                _add(self._whole, each.device, sign)
+            self.changed.append(PoolKey(each.device.driver, each.device.pool))
+
+    def is_taken(self, device: DeviceId) -> bool:
+        """Whether it is in use as a whole."""
+        return device in self._whole
+
+    def is_shared(self, device: DeviceId) -> bool:
+        """Whether it has a share in use."""
+        return device in self._shares
+
+    def has_sized_share(self, device: DeviceId) -> bool:
+        """Whether it has a share in use that states what it consumes."""
+        return device in self._sized_shares
+
+    def consumed(self, device: DeviceId) -> Mapping[str, int]:
+        """What the shares of it consume of its capacities."""
+        return self._consumed.get(device, _NOTHING)
+
+    def fingerprint(self) -> object:
+        """A value that differs when the state does."""
+        consumed = [(device, sorted(amounts.items())) for device, amounts in self._consumed.items()]
+        return sorted(self._whole.items()), sorted(self._shares.items()), sorted(consumed)
+
+    def _consume(self, device: DeviceId, amounts: Mapping[str, int], sign: int) -> None:
+        held = self._consumed.setdefault(device, Counter())
+        for name, amount in amounts.items():
+            held[name] += sign * amount
+            if not held[name]:
+                del held[name]
+        if not held:
+            del self._consumed[device]
+
+
+def _add(counts: Counter[DeviceId], device: DeviceId, sign: int) -> None:
+    counts[device] += sign
+    if not counts[device]:
+        del counts[device]
