@@ -102,7 +102,7 @@ class SnapshotBuilder:
             keep_templates=self.request.keep_templates,
             trims_reservations=self.request.trims_reservations,
         )
-        decoders = {key: kind.decoder for key, kind in self.request.kinds.items() if kind.decoder is not None}
+        decoders = {key: kind.decoder for key, kind in self.request.kinds.items()}
         self._decoders = {key: decoder(decoding) for key, decoder in decoders.items()}
         self.objects = {key: [] for key in decoders}
         self._pod_pages = PodPageReader(self.pod_decoder, self.pods)

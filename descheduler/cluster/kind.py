@@ -38,8 +38,8 @@ class Kind(Generic[ObjectT]):
     plural: str
     purpose: str = ""
     """What its objects are read for, a clause for the reference."""
-    decoder: Callable[[Decoding], Callable[[bytes], ObjectT]] | None = None
-    """Makes what decodes an object, whose errors are ValueError and RecursionError; None: only dumps hold the kind."""
+    decoder: Callable[[Decoding], Callable[[bytes], ObjectT]] = field(kw_only=True)
+    """Makes what decodes an object, whose errors are ValueError and RecursionError."""
     older_versions: tuple[str, ...] = ()
     """Versions of its group that older clusters serve it in, the newest first."""
     kept: Fields = field(default_factory=lambda: IDENTITY, repr=False)
@@ -80,11 +80,6 @@ class Kind(Generic[ObjectT]):
     def resource(self) -> str:
         """What `kubectl get` calls it, with its group where it has one."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
-
-    @property
-    def is_read(self) -> bool:
-        """Whether objects of it are in snapshots, not only in dumps."""
-        return self.decoder is not None
 
 
 AnyKind: TypeAlias = Kind[Any]

@@ -1,4 +1,4 @@
-"""The table of kinds: each kind of objects that is read, or only dumped, is told here, in one row.
+"""The table of kinds: each kind of objects that is read is told here, in one row.
 
 Reading a cluster, a dump or objects, writing a dump, the roles that reading takes and the reference all go by it. Pods
 and nodes come first. Secrets and ConfigMaps are not among the kinds: their content stays in the cluster.
@@ -429,5 +429,4 @@ KINDS = kinds_by_key(_TABLE)
 
 def kind_of(kinds: Kinds, api_version: str, name: str) -> AnyKind | None:
     """The kind of an object that states `apiVersion` and `kind`, or None for one that no snapshot holds."""
-    kind = kinds.get(kind_key(name, api_version))
-    return kind if kind is not None and kind.is_read else None
+    return kinds.get(kind_key(name, api_version))

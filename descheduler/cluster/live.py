@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from typing import Protocol
 
@@ -183,12 +183,12 @@ def _read_all(
 
 def _read_served(kind: AnyKind, read: Callable[[AnyKind], None]) -> None:
     """Reads a kind in the newest version in which the server has it. Raises KindAbsent where it has none."""
-    for version in (kind, *kind.in_older_versions):
-        try:
-            return read(version)
-        except KindAbsent:
-            if version.api_version == (kind.api_version, *kind.older_versions)[-1]:
-                raise
+    *newer, oldest = kind, *kind.in_older_versions
+    for version in newer:
+        with suppress(KindAbsent):
+            read(version)
+            return
+    read(oldest)
 
 
 def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable[[], None]) -> str:

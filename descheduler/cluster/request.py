@@ -18,7 +18,7 @@ class SnapshotRequest:
 
     `needed` kinds are those that some rule reads. `wanted` ones are read as far as they may be. Of a dump, and of
     objects at hand, all kinds of the table are read; a needed one that a dump lacks is named in the warnings. Raises
-    ValueError for a key that is not in the table, or of a kind that only dumps hold.
+    ValueError for a key that is not in the table.
     """
 
     needed: AbstractSet[str] = frozenset()
@@ -37,7 +37,7 @@ class SnapshotRequest:
     kinds: Kinds = field(default_factory=lambda: KINDS, repr=False)
 
     def __post_init__(self) -> None:
-        unknown = {key for key in self.needed | self.wanted if key not in self.kinds or not self.kinds[key].is_read}
+        unknown = (self.needed | self.wanted) - self.kinds.keys()
         if unknown:
             raise ValueError(f"unknown kinds: {', '.join(sorted(unknown))}")
 

@@ -153,7 +153,7 @@ KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
     "scheduling.volcano.sh/group-name",
     "scheduling.volcano.sh/queue-name",
 }
-"""Those, and keys under which schedulers note what they gave to a pod; they go with the kinds that only dumps hold."""
+"""Those, and keys under which schedulers note what they gave to a pod; they go into dumps."""
 
 
 class AnnotationKeys:

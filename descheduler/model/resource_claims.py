@@ -105,9 +105,7 @@ class NodeReach(msgspec.Struct, frozen=True, gc=False):
         if self.node_name:
             return self.node_name == name
         if self.terms is not None:
-            return any(
-                not term.is_empty and not term.error and term.matches(name, labels) for term in self.terms
-            )
+            return any(not term.is_empty and not term.error and term.matches(name, labels) for term in self.terms)
         return self.is_everywhere
 
 
@@ -202,7 +200,9 @@ class AttributeConstraint(msgspec.Struct, frozen=True, gc=False):
 
     def concerns(self, request: str, choice: str) -> bool:
         """Whether it is about devices of this request, or of this alternative of it."""
-        return not self.requests or request in self.requests or (choice != "" and f"{request}/{choice}" in self.requests)
+        return (
+            not self.requests or request in self.requests or (choice != "" and f"{request}/{choice}" in self.requests)
+        )
 
 
 class ClaimSpec(msgspec.Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.model.resource_claims import DEVICE_KINDS
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by, kinds_read_by
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.replacements.controllers.table import CONTROLLERS
@@ -32,13 +33,13 @@ ENDING_OWNER_KINDS = frozenset(key for key, row in CONTROLLERS.items() if row.ma
 """Those whose objects an eviction can end."""
 
 
-SCHEDULER_KINDS = kinds_read_by(SCHEDULERS.values())
-"""Kinds of schedulers that few clusters run: their pods are unknown where the objects are missing."""
+SCHEDULER_KINDS = kinds_read_by(SCHEDULERS.values()) | DEVICE_KINDS
+"""Kinds of schedulers that few clusters run, and of devices: pods that need them are unknown without the objects."""
 
 
 def landing_kinds() -> frozenset[str]:
     """Kinds that decide where a pod lands, beside nodes and pods; there are few objects of them."""
-    return _ADMISSION_KINDS | kinds_read_by(PLUGINS.values())
+    return _ADMISSION_KINDS | (kinds_read_by(PLUGINS.values()) - SCHEDULER_KINDS)
 
 
 def landing_annotations() -> frozenset[str]:

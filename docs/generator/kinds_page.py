@@ -16,17 +16,14 @@ Nodes, pods and disruption budgets are read in every run, other kinds when a plu
 dry run says where replacement pods would be scheduled. Nothing is read twice in a run, and nothing is watched.
 [The snapshot](../explanation/snapshot.md) says what happens when a kind cannot be read."""
 
-_DUMPED = """\
-`descheduler snapshot` also writes these kinds. No rule reads them yet. A dump holds only fields that some rule or a
-scheduler reads. Secrets and ConfigMaps are never read."""
-
 _RIGHTS = """\
 A ServiceAccount that runs every policy needs these rules, and those of `cronjob/base/rbac.yaml` that evict. A kind that
 the policy does not need is not read, even if it is listed here."""
 
 
 _KUBECTL = """\
-`descheduler snapshot` writes every kind. A dump that kubectl takes has to name them, without those that the cluster
+`descheduler snapshot` writes every kind, and of each object the fields that some rule or a scheduler reads. Secrets and
+ConfigMaps are never read. A dump that kubectl takes has to name them, without those that the cluster
 does not serve. A run assumes that there are none of a kind that its dump lacks, and says so in a warning."""
 
 
@@ -37,11 +34,7 @@ def make_page() -> str:
 
 def _lines() -> Iterator[str]:
     yield from wrapped(_flat(_INTRODUCTION))
-    yield from _table(kind for kind in KINDS.values() if kind.is_read)
-    yield "## Only in dumps"
-    yield ""
-    yield from wrapped(_flat(_DUMPED))
-    yield from _table(kind for kind in KINDS.values() if not kind.is_read)
+    yield from _table(KINDS.values())
     yield "## Dumps of kubectl"
     yield ""
     yield from wrapped(_flat(_KUBECTL))
@@ -54,9 +47,9 @@ def _lines() -> Iterator[str]:
 
 def _kubectl() -> Iterator[str]:
     """The command, with the kinds that a cluster may lack on a line of their own."""
-    read = [kind for kind in KINDS.values() if kind.is_read]
     always, optional = (
-        ",".join(kind.resource for kind in read if kind.is_optional is is_optional) for is_optional in (False, True)
+        ",".join(kind.resource for kind in KINDS.values() if kind.is_optional is is_optional)
+        for is_optional in (False, True)
     )
     yield f"kinds={always}"
     yield f"kinds=$kinds,{optional}"

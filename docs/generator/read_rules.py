@@ -19,8 +19,7 @@ def read_rules() -> Iterator[str]:
     """The lines of the rules, those of kinds that every cluster has ahead."""
     plurals: dict[tuple[bool, str], list[str]] = {}
     for kind in KINDS.values():
-        if kind.is_read:
-            plurals.setdefault((kind.is_optional, kind.group), []).append(kind.plural)
+        plurals.setdefault((kind.is_optional, kind.group), []).append(kind.plural)
     for (_, group), names in sorted(plurals.items(), key=lambda rule: rule[0][0]):
         yield f"- apiGroups: [{group or _CORE}]"
         yield from textwrap.wrap(f"  resources: [{', '.join(names)}]", _WIDTH, subsequent_indent="    ")

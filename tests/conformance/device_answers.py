@@ -77,7 +77,7 @@ def our_bound_claims(evaluation: PodEvaluation, placed: Placed) -> tuple[Allocat
 def our_abortion(evaluation: PodEvaluation) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The nodes that end the attempt by an error, and those that pass when looked at alone; None if none ends it."""
     against = evaluation.bits.get(_PLUGIN)
-    if against is None or not (against & DeviceFault.ENDED.bit).any() and not (against & DeviceFault.ERROR.bit).any():
+    if against is None or (not (against & DeviceFault.ENDED.bit).any() and not (against & DeviceFault.ERROR.bit).any()):
         return None
     names = [node.name for node in evaluation.cycle.cluster.table.nodes]
     before = np.ones(len(names), dtype=bool)

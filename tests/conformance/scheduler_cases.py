@@ -85,13 +85,13 @@ def _answer(evaluation: PodEvaluation) -> Answer:
     aborted = our_abortion(evaluation)
     against = {name: evaluation.obstacles_on(node) for name, node in infeasible.items()}
     against = {name: found for name, found in against.items() if not all(is_ended(each.reasons) for each in found)}
+    reported = {name: evaluation.first_obstacle_on(infeasible[name]).plugin for name in against}
     scored = _scored(evaluation, feasible) if feasible else {}
     return Answer(
         feasible,
         narrowed=None if evaluation.narrowed is None else _names(evaluation, evaluation.narrowed),
         rejected={name: tuple(obstacle.plugin for obstacle in found) for name, found in against.items()} or None,
-        reported={name: evaluation.first_obstacle_on(node).plugin for name, node in infeasible.items() if name in against}
-        or None,
+        reported=reported or None,
         reasons={name: tuple(map(_entry, found)) for name, found in against.items()} or None,
         aborted=aborted,
         allocations=our_allocations(evaluation) or None,

@@ -45,7 +45,7 @@ def list_grants(kinds: Iterable[str]) -> set[Grant]:
     return {Grant("list", KINDS[key].group, KINDS[key].plural) for key in kinds}
 
 
-LIST_ALL = list_grants(key for key, kind in KINDS.items() if kind.is_read)
+LIST_ALL = list_grants(KINDS)
 """What reading for any policy takes."""
 
 EVICT = {

@@ -35,7 +35,7 @@ from tests.worlds.samples import SAMPLES
 
 NUMBER = int(os.environ.get("BROKEN_OBJECTS", "500"))
 NUM_PARTS = 5
-READ = [kind for kind in KINDS.values() if kind.is_read and not kind.is_measured]
+READ = [kind for kind in KINDS.values() if not kind.is_measured]
 MEASURED = [kind for kind in KINDS.values() if kind.is_measured]
 OTHERS = [kind for kind in READ if not kind.is_essential]
 NODE_USAGE = KINDS["NodeMetrics.metrics.k8s.io"]

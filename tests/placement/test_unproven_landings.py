@@ -28,7 +28,7 @@ UNMODELLED = pytest.mark.parametrize(
         pytest.param({"scheduler": "volcano"}, "scheduler volcano is not modelled", id="foreign scheduler"),
         pytest.param(
             {"spec": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu-7"}]}},
-            "resource claims are not modelled (DynamicResources)",
+            "uses resource claims, and the snapshot has no ResourceClaim objects (DynamicResources)",
             id="resource claims",
         ),
         pytest.param(

@@ -37,7 +37,7 @@ _CLASSES = {"report": "koord-batch"}
 def write_loaded(out: BinaryIO) -> None:
     """Writes the dump to `out`; always the same bytes."""
     objects = list(loaded_objects())
-    kinds = [kind for kind in KINDS.values() if kind.is_read and (not kind.is_optional or kind.key == NODE_METRIC_KIND)]
+    kinds = [kind for kind in KINDS.values() if not kind.is_optional or kind.key == NODE_METRIC_KIND]
     write_dump([(kind, _pages(kind, objects)) for kind in kinds], out, taken_at=LOADED_AT, source="a made-up cluster")
 
 

@@ -94,7 +94,7 @@ def openb_lists(
     groups = group_pods(pods, rng)
     objects = [pod_object(pod, group, placements[pod.name], rng) for group in groups for pod in group.pods]
     cluster = _Cluster(nodes, groups, objects, seed)
-    kinds = (*(kind for kind in KINDS.values() if kind.is_read and not kind.is_optional), _DEVICE)
+    kinds = (*(kind for kind in KINDS.values() if not kind.is_optional), _DEVICE)
     return [(kind, _pages(kind, cluster.objects(kind))) for kind in kinds]
 
 

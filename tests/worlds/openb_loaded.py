@@ -119,7 +119,7 @@ def _replica_set(name: str, replicas: int, shape: _Shape) -> Object:
 def write_openb_loaded(world: OpenbWorld, out: BinaryIO) -> None:
     """Writes the dump to `out`; the same world gives the same bytes."""
     objects = list(openb_objects(world))
-    kinds = [kind for kind in KINDS.values() if kind.is_read and (not kind.is_optional or kind.key == _DEVICE.key)]
+    kinds = [kind for kind in KINDS.values() if not kind.is_optional or kind.key == _DEVICE.key]
     lists = [(kind, _pages(kind, objects)) for kind in kinds]
     write_dump(lists, out, taken_at=NOW, source="openb trace, placed by best-fit")
 

@@ -184,7 +184,7 @@ class _Reader:
     def _known(self, keys: Iterable[str]) -> Iterator[str]:
         """The `keys` that stand for a kind that is read."""
         kinds = self.builder.request.kinds
-        return (key for key in keys if key in kinds and kinds[key].is_read)
+        return (key for key in keys if key in kinds)
 
 
 def _marker(document: bytes, place: str) -> DumpHeader | DumpTrailer | None:

@@ -168,14 +168,15 @@ ATTACHMENT = an_object(
 _EXPRESSIONS: Fields = {"cel": scalars("expression")}
 _TAINT = scalars("key", "value", "effect")
 _REQUESTED: Fields = {
-    **scalars("name", "deviceClassName", "allocationMode", "count", "adminAccess"),
+    **scalars("deviceClassName", "allocationMode", "count", "adminAccess"),
     "selectors": _EXPRESSIONS,
     "tolerations": TOLERATIONS,
     "capacity": {"requests": Leaf.MAP},
 }
+_NAMED: Fields = {"name": Leaf.SCALAR, **_REQUESTED}
 _CLAIM_SPEC: Fields = {
     "devices": {
-        "requests": {**_REQUESTED, "exactly": _REQUESTED, "firstAvailable": _REQUESTED},
+        "requests": {**_NAMED, "exactly": _REQUESTED, "firstAvailable": _NAMED},
         "constraints": scalars("requests", "matchAttribute", "distinctAttribute"),
     }
 }
@@ -206,7 +207,7 @@ _COUNTERS: Fields = {"counters": ByName(scalars("value"))}
 _REACH: Fields = {**scalars("nodeName", "allNodes"), "nodeSelector": NODE_SELECTOR}
 _DEVICE: Fields = {
     **_REACH,
-    **scalars("name", "bindsToNode", "bindingConditions", "bindingFailureConditions", "allowMultipleAllocations"),
+    **scalars("bindsToNode", "bindingConditions", "bindingFailureConditions", "allowMultipleAllocations"),
     "attributes": ByName(scalars("string", "int", "bool", "version")),
     "capacity": ByName(
         {
@@ -223,7 +224,7 @@ RESOURCE_SLICE = an_object(
         **scalars("driver", "perDeviceNodeSelection"),
         "pool": scalars("name", "generation", "resourceSliceCount"),
         "sharedCounters": {"name": Leaf.SCALAR, **_COUNTERS},
-        "devices": {**_DEVICE, "basic": _DEVICE},
+        "devices": {"name": Leaf.SCALAR, **_DEVICE, "basic": _DEVICE},
     }
 )
 DEVICE_TAINT_RULE = an_object(spec={"deviceSelector": _DEVICE_ID, "taint": _TAINT})

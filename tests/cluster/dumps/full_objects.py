@@ -5,6 +5,7 @@ from __future__ import annotations
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.kinds import KINDS
 from tests.builders import Object
+from tests.cluster.dumps.full_devices import device_objects
 from tests.cluster.dumps.full_pods import (
     CANARY,
     IDLE_ANNOTATIONS,
@@ -32,7 +33,7 @@ _SECRET_REF = {"name": CANARY, "namespace": CANARY}
 def full_objects() -> dict[str, Object]:
     """Key of a kind → object."""
     objects = _cluster_objects() | _storage_objects() | {kind: _workload(kind) for kind in _WORKLOADS}
-    return {key: _typed(kind, objects.get(key) or objects[kind.name]) for key, kind in KINDS.items() if kind.is_read}
+    return {key: _typed(kind, objects.get(key) or objects[kind.name]) for key, kind in KINDS.items()}
 
 
 def _typed(kind: AnyKind, obj: Object) -> Object:
@@ -394,6 +395,7 @@ def _cluster_objects() -> dict[str, Object]:
             },
         },
         "Device": _device(),
+        **device_objects(),
         "NodeMetric": _node_metric(),
         "NodeResourceTopology": _node_topology(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},

@@ -327,7 +327,7 @@ def full_pod_spec() -> Object:
         "hostUsers": False,
         "schedulingGates": [{"name": "wait"}],
         "resourceClaims": [
-            {"name": "gpu", "resourceClaimName": "gpu-1", "resourceClaimTemplateName": CANARY},
+            {"name": "gpu", "resourceClaimName": "gpu-1", "resourceClaimTemplateName": "gpus"},
         ],
         "resources": {"requests": {"cpu": "3"}, "limits": {"cpu": "4"}, "claims": [{"name": CANARY}]},
         "schedulingGroup": {"podGroupName": "gang"},
@@ -409,7 +409,7 @@ def full_pod() -> Object:
             "qosClass": "Burstable",
             "ephemeralContainerStatuses": [_container_status("debug")],
             "resize": CANARY,
-            "resourceClaimStatuses": [{"name": CANARY, "resourceClaimName": CANARY}],
+            "resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "gpu-1"}],
             "extendedResourceClaimStatus": {
                 "resourceClaimName": CANARY,
                 "requestMappings": [{"containerName": CANARY}],

@@ -14,7 +14,8 @@ import pytest
 
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.dumps.write import REFUSED_KINDS, DumpWriter, redact
-from descheduler.cluster.kind import Kind, NamedObject
+from descheduler.cluster.decoding.small_objects import decode_namespace
+from descheduler.cluster.kind import Kind, NamedObject, unshared
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
@@ -136,7 +137,7 @@ def test_secrets_and_config_maps_are_never_asked_for() -> None:
 
 @pytest.mark.parametrize("name", ["Secret", "ConfigMap"])
 def test_secrets_and_config_maps_cannot_be_written(name: str) -> None:
-    kind: Kind[NamedObject] = Kind(name, "v1", f"{name.lower()}s")
+    kind: Kind[NamedObject] = Kind(name, "v1", f"{name.lower()}s", decoder=unshared(decode_namespace))
     writer = DumpWriter(io.BytesIO(), TAKEN_AT, [])
 
     with pytest.raises(ValueError, match=f"a {name} never goes into a dump"):

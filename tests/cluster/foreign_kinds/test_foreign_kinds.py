@@ -107,13 +107,6 @@ def test_broken_object_of_the_kind_is_named() -> None:
         snapshot_from_objects([gang_object("red", "many")], NEEDED)
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        pytest.param("PodGroup", id="of no group"),
-        pytest.param("ResourceClaim.resource.k8s.io", id="that only dumps hold"),
-    ],
-)
-def test_request_for_a_kind_that_is_not_read_is_refused(key: str) -> None:
-    with pytest.raises(ValueError, match=f"unknown kinds: {key}"):
-        SnapshotRequest({key}, kinds=TABLE)
+def test_request_for_a_kind_that_is_not_read_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown kinds: PodGroup"):
+        SnapshotRequest({"PodGroup"}, kinds=TABLE)

@@ -61,7 +61,7 @@ def _snapshot(case: Case) -> Snapshot:
     """The dump holds all objects of its cluster: of kinds that it leaves out there are none."""
     items: Sequence[Entry] = case["dump"]["items"]
     held = {kind_key(item["kind"], item["apiVersion"]) for item in items}
-    absent = [kind for key, kind in KINDS.items() if key not in held and kind.is_read]
+    absent = [kind for key, kind in KINDS.items() if key not in held]
     lists = [{"apiVersion": kind.api_version, "kind": f"{kind.name}List", "items": []} for kind in absent]
     return snapshot_from_objects([*items, *lists], SnapshotRequest(keep_templates=True))
 

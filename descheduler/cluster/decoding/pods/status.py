@@ -36,6 +36,7 @@ _NULL = b"null"
 _READY = b'"type":"Ready"'
 _TRUE = b',"status":"True"'
 
+
 class _ClaimStatusWire(Wire):
     name: str | None = None
     resource_claim_name: str | None = None

@@ -163,9 +163,7 @@ def decode_resource_claim_template(block: bytes) -> ResourceClaimTemplate:
 
 def _spec(wire: _SpecWire | None) -> ClaimSpec:
     devices = (wire or _SpecWire()).devices or _DevicesWire()
-    return ClaimSpec(
-        tuple(map(_request, devices.requests or ())), tuple(map(_constraint, devices.constraints or ()))
-    )
+    return ClaimSpec(tuple(map(_request, devices.requests or ())), tuple(map(_constraint, devices.constraints or ())))
 
 
 def _request(wire: _RequestWire) -> DeviceRequest:

@@ -12,8 +12,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-import msgspec
-
 from descheduler.model.node import Node
 from descheduler.model.resource_claims import DeviceId
 from descheduler.placement.plugins.dynamic_resources.capacity import consumption
@@ -127,7 +125,9 @@ class Search:
         for pool in self._pools:
             if pool.state is not PoolState.COMPLETE:
                 what = "is being updated" if pool.state is PoolState.INCOMPLETE else "is invalid"
-                raise AttemptError(f"claim {claim.name}, request {asked.name}: all devices, but pool {pool.name} {what}")
+                raise AttemptError(
+                    f"claim {claim.name}, request {asked.name}: all devices, but pool {pool.name} {what}"
+                )
         self._all[asked] = [found for found in self._found if self._is_among_all(asked, found.device)]
         return len(self._all[asked])
 
@@ -235,7 +235,8 @@ class Search:
         return False
 
     def _has_left(self, device: PoolDevice, amounts: Mapping[str, int]) -> bool:
-        others, ours = self._usage.consumed(device.id), self._consumed.get(device.id, {})
+        others = self._usage.consumed(device.id)
+        ours: Mapping[str, int] = self._consumed.get(device.id, {})
         return all(
             amount + others.get(name, 0) + ours.get(name, 0) <= device.body.capacity[name].value
             for name, amount in amounts.items()

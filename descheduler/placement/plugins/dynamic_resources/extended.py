@@ -1,12 +1,11 @@
-"""Extended resources that device classes serve: which class, and the claim that the scheduler makes for a pod.
+"""The claim that the scheduler makes for the extended resources of a pod that device classes serve.
 
 Mirrors `pkg/scheduler/framework/plugins/dynamicresources/extended` of Kubernetes (1.36, 1.37).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.model.pod import PodSpec
@@ -14,35 +13,13 @@ from descheduler.model.quantity import ceil_value
 from descheduler.model.requests import ContainerResources
 from descheduler.model.resource_claims import ClaimSpec, DeviceClass, DeviceRequest, RequestedDevices
 
-__all__ = ["IMPLICIT", "claim_of_extended_resources", "classes_by_resource"]
-
-IMPLICIT = "deviceclass.resource.kubernetes.io/"
-"""What comes before the name of a class in the resource that it serves without naming one."""
-
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-
-def classes_by_resource(classes: Iterable[DeviceClass]) -> Mapping[str, DeviceClass]:
-    """Extended resource → the class that serves it: the youngest, of several the first by name.
-
-    A class whose resource an older class keeps is not entered under its own name either, as in a scheduler that reads
-    the classes in the order of their names.
-    """
-    found: dict[str, DeviceClass] = {}
-    for each in sorted(classes, key=lambda each: each.name):
-        if each.extended_resource:
-            holder = found.get(each.extended_resource)
-            if holder is not None and (each.created_at or _LONG_AGO) <= (holder.created_at or _LONG_AGO):
-                continue
-            found[each.extended_resource] = each
-        found[IMPLICIT + each.name] = each
-    return found
+__all__ = ["claim_of_extended_resources"]
 
 
 class _Container(NamedTuple):
     """A container by its place among all of a pod; `is_lasting` of one that runs as long as the pod."""
 
-    index: int
+    place: int
     resources: ContainerResources
     is_lasting: bool
 
@@ -52,7 +29,7 @@ class _Container(NamedTuple):
 
     def request_name(self, resource: str) -> str:
         """The name of its request of the resource in the claim."""
-        return f"container-{self.index}-request-{sorted(self.resources.requests).index(resource)}"
+        return f"container-{self.place}-request-{sorted(self.resources.requests).index(resource)}"
 
 
 def claim_of_extended_resources(
@@ -71,7 +48,7 @@ def _requests(spec: PodSpec, resource: str, device_class: str) -> Iterator[Devic
     # Init containers run one after the other, and have what containers after them do not use yet.
     missing = [
         container.number(resource)
-        - sum(each.number(resource) for each in containers if each.is_lasting and each.index > container.index)
+        - sum(each.number(resource) for each in containers if each.is_lasting and each.place > container.place)
         for container in containers
         if not container.is_lasting
     ]

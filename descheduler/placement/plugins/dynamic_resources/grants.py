@@ -10,7 +10,7 @@ from descheduler.model.resource_claims import CLAIM_KIND, ClaimAllocation, Resou
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ClaimGrants", "DeviceLedger", "Grant", "GrantedClaim", "Granted", "Reserving", "TakenGrants"]
+__all__ = ["ClaimGrants", "DeviceLedger", "Grant", "Granted", "GrantedClaim", "Reserving", "TakenGrants"]
 
 _PODS = "pods"
 

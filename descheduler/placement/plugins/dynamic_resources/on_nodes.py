@@ -21,13 +21,14 @@ from descheduler.placement.plugins.dynamic_resources.allocation import (
     allocate,
     is_available,
 )
-from descheduler.placement.plugins.dynamic_resources.extended import IMPLICIT, claim_of_extended_resources
+from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, Granted, GrantedClaim, Reserving
 from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim, is_full
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
 from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, DeviceFault
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 from descheduler.placement.shadow.node_masks import BoolMask
 
 __all__ = ["EXTENDED", "DeviceWorld", "PodOnNodes"]

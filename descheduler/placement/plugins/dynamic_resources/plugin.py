@@ -26,8 +26,9 @@ from descheduler.placement.framework.extension_points import (
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
 from descheduler.placement.plugins.dynamic_resources.grants import DeviceLedger
 from descheduler.placement.plugins.dynamic_resources.on_nodes import DeviceWorld, PodOnNodes, extended_resources
-from descheduler.placement.plugins.dynamic_resources.pod_claims import COMING, ClaimFault, PodClaims, missing_class
+from descheduler.placement.plugins.dynamic_resources.pod_claims import COMING, PodClaims, missing_class
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
+from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules, knows_order
 from descheduler.placement.plugins.helper.device_resources import ExtendedResources, unlisted_sentence
 from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores

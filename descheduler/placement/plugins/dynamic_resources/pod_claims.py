@@ -78,7 +78,9 @@ class PodClaims:
     def _stored(self, pod: Pod, reference: PodResourceClaim, name: str) -> NamedClaim | ClaimFault:
         granted = self._grants.by_key.get((pod.namespace, name))
         if granted is None or granted.claim is None:
-            return ClaimFault(f'could not find ResourceClaim "{pod.namespace}/{name}"', "a resource claim does not exist")
+            return ClaimFault(
+                f'could not find ResourceClaim "{pod.namespace}/{name}"', "a resource claim does not exist"
+            )
         if granted.claim.is_terminating:
             return ClaimFault(f'resourceclaim "{name}" is being deleted', "a resource claim is being deleted")
         if not reference.claim_name and not granted.claim.is_controlled_by(pod.uid):

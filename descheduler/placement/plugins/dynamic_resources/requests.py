@@ -144,9 +144,7 @@ class AskedDevices:
 class AskedRequest:
     """One request of a claim: one choice, or several of which the first that works is taken."""
 
-    def __init__(
-        self, request: DeviceRequest, classes: Mapping[str, DeviceClass], selectors: DeviceSelectors
-    ) -> None:
+    def __init__(self, request: DeviceRequest, classes: Mapping[str, DeviceClass], selectors: DeviceSelectors) -> None:
         self.name = request.name
         self.is_first_available = request.is_first_available
         self.choices = tuple(

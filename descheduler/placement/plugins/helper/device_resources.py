@@ -7,16 +7,20 @@ a resource that no node lists is taken for one that may be served so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 
 from descheduler.model.names import is_extended_resource
 from descheduler.model.resource_claims import DEVICE_CLASS_KIND, DeviceClass
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.plugins.dynamic_resources.extended import IMPLICIT, classes_by_resource
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["ExtendedResources", "unlisted_sentence"]
+__all__ = ["IMPLICIT", "ExtendedResources", "classes_by_resource", "unlisted_sentence"]
 
+IMPLICIT = "deviceclass.resource.kubernetes.io/"
+"""What comes before the name of a class in the resource that it serves without naming one."""
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _PLUGIN, _GATE = "DynamicResources", "DRAExtendedResource"
 
 
@@ -37,6 +41,23 @@ class ExtendedResources:
             return False
         is_possible = is_extended_resource(resource) or resource.startswith(IMPLICIT)
         return is_possible and not self._table.allocatable[self._table.resources.index(resource)].any()
+
+
+def classes_by_resource(classes: Iterable[DeviceClass]) -> Mapping[str, DeviceClass]:
+    """Extended resource → the class that serves it: the youngest, of several the first by name.
+
+    A class whose resource an older class keeps is not entered under its own name either, as in a scheduler that reads
+    the classes in the order of their names.
+    """
+    found: dict[str, DeviceClass] = {}
+    for each in sorted(classes, key=lambda each: each.name):
+        if each.extended_resource:
+            holder = found.get(each.extended_resource)
+            if holder is not None and (each.created_at or _LONG_AGO) <= (holder.created_at or _LONG_AGO):
+                continue
+            found[each.extended_resource] = each
+        found[IMPLICIT + each.name] = each
+    return found
 
 
 def unlisted_sentence(resource: str) -> str:

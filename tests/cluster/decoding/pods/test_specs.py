@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.model.pod import HostPort, InlineDisk, PodSpec
+from descheduler.model.pod import HostPort, InlineDisk, PodResourceClaim, PodSpec
 from tests.builders import Object, make_pod, pod_object
 
 MIB = 2**20 * 10**9
@@ -94,7 +94,8 @@ def test_scheduling_is_known_as_far_as_it_keeps_a_pod_from_nodes() -> None:
 
     assert spec.preemption_policy == "Never"
     assert spec.scheduling_gates == ("example.com/wait",)
-    assert (spec.resource_claim_names, spec.has_resource_claims) == (("mine",), True)
+    claims = (PodResourceClaim("a", "mine"), PodResourceClaim("b", template_name="template"))
+    assert (spec.resource_claims[:2], spec.has_resource_claims) == (claims, True)
     assert spec.has_scheduling_group
 
 

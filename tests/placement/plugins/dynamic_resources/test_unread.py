@@ -1,4 +1,4 @@
-"""Resource claims, and extended resources of DeviceClasses, which a snapshot cannot allocate."""
+"""Resource claims, and extended resources of DeviceClasses, in snapshots without objects of devices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.dynamic_resources import DynamicResources
+from descheduler.placement.plugins.dynamic_resources.plugin import DynamicResources
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from tests.builders import Object, make_node, make_pod, make_snapshot
@@ -21,25 +21,18 @@ UNLISTED = f"no node lists {GPU}; a DeviceClass with extendedResourceName: {GPU}
 
 
 @pytest.mark.parametrize(
-    ("claims", "reason"),
+    "claims",
     [
-        pytest.param(
-            [{"name": "gpu", "resourceClaimName": "shared-gpu"}],
-            "uses resource claims, which a snapshot cannot allocate: shared-gpu",
-            id="claims are named",
-        ),
-        pytest.param(
-            [{"name": "gpu", "resourceClaimTemplateName": "gpu"}],
-            "uses resource claims, which a snapshot cannot allocate",
-            id="claims yet to be made have no name",
-        ),
+        pytest.param([{"name": "gpu", "resourceClaimName": "shared-gpu"}], id="claims are named"),
+        pytest.param([{"name": "gpu", "resourceClaimTemplateName": "gpu"}], id="claims yet to be made have no name"),
     ],
 )
-def test_pod_with_claims_is_undecided(claims: list[dict[str, Any]], reason: str) -> None:
+def test_pod_with_claims_is_undecided(claims: list[dict[str, Any]]) -> None:
     pod = make_pod("new", node="", spec={"resourceClaims": claims})
 
     against = obstacles(DynamicResources, make_cluster([make_node("a")]), pod)
 
+    reason = "uses resource claims, and the snapshot has no ResourceClaim objects"
     assert against == {"*": Obstacle("DynamicResources", Code.UNDECIDED, (reason,))}
 
 
@@ -48,7 +41,7 @@ def test_pod_without_claims_passes() -> None:
 
 
 class TestExtendedResources:
-    """What no device plugin lists may be served by a DeviceClass, which no snapshot holds."""
+    """What no device plugin lists may be served by a DeviceClass, which the snapshot does not hold."""
 
     @pytest.mark.parametrize("listed", [{}, {GPU: "0"}], ids=["no node lists it", "a node lists none of it"])
     def test_resource_that_no_node_has_is_likely_where_all_else_fits(self, listed: dict[str, str]) -> None:
