@@ -18,6 +18,7 @@ from descheduler.model.selection.taints import Toleration
 from descheduler.model.volume_sources import ClaimTemplate
 
 __all__ = [
+    "COMING_CLAIM",
     "CRITICAL_PRIORITY",
     "DO_NOT_DISRUPT_ANNOTATION",
     "EVICTION_IN_PROGRESS_ANNOTATION",
@@ -52,6 +53,9 @@ SOURCE_ANNOTATION = "kubernetes.io/config.source"
 _STAYING = {DO_NOT_DISRUPT_ANNOTATION: "true", SAFE_TO_EVICT_ANNOTATION: "false"}
 STAYING_ANNOTATIONS = tuple([f'{key}: "{value}"' for key, value in _STAYING.items()])
 """The annotations, with their values, by which pods ask Karpenter and cluster-autoscaler not to evict them."""
+
+COMING_CLAIM = "+"
+"""What the name of a generated claim ends with that is yet to be made; no stored object has such a name."""
 
 CRITICAL_PRIORITY = 2_000_000_000
 """Lowest priority of the system-critical classes, and the highest a user's class may have."""

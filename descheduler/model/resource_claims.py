@@ -87,9 +87,10 @@ class CapacityPolicy(msgspec.Struct, frozen=True, gc=False):
 
 
 class DeviceCapacity(msgspec.Struct, frozen=True, gc=False):
-    """One capacity of a device."""
+    """One capacity of a device; `text` is the spelling of its value."""
 
     value: int
+    text: str
     policy: CapacityPolicy | None = None
 
 

@@ -22,6 +22,8 @@ UNIT, DIFFERENTIAL = FILES = "unit.jsonl.gz", "differential.jsonl.gz"
 """Cases of the descheduler."""
 SCHEDULER = "scheduler.jsonl.gz"
 """Cases of the scheduler, of which every candidate is compared in several ways."""
+DRA = "dra.jsonl.gz"
+"""Cases of the scheduler with claims of devices."""
 KOORDINATOR = tuple(
     f"koordinator-{subject}.jsonl.gz"
     for subject in ("coscheduling", "deviceshare", "elasticquota", "lownodeload", "migration", "more", "reservation")
@@ -31,6 +33,7 @@ KOORDINATOR = tuple(
 _DIFFERENTIAL_BYTES = 4_000_000
 _SCHEDULER_BYTES = 1_700_000
 """Budgets of compressed cases; a case is charged with its own compressed size, which overstates it."""
+_DRA_BYTES = 150_000
 _KOORDINATOR_BYTES = 120_000
 """Budget of each file of Koordinator."""
 OWNERS = "owners.jsonl.gz"
@@ -58,6 +61,7 @@ def main() -> None:
     _write(full, UNIT, lambda lines: lines)
     _write(full, DIFFERENTIAL, lambda lines: _choose(lines, _descheduler_case, _DIFFERENTIAL_BYTES))
     _write(full, SCHEDULER, lambda lines: _choose(lines, _scheduler_case, _SCHEDULER_BYTES))
+    _write(full, DRA, lambda lines: _choose(lines, _scheduler_case, _DRA_BYTES))
     for name in KOORDINATOR:
         _write(full, name, lambda lines: _choose(lines, _class_case, _KOORDINATOR_BYTES))
     _write(full, OWNERS, lambda lines: _choose(lines, _class_case, _OWNERS_BYTES))

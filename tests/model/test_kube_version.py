@@ -35,15 +35,15 @@ def test_version_is_read(text: str, release: tuple[int, int]) -> None:
             id="one too old",
         ),
         pytest.param(
+            "1.38",
             "1.37",
-            "1.36",
-            "Kubernetes 1.37 is not supported; the rules of 1.36, the newest release, apply",
+            "Kubernetes 1.38 is not supported; the rules of 1.37, the newest release, apply",
             id="one too new",
         ),
         pytest.param(
             "2.0",
-            "1.36",
-            "Kubernetes 2.0 is not supported; the rules of 1.36, the newest release, apply",
+            "1.37",
+            "Kubernetes 2.0 is not supported; the rules of 1.37, the newest release, apply",
             id="the next major",
         ),
     ],
@@ -67,7 +67,7 @@ def test_release_that_is_not_described_cannot_be_made() -> None:
     with pytest.raises(KubeVersionError) as refused:
         KubeVersion(1, 32)
 
-    assert str(refused.value) == "Kubernetes 1.32 is not supported; use 1.33 to 1.36"
+    assert str(refused.value) == "Kubernetes 1.32 is not supported; use 1.33 to 1.37"
 
 
 def test_newest_release_is_assumed() -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "decode_quantities",
     "decode_quantity",
     "decode_resources",
+    "decode_spelling",
     "decode_stored_resources",
     "decode_text",
     "decode_tolerations",
@@ -78,7 +79,7 @@ def decode_text(raw: msgspec.Raw) -> str:
 
 def decode_quantities(block: bytes) -> ResourceList:
     """Resource name → nano units. Raises QuantityError."""
-    return {name: parse_quantity(_spelling(raw)) for name, raw in (_decode_raw_quantities(block) or {}).items()}
+    return {name: parse_quantity(decode_spelling(raw)) for name, raw in (_decode_raw_quantities(block) or {}).items()}
 
 
 def decode_amounts(block: bytes) -> ResourceList:
@@ -92,10 +93,11 @@ def decode_amounts(block: bytes) -> ResourceList:
 
 def decode_quantity(block: bytes) -> int | None:
     """One quantity in nano units, None for null. Raises QuantityError."""
-    return None if block == _NULL else parse_quantity(_spelling(msgspec.Raw(block)))
+    return None if block == _NULL else parse_quantity(decode_spelling(msgspec.Raw(block)))
 
 
-def _spelling(raw: msgspec.Raw) -> str:
+def decode_spelling(raw: msgspec.Raw) -> str:
+    """The text of a quantity, which may be written as a number."""
     text = bytes(raw).decode()
     if text.startswith('"'):
         return _decode_spelling(text).strip()

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from descheduler.cluster.decoding.small_objects import decode_namespace
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.dumps.write import REFUSED_KINDS, DumpWriter, redact
-from descheduler.cluster.decoding.small_objects import decode_namespace
 from descheduler.cluster.kind import Kind, NamedObject, unshared
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.request import SnapshotRequest

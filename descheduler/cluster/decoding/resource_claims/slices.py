@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity
-from descheduler.cluster.decoding.blocks import decode_quantity
+from descheduler.cluster.decoding.blocks import decode_quantity, decode_spelling
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT, Int64, MetadataWire, TaintWire, Wire
 from descheduler.model.resource_claims import (
@@ -229,7 +229,8 @@ def _attribute(wire: _AttributeWire) -> Attribute:
 
 
 def _capacity(wire: _CapacityWire) -> DeviceCapacity:
-    return DeviceCapacity(_amount(wire.value), None if wire.request_policy is None else _policy(wire.request_policy))
+    policy = None if wire.request_policy is None else _policy(wire.request_policy)
+    return DeviceCapacity(_amount(wire.value), decode_spelling(wire.value), policy)
 
 
 def _policy(wire: _PolicyWire) -> CapacityPolicy:

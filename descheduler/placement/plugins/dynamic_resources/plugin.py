@@ -6,6 +6,7 @@ outside the subset that is known, and searches that take too long, leave nodes u
 
 from __future__ import annotations
 
+from descheduler.model.pod import COMING_CLAIM
 from descheduler.model.resource_claims import (
     CLAIM_KIND,
     CLAIM_TEMPLATE_KIND,
@@ -26,7 +27,7 @@ from descheduler.placement.framework.extension_points import (
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
 from descheduler.placement.plugins.dynamic_resources.grants import DeviceLedger
 from descheduler.placement.plugins.dynamic_resources.on_nodes import DeviceWorld, PodOnNodes, extended_resources
-from descheduler.placement.plugins.dynamic_resources.pod_claims import COMING, PodClaims, missing_class
+from descheduler.placement.plugins.dynamic_resources.pod_claims import PodClaims, missing_class
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
 from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules, knows_order
@@ -122,7 +123,9 @@ class DynamicResources:
             if self._unread:
                 text = f"uses resource claims, and the snapshot has no {self._unread[0].partition('.')[0]} objects"
                 found.append(Unchecked(text, text))
-            elif not self._has_templates and any(name.endswith(COMING) for name in pod.pod.generated_claims.values()):
+            elif not self._has_templates and any(
+                name.endswith(COMING_CLAIM) for name in pod.pod.generated_claims.values()
+            ):
                 text = "uses resource claims, and the snapshot has no ResourceClaimTemplate objects"
                 found.append(Unchecked(text, text))
             elif not self._knows_order:

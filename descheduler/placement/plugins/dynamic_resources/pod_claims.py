@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.pod import Pod, PodResourceClaim
+from descheduler.model.pod import COMING_CLAIM, Pod, PodResourceClaim
 from descheduler.model.resource_claims import (
     CLAIM_KIND,
     CLAIM_TEMPLATE_KIND,
@@ -19,10 +19,7 @@ from descheduler.model.resource_claims import (
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 
-__all__ = ["COMING", "ClaimMark", "NamedClaim", "PodClaims", "missing_class"]
-
-COMING = "+"
-"""What the name of a generated claim ends with that is yet to be made; no stored object has such a name."""
+__all__ = ["ClaimMark", "NamedClaim", "PodClaims", "missing_class"]
 
 
 class NamedClaim(NamedTuple):
@@ -58,7 +55,11 @@ class PodClaims:
                 return ClaimFault(reason, "a resource claim is not created yet")
             if not name:
                 continue
-            claim = self._coming(pod, reference, name) if name.endswith(COMING) else self._stored(pod, reference, name)
+            claim = (
+                self._coming(pod, reference, name)
+                if name.endswith(COMING_CLAIM)
+                else self._stored(pod, reference, name)
+            )
             if isinstance(claim, ClaimFault):
                 return claim
             found.append(claim)
@@ -125,5 +126,5 @@ class ClaimMark:
         if not pod.spec.resource_claims:
             return own
         names = [pod.generated_claims.get(each.name) for each in pod.spec.resource_claims if not each.claim_name]
-        is_coming = all(name is not None and name.endswith(COMING) for name in names)
+        is_coming = all(name is not None and name.endswith(COMING_CLAIM) for name in names)
         return own, is_coming or (pod.uid, *names)

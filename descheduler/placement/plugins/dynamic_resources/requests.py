@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from descheduler.model.quantity import NANO
 from descheduler.model.resource_claims import (
     Attribute,
     AttributeConstraint,
@@ -82,7 +81,7 @@ class DeviceSelectors:
         self._seen: dict[PoolDevice, CelDevice] = {}
 
     def of(self, texts: Sequence[str]) -> tuple[_Expression, ...]:
-        """Those of these texts."""
+        """The expressions of these texts."""
         return tuple(self._by_text.get(text) or self._by_text.setdefault(text, _Expression(text)) for text in texts)
 
     def select(self, expressions: tuple[_Expression, ...], device: PoolDevice) -> bool:
@@ -100,7 +99,7 @@ def _seen_by_selectors(device: PoolDevice) -> CelDevice:
     return CelDevice.of(
         device.id.driver,
         {name: _seen_value(value) for name, value in body.attributes.items()},
-        {name: Quantity(each.value, each.value % NANO == 0) for name, each in body.capacity.items()},
+        {name: Quantity.parse(each.text) for name, each in body.capacity.items()},
         allow_multiple_allocations=body.allows_multiple,
     )
 

@@ -26,7 +26,7 @@ class DeviceRules(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, version: KubeVersion) -> DeviceRules:
-        """Those of `version`."""
+        """The rules of `version`."""
         return cls(
             has_taint_rules=version.gate("DRADeviceTaintRules"),
             keeps_distinct_values=version.gate("keeps_all_distinct_attributes"),
