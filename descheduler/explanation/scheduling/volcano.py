@@ -136,7 +136,7 @@ class OpenedSession:
 
     @classmethod
     def of(cls, cluster: ShadowCluster, configuration: SchedulerConfiguration) -> OpenedSession | None:
-        """That of `cluster`; None where nothing of Volcano was read."""
+        """The session over `cluster`; None where nothing of Volcano was read."""
         scheduler = Schedulers(cluster, configuration, plugins=PLUGINS).of_another_kind(VOLCANO)
         return cls(scheduler.opened(), scheduler) if isinstance(scheduler, VolcanoScheduler) else None
 
