@@ -14,6 +14,7 @@ from descheduler.report.document import ApiVersion, PodReference, PolicyIdentity
 from descheduler.report.facts import ReportedFacts
 from descheduler.report.plan.figures import Figures
 from descheduler.report.plan.goal import PlannedGoal
+from descheduler.report.plan.workloads import PlannedWorkload
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
 ReturnsWord = Literal["at once", "when gone", "later", "on its own node", "not created", "owner ends"]
@@ -289,6 +290,7 @@ class Plan(Fields, frozen=True):
     num_more_matching: int = msgspec.field(name="moreMatching")
     is_lower_bound: bool = msgspec.field(name="moreMatchingIsLowerBound")
     plugins: tuple[PluginFigures, ...]
+    workloads: tuple[PlannedWorkload, ...]
     figures: Figures
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
