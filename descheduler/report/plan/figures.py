@@ -173,8 +173,8 @@ def _on_node(
 ) -> _OnNode:
     has_gpus = bool(_gpus(node.allocatable))
     lost, gained = leaving.get(node.name, ()), coming.get(node.name, ())
-    sums = (_sum(each, has_gpus) for each in (pods, lost, gained))
-    return _OnNode(node, *sums, is_changed=bool(lost or gained))
+    before, less, more = (_sum(each, has_gpus) for each in (pods, lost, gained))
+    return _OnNode(node, before, less, more, is_changed=bool(lost or gained))
 
 
 def _node_figures(each: _OnNode) -> NodeFigures:

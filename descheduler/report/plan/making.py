@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
+
+import msgspec
 
 from descheduler.model.verdict import BudgetRefusal, EvictionLimit, Reason, Verdict
 from descheduler.plan import moves
@@ -45,14 +48,16 @@ def make_plan(decisions: Decisions) -> Plan:
     staying = staying_pods(decisions)
     refusals = tuple(map(_refusal, staying))
     limits = _reached_limits(staying)
+    planned = tuple(map(_move, decisions.leaving))
     return Plan(
         api_version=API_VERSION,
         kind="Plan",
+        plan_id=_plan_id(decisions, planned),
         now=decisions.now,
         policy=policy_identity(policy),
         snapshot=snapshot_identity(decisions.snapshot, decisions.now),
         skipped=decisions.skipped,
-        moves=tuple(map(_move, decisions.leaving)),
+        moves=planned,
         repeated_requests=tuple(_request(RepeatedRequest, move) for move in decisions.moves if move.is_repeated),
         goal=goal_of(decisions),
         landings=landing_totals(
@@ -78,6 +83,12 @@ def make_plan(decisions: Decisions) -> Plan:
             *decisions.snapshot.warnings,
         ),
     )
+
+
+def _plan_id(decisions: Decisions, planned: Sequence[PlanMove]) -> str:
+    snapshot = decisions.snapshot
+    parts = decisions.policy.digest, snapshot.source, snapshot.resource_version, snapshot.taken_at, planned
+    return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()[:12]
 
 
 def _changes(decisions: Decisions) -> Iterator[Change]:

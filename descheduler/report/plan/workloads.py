@@ -9,19 +9,22 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.model.pod import Owner, Pod
 from descheduler.plan.moves import Move
+from descheduler.report.document import PodReference
+from descheduler.report.identities import reference
 
 __all__ = ["PlannedWorkload", "WaveShare", "WorkloadBudget", "planned_workloads"]
 
 
 class WorkloadBudget(Fields, frozen=True):
-    """A PodDisruptionBudget that covers pods which leave, and how many disruptions it allowed before the plan."""
+    """A PodDisruptionBudget that covers pods which leave, and how many disruptions it allowed before the plan: 0
+    without a status, as the API server reads it."""
 
     name: str
     allowed: int
 
 
 class WaveShare(Fields, frozen=True):
-    """How many pods of a workload leave in one wave."""
+    """How many running pods of a workload leave in one wave."""
 
     wave: int
     pods: int
@@ -31,8 +34,8 @@ class PlannedWorkload(Fields, frozen=True):
     """A workload that loses pods: the Deployment of a ReplicaSet, where that is known, else the controller of its pods;
     `kind` Pod is a pod without one.
 
-    `replicas` is how many pods it wants, or has where that is not known. `waves` counts the pods that leave, by wave;
-    the largest number is the most that the plan takes down at once.
+    `replicas` is how many pods it wants, or has where that is not known. `pods` are those that leave. `waves` counts
+    those of them that have not finished, by wave; the largest number is the most that the plan takes down at once.
     """
 
     kind: str
@@ -40,6 +43,7 @@ class PlannedWorkload(Fields, frozen=True):
     name: str
     replicas: int
     moved: int
+    pods: tuple[PodReference, ...]
     waves: tuple[WaveShare, ...]
     budgets: tuple[WorkloadBudget, ...]
 
@@ -67,7 +71,7 @@ def _top(snapshot: Snapshot, pod: Pod) -> Owner | None:
 
 
 def _workload(snapshot: Snapshot, kind: str, namespace: str, name: str, moves: Sequence[Move]) -> PlannedWorkload:
-    counts = Counter(move.wave for move in moves)
+    counts = Counter(move.wave for move in moves if not move.pod.is_terminal)
     budgets = {budget.name: budget for move in moves for budget in snapshot.budgets_of(move.pod)}
     return PlannedWorkload(
         kind=kind,
@@ -75,9 +79,11 @@ def _workload(snapshot: Snapshot, kind: str, namespace: str, name: str, moves: S
         name=name,
         replicas=_replicas(snapshot, kind, namespace, name, moves),
         moved=len(moves),
+        pods=tuple(reference(move.pod) for move in moves),
         waves=tuple(WaveShare(wave=wave, pods=pods) for wave, pods in sorted(counts.items())),
         budgets=tuple(
-            WorkloadBudget(name=budget.name, allowed=budget.disruptions_allowed) for _, budget in sorted(budgets.items())
+            WorkloadBudget(name=budget.name, allowed=budget.disruptions_allowed or 0)
+            for _, budget in sorted(budgets.items())
         ),
     )
 
