@@ -28,8 +28,8 @@ def diff(ctx: click.Context, /, old: str, new: str, detailed_exitcode: bool, out
 
     Exit codes: 0 compared, 2 wrong usage, or a file that is not a plan; with --detailed-exitcode 5 when they differ.
     """
-    from descheduler.report.plan.difference import difference_of
     from descheduler.report.plan.reading import read_plan
+    from descheduler.report.plan_difference import difference_of
 
     watch = ctx.ensure_object(Watch)
     plans = [watch.call("reading the plan", partial(read_plan, Path(file))) for file in (old, new)]

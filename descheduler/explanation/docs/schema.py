@@ -28,9 +28,9 @@ from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.upstream import descheduler_policy, profile
 from descheduler.report.outcome.document import OutcomeDocument
 from descheduler.report.outcome.status_document import StatusDocument
-from descheduler.report.plan.difference import PlanDifference
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.file import PlanFile
+from descheduler.report.plan_difference import PlanDifference
 from descheduler.report.published_schema import schema_file
 from descheduler.report.simulation_document import Simulation
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from descheduler.model.text.amounts import rounded_percent
-from descheduler.report.pictures.strips import Cell, histogram, node_cells
+from descheduler.model.text.counted import counted
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.figures import NUM_STEPS, Figures, GroupFigures, shares_of
+from descheduler.report.plan.strips import Cell, histogram, node_cells
 
 __all__ = ["Bar", "GroupShares", "Histogram", "Strip", "group_shares", "histogram_of", "strips_of", "targets_of"]
 
@@ -48,7 +49,7 @@ class Histogram(msgspec.Struct, frozen=True):
 
     before: Sequence[Bar]
     after: Sequence[Bar]
-    most: int
+    most_words: str
     height: int = _HISTOGRAM_HEIGHT
 
 
@@ -82,14 +83,14 @@ def _strip(title: str, cells: Sequence[Cell]) -> Strip:
         before.append(Bar(x, round(width, 2), _height(cell.before), _level(cell.before), words))
         after.append(Bar(x, round(width, 2), _height(cell.after), _level(cell.after), words))
     unchanged = {level: "".join(parts) for level, parts in sorted(paths.items())}
-    return Strip(f"{title}, {len(cells):,} nodes", round(step * len(cells), 2), before, after, unchanged)
+    return Strip(f"{title}, {counted(len(cells), 'node')}", round(step * len(cells), 2), before, after, unchanged)
 
 
 def histogram_of(figures: Figures, resource: str) -> Histogram:
     """How many nodes are how full."""
     before, after = histogram(figures, resource)
     most = max((*before, *after), default=0) or 1
-    return Histogram(_columns(before, most, 0), _columns(after, most, 1), most)
+    return Histogram(_columns(before, most, 0), _columns(after, most, 1), counted(most, "node"))
 
 
 def _columns(numbers: Sequence[int], most: int, place: int) -> list[Bar]:
@@ -99,7 +100,7 @@ def _columns(numbers: Sequence[int], most: int, place: int) -> list[Bar]:
             width=11,
             height=round(number * _HISTOGRAM_HEIGHT / most, 1),
             level=min(_LEVELS - 1, step * _LEVELS // 20),
-            words=f"{number:,} nodes {'after' if place else 'before'} at {_range(step)}",
+            words=f"{counted(number, 'node')} {'after' if place else 'before'} at {_range(step)}",
         )
         for step, number in enumerate(numbers)
         if number

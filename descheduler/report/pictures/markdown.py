@@ -9,8 +9,8 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.pictures.charts import group_shares
 from descheduler.report.pictures.review import Review, WorkloadReview, review_of
-from descheduler.report.pictures.strips import main_resource, strip_lines
 from descheduler.report.plan.document import Plan, PlanMove
+from descheduler.report.plan.strips import main_resource, strip_lines
 from descheduler.version import VERSION
 
 __all__ = ["escaped", "markdown_lines"]

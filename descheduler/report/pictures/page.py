@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
+from msgspec.structs import replace
 
-from descheduler.report.formats.json_text import json_text
 from descheduler.report.pictures.charts import STRIP_HEIGHT, group_shares, histogram_of, strips_of, targets_of
 from descheduler.report.pictures.review import review_of
-from descheduler.report.pictures.strips import main_resource
-from descheduler.report.plan.document import Plan
+from descheduler.report.plan.document import Plan, PlanMove
+from descheduler.report.plan.strips import main_resource
 from descheduler.version import VERSION
 
 __all__ = ["page_pieces"]
+
+_MOST_NODES = 8
+"""Of equally good nodes that the embedded plan names for one pod."""
 
 
 def page_pieces(plan: Plan) -> Iterator[str]:
@@ -33,7 +37,16 @@ def page_pieces(plan: Plan) -> Iterator[str]:
         strip_height=STRIP_HEIGHT,
         version=VERSION,
         document=_embedded(plan),
+        most_nodes=_MOST_NODES,
     )
+
+
+def _shortened(move: PlanMove) -> PlanMove:
+    """In a large cluster thousands of nodes may be equally good for each of thousands of pods."""
+    landing = move.landing
+    if landing is None or len(landing.nodes) <= _MOST_NODES:
+        return move
+    return replace(move, landing=replace(landing, nodes=landing.nodes[:_MOST_NODES]))
 
 
 @cache
@@ -51,5 +64,6 @@ def _template() -> Template:
 
 def _embedded(plan: Plan) -> Markup:
     """The plan's JSON for a script element, which ends at the first `</script` whatever JSON says."""
-    text = json_text(plan).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    short = replace(plan, moves=tuple(map(_shortened, plan.moves)))
+    text = msgspec.json.encode(short).decode().replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     return Markup(text)  # noqa: S704 - no character of it ends the element or begins another

@@ -198,12 +198,12 @@ def _verdicts(moves: Iterable[PlanMove]) -> Iterator[str]:
 def _commands(plan: Plan) -> Mapping[str, str]:
     """What to run next, for a shell."""
     policy = shlex.quote(plan.policy.path)
-    known = plan.snapshot.source and "://" not in plan.snapshot.source
-    source = f" --snapshot {shlex.quote(plan.snapshot.source)}" if known else ""
+    is_live = plan.snapshot.source.startswith(("http://", "https://"))
+    source = "" if is_live else f" --snapshot {shlex.quote(plan.snapshot.source)}"
     pod = f"{plan.moves[0].pod.namespace}/{plan.moves[0].pod.name}" if plan.moves else ""
     return {
         "Plan again": f"descheduler plan --policy-config-file {policy}{source} --out plan.json",
-        "Carry out": f"descheduler apply plan.json --policy-config-file {policy}" if not source and plan.moves else "",
+        "Carry out": f"descheduler apply plan.json --policy-config-file {policy}" if is_live and plan.moves else "",
         "Explain a pod": f"descheduler explain {shlex.quote(pod)} --policy-config-file {policy}{source}" if pod else "",
     }
 

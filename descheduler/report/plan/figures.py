@@ -58,7 +58,7 @@ class Amounts(Fields, frozen=True):
 
 
 class NodeFigures(Fields, frozen=True):
-    """One node that loses or receives pods. `after` counts the replacements that are predicted to land on it.
+    """One node that loses or receives pods. `after` counts the replacements that are expected on it.
 
     `zone` and `pool` are from its labels, empty without such a label.
     """
@@ -95,8 +95,8 @@ class Balance(Fields, frozen=True):
 
 
 class TotalFigures(Fields, frozen=True):
-    """All nodes together. `displaced` are the evicted pods, `landing` the pods that are predicted to land instead, and
-    pending ones; `after` is `before` less `displaced`."""
+    """All nodes together. `displaced` are the evicted pods, `landing` the pods that are expected on nodes instead, and
+    pending ones that need evictions; `after` is `before` less `displaced`."""
 
     num_nodes: int
     before: Amounts

@@ -34,7 +34,7 @@ class PlannedWorkload(Fields, frozen=True):
     """A workload that loses pods: the Deployment of a ReplicaSet, where that is known, else the controller of its pods;
     `kind` Pod is a pod without one.
 
-    `replicas` is how many pods it wants, or has where that is not known. `pods` are those that leave. `waves` counts
+    `replicas` is that of its spec, or the number of its pods where that is not known. `pods` are those that leave. `waves` counts
     those of them that have not finished, by wave; the largest number is the most that the plan takes down at once.
     """
 

@@ -11,9 +11,9 @@ from descheduler.model.text.printable import printable
 from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome.document import OutcomeDocument, ResultKind
 from descheduler.report.outcome.predictions import hit_rate_text
-from descheduler.report.pictures.strips import main_resource, strip_lines
 from descheduler.report.plan.document import LandingTotals, Plan, ReachedLimit
 from descheduler.report.plan.figures import Figures, TotalFigures
+from descheduler.report.plan.strips import main_resource, strip_lines
 from descheduler.report.tables.columns import TIE
 from descheduler.report.tables.table_style import TableStyle
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.report.plan.figures import Amounts, Balance, Change, NodeFigures, make_figures
 from descheduler.model.node import Node
+from descheduler.report.plan.figures import Amounts, Balance, Change, NodeFigures, make_figures
 from tests.builders import make_node, make_pod, make_snapshot
 
 
