@@ -144,7 +144,7 @@ class NodeLanding(Fields, frozen=True):
 
 
 class DrainBlocker(Fields, frozen=True):
-    """Something that blocks draining the node at one pod. `subject` names the object at fault, such as the budget.
+    """Something that blocks draining the node at one pod. `subject` names the cause, such as the budget.
 
     With a policy `blocker` is the reason code with which a run of the policy refuses the eviction, or that of a
     replacement that cannot be scheduled. Without one it is what blocks `kubectl drain` without flags:
