@@ -93,11 +93,13 @@ def test_node_of_a_zone_scores_higher_for_a_revocable_task() -> None:
     assert _verdict(12, node("b"), _in_zone("day"), zone="*")[1] == "of-day"
 
 
-def _asked(*victims: Object, budget: Mapping[str, str] | None = None, **initiator: str) -> list[str]:
+def _asked(
+    *victims: Object, budget: Mapping[str, str] | None = None, initiator: Mapping[str, str] | None = None
+) -> list[str]:
     """The running tasks of one job that a pending task of another one is given."""
     own: Any = group("own", least=3, phase="Running")
     own["metadata"]["annotations"] = dict(budget or {})
-    pending = _stating(pods("new", 1), **initiator)
+    pending = _stating(pods("new", 1), **(initiator or {}))
     made: Session = session(node("a"), _in_zone("day"), own, group("new"), *victims, pending, tiers=((_TDM,),))
     tasks = tasks_of(made)
     candidates = [tasks[name] for name in sorted(tasks) if name.startswith("own")]
@@ -126,7 +128,7 @@ def test_tasks_of_zones_and_tasks_that_are_not_preemptable_are_no_victims() -> N
 
 @pytest.mark.parametrize("initiator", [{"preemptable": "true"}, {"zone": "*"}])
 def test_revocable_task_is_given_nothing(initiator: dict[str, str]) -> None:
-    assert _asked(*pods("own", 3, on="a"), **initiator) == []
+    assert _asked(*pods("own", 3, on="a"), initiator=initiator) == []
 
 
 def test_job_that_is_not_preemptable_comes_first_and_starves() -> None:
