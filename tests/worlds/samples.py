@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tests.builders import Object, ago
+from tests.cluster.dumps.full_devices import device_objects
 
 __all__ = ["SAMPLES"]
 
@@ -395,7 +396,17 @@ _MORE_ANNOTATIONS: Mapping[str, Mapping[str, str]] = {
     "CSINode": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"},
 }
 
-SAMPLES: Mapping[str, Object] = {each["kind"]: each for each in _OBJECTS}
+_OF_NAMESPACES = ("ResourceClaim", "ResourceClaimTemplate")
+_DEVICE_OBJECTS = [
+    _sample(
+        "resource.k8s.io/v1",
+        kind,
+        namespace="odd" if kind in _OF_NAMESPACES else "",
+        **{key: each for key, each in fields.items() if key != "metadata"},
+    )
+    for kind, fields in device_objects().items()
+]
+SAMPLES: Mapping[str, Object] = {each["kind"]: each for each in (*_OBJECTS, *_DEVICE_OBJECTS)}
 """Kind → the object, `odd` by name and namespace, which nothing else refers to."""
 for _kind, _more in _MORE_ANNOTATIONS.items():
     SAMPLES[_kind]["metadata"]["annotations"].update(_more)
