@@ -29,6 +29,8 @@ from descheduler.policy.load import load_policy
 from descheduler.report.subjects import SUBJECTS, types_of
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, Object
+from tests.eviction.checks.volcano_jobs import NODES, pod_group, task, volcano_job
+from tests.eviction.checks.volcano_jobs import queue as of_queue
 from tests.explanation.questions import explained
 from tests.placement.volcano.worlds import group, node, owned, plugin, pods, queue, scheduling, snapshot_of
 
@@ -232,6 +234,7 @@ _JOB = VolcanoJobFacts(
     min_available=2,
     num_ready=3,
     num_left=2,
+    on_evicted="",
     num_pending=0,
     is_admitted=True,
     dominant_share=0.3,
@@ -263,6 +266,31 @@ def test_workload_shows_the_jobs_and_queues_of_its_pods() -> None:
     assert isinstance(found.volcano, VolcanoFacts)
     assert [job.name for job in found.volcano.jobs] == ["batch/big", "batch/rest", "batch/ring", "batch/wide"]
     assert [each.name for each in found.volcano.queues] == ["team", "other"]
+
+
+@pytest.mark.parametrize(
+    ("of_job", "of_worker", "policy", "num_left"),
+    [
+        pytest.param("", "", "", 2, id="without a policy"),
+        pytest.param("RestartJob", "RestartJob", "RestartJob", 0, id="a restart of the job leaves nothing"),
+        pytest.param("AbortJob", "SyncJob", "ps: AbortJob, worker: SyncJob", 0, id="the fewest of all tasks"),
+        pytest.param("", "RestartTask", "ps: none, worker: RestartTask", 1, id="a restart of a task"),
+    ],
+)
+def test_job_shows_what_its_policies_leave(of_job: str, of_worker: str, policy: str, num_left: int) -> None:
+    job = volcano_job(_policy(of_job), [{"name": "worker", "replicas": 2, "policies": _policy(of_worker)}])
+    members = [task("ps-0", "ps"), task("w-0", "worker"), task("w-1", "worker")]
+
+    found = explained(
+        GroupExplanation, "job", "train", [*NODES, of_queue(), pod_group(), job, *members], settings=_TIERS
+    ).volcano
+
+    assert found is not None
+    assert [(each.on_evicted, each.num_left, each.num_ready) for each in found.jobs] == [(policy, num_left, 3)]
+
+
+def _policy(action: str) -> list[Object]:
+    return [{"event": "PodEvicted", "action": action}] if action else []
 
 
 def test_table_of_a_queue() -> None:
