@@ -215,7 +215,7 @@ class OpenedSession:
             tasks=tuple(
                 JobTask(name=role, num_ready=ready[role], minimum=least) for role, least in job.role_minimums.items()
             ),
-            message="" if barrier is None else ", ".join(barrier.reasons),
+            message=self.session.fault or ("" if barrier is None else ", ".join(barrier.reasons)),
         )
 
 

@@ -79,6 +79,8 @@ def _why_pending(job: Job, scheduling: Scheduling) -> str:
 
 
 def _notes(facts: QueueFacts, opened: OpenedSession) -> Iterator[str]:
+    if opened.session.fault:
+        yield opened.session.fault
     if facts.state not in _OPEN:
         yield f"the queue is in state {facts.state}: none of its pods is evicted (QueueNotOpen)"
     if facts.parent:

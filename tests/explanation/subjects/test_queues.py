@@ -192,6 +192,16 @@ def test_closed_queue_and_its_place_in_a_hierarchy_are_said() -> None:
     assert _queue("other", node("a"), closed, queue("other")).children == ("team",)
 
 
+def test_guarantees_beyond_the_cluster_are_said() -> None:
+    greedy = queue("team", guarantee={"resource": {"cpu": "20"}})
+
+    found = _queue("team", node("a"), greedy, group("ring", queue="team", phase="Running"), *pods("ring", 1))
+
+    fault = "Volcano ends: the guarantees of queues are more than the cluster has left for them"
+    assert found.notes[0] == fault
+    assert _messages(found) == {"batch/ring": fault}
+
+
 def test_queue_that_does_not_exist_is_named() -> None:
     with pytest.raises(UnknownSubjectError) as unknown:
         _queue("teem", *_CLUSTER)
