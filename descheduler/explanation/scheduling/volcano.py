@@ -335,7 +335,7 @@ def job_table(jobs: Sequence[VolcanoJobFacts], style: TableStyle) -> Iterator[st
     yield from style.table(
         ["JOB", "POLICY FOR PodEvicted"], [[job.name, job.on_evicted] for job in jobs if job.on_evicted]
     )
-    yield from style.table(["JOB", "BLOCKED BY"], [[job.name, job.message] for job in jobs if job.message])
+    yield from style.table(["JOB", "REASON"], [[job.name, job.message] for job in jobs if job.message])
 
 
 def _row(job: VolcanoJobFacts) -> list[str]:

@@ -75,7 +75,9 @@ def _explain(name: str, scheduling: Scheduling) -> tuple[QueueExplanation, tuple
 
 
 def _why_pending(job: Job, scheduling: Scheduling) -> str:
-    return scheduling.why_pending(next(job.of_status(Status.PENDING)).pod)
+    task = min(job.of_status(Status.PENDING), key=lambda task: task.is_gated)
+    placement = scheduling.analyse(task.pod)
+    return f"not scheduled yet: {placement.summary}" if placement.num_feasible else placement.summary
 
 
 def _notes(facts: QueueFacts, opened: OpenedSession) -> Iterator[str]:

@@ -108,7 +108,7 @@ def test_job_that_is_admitted_now_is_no_riddle() -> None:
     found = _queue("team", node("a"), queue("team"), group("next", queue="team", phase="Pending"), *pods("next", 1))
 
     assert [(job.phase, job.is_admitted) for job in found.jobs] == [("Pending", True)]
-    assert _messages(found) == {"batch/next": "1/1 nodes are available"}
+    assert _messages(found) == {"batch/next": "not scheduled yet: 1/1 nodes are available"}
 
 
 def test_queue_over_its_share_says_what_evictions_lead_to() -> None:
@@ -268,6 +268,17 @@ def test_pod_and_gang_show_their_job_and_its_queue(
     assert found is not None
     assert found.jobs == (_JOB,)
     assert [(each.name, each.share) for each in found.queues] == [("team", 0.6)]
+
+
+def test_gang_whose_queue_is_gone_says_so() -> None:
+    lost = (node("a"), queue("team"), group("lost", queue="gone", phase="Running"), *pods("lost", 1, on="a"))
+
+    found = explained(PodGroupExplanation, "podgroup", "batch/lost", lost, settings=_TIERS)
+
+    assert (found.volcano, found.notes) == (
+        None,
+        ("queue gone does not exist: none of its pods is evicted (QueueNotOpen) or scheduled",),
+    )
 
 
 def test_workload_shows_the_jobs_and_queues_of_its_pods() -> None:
