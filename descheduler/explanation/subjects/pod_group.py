@@ -120,6 +120,9 @@ def _num_spare(key: str, facts: GangFacts, gangs: AllGangs) -> int | None:
     others = (facts_of_gang(each, gangs).num_running + num_starting(each, gangs) for each in _others(facts))
     if num_on_nodes == 1 and not any(others):
         return 1
+    minimum = gangs.minimum(key)
+    if minimum is not None and minimum.leaves_whole:
+        return 0
     return 0 if facts.num_running < facts.min_member else num_on_nodes - max(0, facts.min_member)
 
 
