@@ -176,6 +176,7 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     preemption_policy: str = ""
     resource_claims: tuple[PodResourceClaim, ...] = ()
     has_scheduling_group: bool = False
+    scheduling_group: str = ""
     required_features: frozenset[str] = frozenset()
 
 

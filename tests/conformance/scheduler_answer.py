@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.conformance.device_answers import Allocated, recorded_allocations, recorded_bound_claims
@@ -55,9 +55,10 @@ class Answer:
     """One field an aspect; None where the question does not arise, such as scores without a feasible node.
 
     `rejected` are the plugins against a node in running order, `reported` the one that a real run names. Scores are
-    keyed `plugin node` and those of 0 are left out; a pod that cannot be scored has `scores` without entries. `aborted`
-    are the nodes whose error ends the attempt, and those that pass alone. Of devices `allocations` are those that the
-    pod would get by node, `bound` those that it got, and `binds` says that binding does not fail.
+    keyed `plugin node` and those of 0 are left out; a pod that cannot be scored has `scores` without entries. Where the
+    reference gave different reasons from run to run, `reasons_in` has all of them by node: each is as right as another.
+    `aborted` are the nodes whose error ends the attempt, and those that pass alone. Of devices `allocations` are those
+    that the pod would get by node, `bound` those that it got, and `binds` says that binding does not fail.
     """
 
     feasible: Names
@@ -75,6 +76,7 @@ class Answer:
     allocations: Mapping[str, tuple[Allocated, ...]] | None = None
     bound: tuple[Allocated, ...] | None = None
     binds: bool | None = None
+    reasons_in: Mapping[str, Sequence[tuple[Names, ...]]] | None = None
 
 
 def recorded_answer(entry: Mapping[str, Any]) -> Answer:
@@ -103,6 +105,10 @@ def recorded_answer(entry: Mapping[str, Any]) -> Answer:
         allocations=recorded_allocations(entry) or None,
         bound=recorded_bound_claims(entry),
         binds=False if "bind_error" in entry else None,
+        reasons_in={
+            node: [tuple(map(tuple, entries)) for entries in seen]
+            for node, seen in entry.get("rejected_in", {}).items()
+        },
     )
 
 
@@ -125,6 +131,9 @@ def normalised_scores(
 
 def differences_of(want: Answer, got: Answer) -> Differences:
     """How `got` departs from `want`, aspect by aspect."""
+    if want.reasons and got.reasons and want.reasons_in:
+        given = {node: got.reasons[node] for node, seen in want.reasons_in.items() if got.reasons.get(node) in seen}
+        want = replace(want, reasons={**want.reasons, **given})
     pairs = ((aspect, getattr(want, aspect), getattr(got, aspect)) for aspect in ASPECTS)
     return {
         aspect: _difference(wanted, given) for aspect, wanted, given in pairs if wanted is not None or given is not None

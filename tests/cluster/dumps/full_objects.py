@@ -355,6 +355,15 @@ def _cluster_objects() -> dict[str, Object]:
                 "conditions": [_CONDITION],
             },
         },
+        "PodGroup.scheduling.k8s.io": {
+            "spec": {
+                "schedulingPolicy": {"gang": {"minCount": 3}},
+                "disruptionMode": {"all": {"x": CANARY}},
+                "workloadRef": {"workloadName": CANARY, "templateName": CANARY},
+                "priorityClassName": CANARY,
+            },
+            "status": {"conditions": [_CONDITION]},
+        },
         "Job.batch.volcano.sh": {
             "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
             "spec": {
@@ -532,7 +541,12 @@ def _storage_objects() -> dict[str, Object]:
             },
         },
         "CSIDriver": {
-            "spec": {"storageCapacity": True, "fsGroupPolicy": CANARY, "tokenRequests": [{"audience": CANARY}]},
+            "spec": {
+                "storageCapacity": True,
+                "preventPodSchedulingIfMissing": True,
+                "fsGroupPolicy": CANARY,
+                "tokenRequests": [{"audience": CANARY}],
+            },
         },
         "CSIStorageCapacity": {
             "nodeTopology": _SELECTOR,

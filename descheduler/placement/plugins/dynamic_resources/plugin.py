@@ -50,7 +50,7 @@ class DynamicResources:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self.ledger = cluster.ledger(DeviceLedger)
-        version = profile.made_of or cluster.version
+        version = profile.release(cluster.version)
         self._unread = [kind for kind in _NEEDED if kind not in cluster.snapshot.kinds]
         self._has_templates = CLAIM_TEMPLATE_KIND in cluster.snapshot.kinds
         self._knows_order = knows_order(version)

@@ -29,7 +29,7 @@ class ExtendedResources:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._table = cluster.table
-        serves = (profile.made_of or cluster.version).gate(_GATE) and _PLUGIN in profile.filters
+        serves = profile.release(cluster.version).gate(_GATE) and _PLUGIN in profile.filters
         is_known = DEVICE_CLASS_KIND in cluster.snapshot.kinds
         self._is_unread = serves and not is_known
         found = cluster.snapshot.objects.get(DEVICE_CLASS_KIND, ()) if serves else ()
