@@ -22,14 +22,9 @@ from descheduler.cluster.decoding.koordinator.pod_groups import (
     decode_scheduler_plugins_pod_group,
 )
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
-from descheduler.cluster.decoding.resource_claims.claims import decode_resource_claim, decode_resource_claim_template
-from descheduler.cluster.decoding.resource_claims.slices import (
-    decode_device_class,
-    decode_device_taint_rule,
-    decode_resource_slice,
-)
 from descheduler.cluster.decoding.volcano import decode_volcano_job, decode_volcano_pod_group, decode_volcano_queue
 from descheduler.cluster.decoding.workload_objects import revision_decoder, workload_decoder
+from descheduler.cluster.device_kinds import DEVICE_KIND_ROWS
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
 
@@ -39,8 +34,6 @@ Kinds: TypeAlias = Mapping[str, AnyKind]
 """Key of a kind → the kind, in reading order."""
 
 _KOORDINATOR = "scheduling.koordinator.sh"
-_RESOURCE = "resource.k8s.io"
-_OLDER_RESOURCE = (f"{_RESOURCE}/v1beta2", f"{_RESOURCE}/v1beta1")
 _SCHEDULER_PLUGINS = "scheduling.sigs.k8s.io"
 _STORAGE = "storage.k8s.io"
 _VOLCANO = "scheduling.volcano.sh"
@@ -297,57 +290,7 @@ _TABLE: tuple[AnyKind, ...] = (
         is_optional=True,
         page_size=_NODE_PAGE_SIZE,
     ),
-    Kind(
-        "ResourceClaim",
-        f"{_RESOURCE}/v1",
-        "resourceclaims",
-        purpose="devices that pods claim, and those that are allocated to them",
-        decoder=unshared(decode_resource_claim),
-        kept=kubernetes.RESOURCE_CLAIM,
-        is_optional=True,
-        older_versions=_OLDER_RESOURCE,
-    ),
-    Kind(
-        "ResourceClaimTemplate",
-        f"{_RESOURCE}/v1",
-        "resourceclaimtemplates",
-        purpose="the claims that are made for a new pod",
-        decoder=unshared(decode_resource_claim_template),
-        kept=kubernetes.RESOURCE_CLAIM_TEMPLATE,
-        is_optional=True,
-        older_versions=_OLDER_RESOURCE,
-    ),
-    Kind(
-        "DeviceClass",
-        f"{_RESOURCE}/v1",
-        "deviceclasses",
-        purpose="which devices a class stands for",
-        decoder=unshared(decode_device_class),
-        kept=kubernetes.DEVICE_CLASS,
-        is_optional=True,
-        older_versions=_OLDER_RESOURCE,
-    ),
-    Kind(
-        "ResourceSlice",
-        f"{_RESOURCE}/v1",
-        "resourceslices",
-        purpose="the devices that drivers publish",
-        decoder=unshared(decode_resource_slice),
-        kept=kubernetes.RESOURCE_SLICE,
-        is_optional=True,
-        page_size=_NODE_PAGE_SIZE,
-        older_versions=_OLDER_RESOURCE,
-    ),
-    Kind(
-        "DeviceTaintRule",
-        f"{_RESOURCE}/v1",
-        "devicetaintrules",
-        purpose="taints that operators put on devices",
-        decoder=unshared(decode_device_taint_rule),
-        kept=kubernetes.DEVICE_TAINT_RULE,
-        is_optional=True,
-        older_versions=(f"{_RESOURCE}/v1beta2", f"{_RESOURCE}/v1alpha3"),
-    ),
+    *DEVICE_KIND_ROWS,
     Kind(
         "Reservation",
         f"{_KOORDINATOR}/v1alpha1",

@@ -35,6 +35,8 @@ __all__ = ["EXTENDED", "DeviceWorld", "PodOnNodes"]
 
 EXTENDED = "<extended-resources>"
 """How the claim is called that the scheduler makes for a pod's extended resources, as long as it has no name."""
+_MOST_KEPT = 256
+"""Lists of claims whose answers are kept, one a node."""
 _FITS = NodeAnswer(Outcome.FITS)
 _FAULTS = {
     Outcome.NO_DEVICES: DeviceFault.NO_DEVICES,
@@ -64,7 +66,9 @@ class DeviceWorld:
         self._pools = pools
         self._rules = rules
         self._selectors = DeviceSelectors()
+        # What was asked for is kept as well, so that an identity stands for it.
         self._asked: dict[tuple[str, int], tuple[object, AskedClaim]] = {}
+        self._kept: dict[tuple[int, ...], dict[int, tuple[int, NodeAnswer]]] = {}
 
     def asked(self, claim: NamedClaim) -> AskedClaim:
         """What a claim asks for, compiled once."""
@@ -76,8 +80,17 @@ class DeviceWorld:
         return known[1]
 
     def allocate(self, claims: Sequence[AskedClaim], node: int) -> NodeAnswer:
-        """What the claims would get there as it is now."""
-        return allocate(claims, self.nodes[node], self._pools, self.grants.usage, self._rules)
+        """What the claims would get there as it is now; looked for again only where a pool in sight has changed."""
+        key = tuple(map(id, claims))
+        if key not in self._kept and len(self._kept) >= _MOST_KEPT:
+            self._kept.clear()
+        kept, versions = self._kept.setdefault(key, {}), self.grants.usage.versions
+        version = sum(versions[pool.key] for pool in self._pools.seen_from(self.nodes[node]))
+        known = kept.get(node)
+        if known is None or known[0] != version:
+            answer = allocate(claims, self.nodes[node], self._pools, self.grants.usage, self._rules)
+            known = kept[node] = version, answer
+        return known[1]
 
 
 class PodOnNodes(Reserving):

@@ -14,14 +14,14 @@ _NOTHING: Mapping[str, int] = {}
 
 
 class DeviceUsage:
-    """What allocations took of all devices. `changed` lists the pools of all changes, in order."""
+    """What allocations took of all devices. `versions` counts the changes of each pool, of which none is taken back."""
 
     def __init__(self) -> None:
         self._whole: Counter[DeviceId] = Counter()
         self._shares: Counter[DeviceId] = Counter()
         self._sized_shares: Counter[DeviceId] = Counter()
         self._consumed: dict[DeviceId, Counter[str]] = {}
-        self.changed: list[PoolKey] = []
+        self.versions: Counter[PoolKey] = Counter()
 
     def change(self, results: Iterable[AllocationResult], sign: int) -> None:
         """Takes the devices of an allocation (`sign` 1), or gives them back (-1)."""
@@ -35,7 +35,7 @@ class DeviceUsage:
                     self._consume(each.device, each.consumed, sign)
             else:
                 _add(self._whole, each.device, sign)
-            self.changed.append(PoolKey(each.device.driver, each.device.pool))
+            self.versions[PoolKey(each.device.driver, each.device.pool)] += 1
 
     def is_taken(self, device: DeviceId) -> bool:
         """Whether it is in use as a whole."""

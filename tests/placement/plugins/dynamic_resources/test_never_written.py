@@ -1,0 +1,30 @@
+"""Claims, slices, classes and taint rules are read and never written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+import descheduler
+
+ROOT = Path(descheduler.__file__).parent
+PLURALS = ("resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices", "devicetaintrules")
+BASE = ROOT.parent / "cronjob" / "base" / "rbac.yaml"
+
+
+@pytest.mark.parametrize("plural", PLURALS)
+def test_only_the_table_of_kinds_knows_the_path_of_the_objects(plural: str) -> None:
+    """Whoever writes an object has to spell its path; the table only lists."""
+    found = {str(file.relative_to(ROOT)) for file in ROOT.rglob("*.py") if f'"{plural}"' in file.read_text()}
+
+    assert found == {"cluster/device_kinds.py"}
+
+
+def test_roles_allow_nothing_but_listing_them() -> None:
+    rules = [rule for role in yaml.safe_load_all(BASE.read_text()) for rule in role.get("rules", ())]
+    of_devices = [rule for rule in rules if "resource.k8s.io" in rule["apiGroups"]]
+
+    assert [rule["verbs"] for rule in of_devices] == [["list"]]
+    assert sorted(of_devices[0]["resources"]) == sorted(PLURALS)
