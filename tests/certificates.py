@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 import subprocess
 from dataclasses import dataclass
@@ -23,10 +22,6 @@ class Certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.file, self.key_file)
         return context
-
-    def wrap(self, listening: socket.socket) -> socket.socket:
-        """`listening` with TLS on what it accepts; the handshake is left to the thread that reads first."""
-        return self.server_context().wrap_socket(listening, server_side=True, do_handshake_on_connect=False)
 
 
 def make_certificate(folder: Path) -> Certificate:

@@ -94,6 +94,11 @@ class VolcanoJob(Workload, frozen=True):
     num_restarts: int = 0
     phase: str = ""
 
+    @property
+    def are_replicas_known(self) -> bool:
+        """Whether each of its tasks states its replicas; tasks in old dumps do not."""
+        return all(task.replicas is not None for task in self.tasks.values())
+
     def action_on(self, event: str, task: str) -> str:
         """What an event of a pod of `task` makes of the job; empty where no policy is about it."""
         own = self.tasks.get(task)

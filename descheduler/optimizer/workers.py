@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.connection import Connection, Pipe, wait
 
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Budget, Ending, Limits
 from descheduler.optimizer.search import Incumbent, Search, SearchTask
 from descheduler.process_end import bound_to_process
 
-__all__ = ["search_in_processes"]
+__all__ = ["search_in_processes", "work", "worker_command"]
 
 _ROUND_SECONDS = 10.0
 _MIN_ROUNDS = 4
@@ -103,7 +102,7 @@ def _end(pipes: Iterable[Connection]) -> None:
 def _started(task: SearchTask, num_workers: int) -> Iterator[list[Connection]]:
     """The pipes to that many workers, each of which has another seed; they are joined when the caller is done."""
     pipes: list[Connection] = []
-    processes: list[SpawnProcess] = []
+    processes: list[subprocess.Popen[bytes]] = []
     with ExitStack() as bound:
         try:
             for _ in range(num_workers):
@@ -114,28 +113,35 @@ def _started(task: SearchTask, num_workers: int) -> Iterator[list[Connection]]:
                 pipe.send(dataclasses.replace(task, seed=task.seed + number))
             yield pipes
             for process in processes:
-                process.join()
+                process.wait()
         finally:
             for process in processes:
-                if process.is_alive():
+                if process.poll() is None:
                     process.terminate()
+                    process.wait()
 
 
-def _start() -> tuple[SpawnProcess, Connection]:
-    """A worker and the pipe to it."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs,), daemon=True)
-    with _deaf_to_interrupts():
-        process.start()
-    theirs.close()
-    return process, ours
+def _start() -> tuple[subprocess.Popen[bytes], Connection]:
+    """A worker and the pipe to it.
+
+    A process of `multiprocessing` would do but for its start: it reads what it is to do before any code of ours runs,
+    and writes a traceback where the run is killed meanwhile.
+    """
+    ours, theirs = Pipe()
+    with theirs, _deaf_to_interrupts():
+        return subprocess.Popen(worker_command(theirs.fileno()), pass_fds=[theirs.fileno()]), ours  # noqa: S603 - Python itself
+
+
+def worker_command(descriptor: int) -> list[str]:
+    """The command of a worker whose end of the pipe has this file descriptor. It finds modules where this process
+    does."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import work; work({descriptor})"
+    return [sys.executable, "-P", "-c", code]
 
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
     """Processes that start in here never hear Ctrl-C, which goes to all of a terminal: the caller ends the search."""
-    resource_tracker.ensure_running()  # else the first start does so, and unblocks signals again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -143,13 +149,13 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(pipe: Connection) -> None:
+def work(descriptor: int) -> None:
     """A worker's life: its task, and rounds until it is told that there are no more.
 
-    It ends without a word when the other end of the pipe is gone: whoever wanted the result is, too. So the task comes
-    through the pipe; one that was handed over at the start would be cut short with a traceback.
+    It ends without a word when the other end of the pipe is gone: whoever wanted the result is, too.
     """
     with suppress(EOFError, OSError):  # where the pipe ends within a message it is a plain OSError
+        pipe = Connection(descriptor)
         _rounds(pipe, pipe.recv())
 
 

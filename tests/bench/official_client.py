@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import json
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.objects import ObjectCalls
 from tests.bench.measure import in_own_process, megabytes
+from tests.loopback import Exchange, Listener, write_kubeconfig
 
 _NAMESPACE = "kube-system"
 _PATH = f"/api/v1/namespaces/{_NAMESPACE}/configmaps"
@@ -30,44 +29,31 @@ _PATCH = {"data": {"moves": "2"}}
 _MERGE_PATCH = "application/merge-patch+json"
 
 
-class _Server(ThreadingHTTPServer):
-    """Serves discovery and ConfigMaps; `asked` counts the requests by method and kind of path."""
+class _Server:
+    """Serves discovery and ConfigMaps; `asked` counts the requests by kind of path."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
         self.asked = Counter[str]()
         self.objects: dict[str, Any] = {}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    protocol_version = "HTTP/1.1"
+class _Exchange(Exchange[_Server]):
+    def answer(self, body: bytes) -> None:
+        path = self.target.path
+        is_object = self.command != "GET" or path.startswith(f"{_PATH}/")
+        self.owner.asked["object" if is_object else "discovery"] += 1
+        if self.command == "POST":
+            made = json.loads(body)
+            self.owner.objects[f"{_PATH}/{made['metadata']['name']}"] = made
+            self._send(made, 201)
+        elif self.command == "PATCH":
+            found = self.owner.objects[path]
+            found["data"] |= json.loads(body)["data"]
+            self._send(found)
+        else:
+            self._send(self.owner.objects[path] if is_object else _discovery(path))
 
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Nothing."""
-
-    def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
-        is_object = path.startswith(f"{_PATH}/")
-        self.server.asked["object" if is_object else "discovery"] += 1
-        self._answer(self.server.objects[path] if is_object else _discovery(path))
-
-    def do_POST(self) -> None:
-        self.server.asked["object"] += 1
-        made = self._body()
-        self.server.objects[f"{_PATH}/{made['metadata']['name']}"] = made
-        self._answer(made, 201)
-
-    def do_PATCH(self) -> None:
-        self.server.asked["object"] += 1
-        found = self.server.objects[self.path.partition("?")[0]]
-        found["data"] |= self._body()["data"]
-        self._answer(found)
-
-    def _body(self) -> Any:
-        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-
-    def _answer(self, value: object, status: int = 200) -> None:
+    def _send(self, value: object, status: int = 200) -> None:
         body = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -173,20 +159,8 @@ _WAYS: Mapping[str, Callable[[str, int], Sequence[float]]] = {
 @contextmanager
 def _served() -> Iterator[tuple[_Server, str]]:
     server = _Server()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_address[1]}"
-    named = {"name": "bench"}
-    config = {
-        "current-context": "bench",
-        "contexts": [{**named, "context": {"cluster": "bench", "user": "bench"}}],
-        "clusters": [{**named, "cluster": {"server": address}}],
-        "users": [{**named, "user": {"token": "t"}}],
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "config"
-        file.write_text(json.dumps(config))
-        yield server, str(file)
-    server.shutdown()
+    with Listener(_Exchange, server) as listener, tempfile.TemporaryDirectory() as folder:
+        yield server, str(write_kubeconfig(Path(folder) / "config", listener.url, {"token": "t"}))
 
 
 def main() -> None:

@@ -13,9 +13,10 @@ from subprocess import CompletedProcess
 
 from tests.e2e import commands
 from tests.e2e.binaries import Binaries
-from tests.e2e.credentials import write_kubeconfig, write_signing_key, write_token_file
+from tests.e2e.credentials import write_signing_key, write_token_file
 from tests.e2e.kube_api import KubeApi
 from tests.e2e.processes import Component, free_port
+from tests.loopback import write_kubeconfig
 
 STORE = ("etcd", "kube-apiserver")
 """Parts of a cluster in which nothing moves by itself, for reading large snapshots."""
@@ -50,7 +51,7 @@ class ControlPlane:
         folder.mkdir(parents=True, exist_ok=True)
         write_signing_key(folder / "signing-key.pem")
         write_token_file(folder / "tokens.csv", token)
-        write_kubeconfig(self.kubeconfig, url=self.url, token=token, ca_file=self._ca_file)
+        write_kubeconfig(self.kubeconfig, self.url, {"token": token}, authority=self._ca_file)
         self.api = KubeApi(self.url, token, self._ca_file)
 
     @property
@@ -119,7 +120,8 @@ class ControlPlane:
     def kubeconfig_as(self, namespace: str, service_account: str) -> Path:
         """Like `api_as`, as a kubeconfig."""
         file = self.folder / f"{namespace}.{service_account}.kubeconfig"
-        write_kubeconfig(file, url=self.url, token=self._token_of(namespace, service_account), ca_file=self._ca_file)
+        token = self._token_of(namespace, service_account)
+        write_kubeconfig(file, self.url, {"token": token}, authority=self._ca_file)
         return file
 
     def _token_of(self, namespace: str, service_account: str) -> str:

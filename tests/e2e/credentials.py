@@ -1,9 +1,8 @@
-"""Keys, tokens and kubeconfig files of a throw-away control plane, made without any tool but Python."""
+"""Keys and tokens of a throw-away control plane, made without any tool but Python."""
 
 from __future__ import annotations
 
 import base64
-import json
 import secrets
 from pathlib import Path
 
@@ -26,16 +25,3 @@ def write_signing_key(file: Path) -> None:
 def write_token_file(file: Path, token: str) -> None:
     """Writes the API server's token file with one administrator."""
     file.write_text(f'{token},{ADMIN},{ADMIN},"system:masters"\n')
-
-
-def write_kubeconfig(file: Path, *, url: str, token: str, ca_file: Path) -> None:
-    """Writes a kubeconfig for the bearer of `token`. It is JSON, which is YAML too."""
-    document = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "e2e", "cluster": {"server": url, "certificate-authority": str(ca_file)}}],
-        "users": [{"name": "e2e", "user": {"token": token}}],
-        "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": "e2e"}}],
-        "current-context": "e2e",
-    }
-    file.write_text(json.dumps(document, indent=2))

@@ -28,6 +28,7 @@ from tests.faults.server import FaultyServer
 from tests.faults.stalls import QueueTimes, Stalls
 from tests.faults.state import ClusterState
 from tests.faults.timers import Timers
+from tests.loopback import write_kubeconfig
 
 __all__ = ["play"]
 
@@ -166,24 +167,16 @@ class _Play:
     def _write_files(self) -> None:
         credentials, server = self._schedule.credentials, self._server
         user_info = f"robot:{credentials.password}@" if credentials.password else ""
-        cluster: dict[str, Any] = {"server": f"http://{user_info}{server.address}"}
-        if self._certificate:
-            cluster = {"server": f"https://{user_info}{server.address}"}
-            cluster["certificate-authority"] = str(self._certificate.file)
-        user: dict[str, Any] = {}
+        scheme = "https" if self._certificate else "http"
+        authority = self._certificate.file if self._certificate else None
+        user: dict[str, str] = {}
         if credentials.written and credentials.is_in_file:
             user = {"tokenFile": self._write("token", credentials.written)}
         elif credentials.written:
             user = {"token": credentials.written}
-        document = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": "c",
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": cluster}],
-            "users": [{"name": "u", "user": user}],
-        }
-        self._write("kubeconfig", json.dumps(document))
+        write_kubeconfig(
+            self._folder / "kubeconfig", f"{scheme}://{user_info}{server.address}", user, authority=authority
+        )
         self._write("policy.json", json.dumps(self._policy(), indent=1))
 
     def _policy(self) -> dict[str, Any]:
@@ -244,7 +237,8 @@ class _Play:
             case Event.JOBS_CHANGED:
                 return lambda: change_jobs(self._state.store)
         assert disturbance.event in DELETED, disturbance.event
-        return lambda: delete_records(self._state.store, self._answers.objects.made, disturbance.event)
+        made, deletions = self._answers.objects.made, self._history.deletions
+        return lambda: deletions.update(delete_records(self._state.store, made, disturbance.event))
 
     def _signal(self, event: Event) -> None:
         process, run = self._process, self._run

@@ -11,7 +11,6 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,6 +23,7 @@ from tests.faults.rooms.requests import path_of_object
 from tests.faults.rules import FaultPlan
 from tests.faults.timers import Timers
 from tests.faults.wire import json_answer
+from tests.loopback import Exchange, Listener
 from tests.writes.recorder import RECORDER
 
 __all__ = ["FaultyServer"]
@@ -60,31 +60,30 @@ class FaultyServer:
         self._history = history
         self._timers = timers
         self._lock = threading.Lock()
-        self._clear = _Listener(self, None)
-        self._secured = _Listener(self, tls) if tls else None
+        self._clear = Listener(_Exchange, self)
+        self._secured = Listener(_Exchange, self, tls) if tls else None
 
     def __enter__(self) -> FaultyServer:
         for listener in self._listeners():
-            threading.Thread(target=listener.serve_forever, args=(0.02,), daemon=True).start()
+            listener.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.ended.set()
         for listener in self._listeners():
-            listener.shutdown()
-            listener.server_close()
+            listener.__exit__(*raised)
 
     @property
     def clear_address(self) -> str:
         """`127.0.0.1:port` without TLS."""
-        return f"127.0.0.1:{self._clear.server_address[1]}"
+        return self._clear.address
 
     @property
     def address(self) -> str:
         """`127.0.0.1:port` with TLS if there is any."""
-        return f"127.0.0.1:{(self._secured or self._clear).server_address[1]}"
+        return (self._secured or self._clear).address
 
-    def _listeners(self) -> list[_Listener]:
+    def _listeners(self) -> list[Listener[FaultyServer]]:
         return [self._clear, *([self._secured] if self._secured else [])]
 
     def respond(
@@ -165,60 +164,15 @@ class FaultyServer:
         return json_answer(200, {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []})
 
 
-class _Listener(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self, owner: FaultyServer, tls: ssl.SSLContext | None) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.owner = owner
-        self.tls = tls
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up are no news here."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Listener
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def setup(self) -> None:
-        if self.server.tls is not None:
-            self.request.settimeout(10)
-            self.request = self.server.tls.wrap_socket(self.request, server_side=True)
-            self.request.settimeout(None)
-        super().setup()
-
-    def finish(self) -> None:
-        super().finish()
-        if self.server.tls is not None:  # the base class knows only the socket below
-            self.connection.close()
-
-    def do_GET(self) -> None:
-        self._serve()
-
-    do_POST = do_GET  # noqa: N815 - the base class looks for these names
-    do_PUT = do_GET  # noqa: N815
-    do_PATCH = do_GET  # noqa: N815
-    do_DELETE = do_GET  # noqa: N815
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
-        """Keeps quiet."""
-
-    def _serve(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        raw = self.rfile.read(length)
-        if len(raw) < length:  # whoever has sent it was killed meanwhile: nobody carries out half a request
-            self.close_connection = True
-            return
+class _Exchange(Exchange[FaultyServer]):
+    def answer(self, body: bytes) -> None:
         try:
-            body = json.loads(raw) if raw else None
+            decoded = json.loads(body) if body else None
         except ValueError:
-            body = None
+            decoded = None
         authorization = self.headers.get("Authorization", "")
-        answer, fault = self.server.owner.respond(
-            self.command, self.path, authorization, body, is_secured=self.server.tls is not None
+        answer, fault = self.owner.respond(
+            self.command, self.path, authorization, decoded, is_secured=self.server.tls is not None
         )
         with contextlib.suppress(OSError):
             self._send(answer, fault)
@@ -250,13 +204,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _drip(self, body: bytes) -> None:
         for byte in body:
-            if self.server.owner.ended.wait(_DRIP_SECONDS) or self._has_hung_up(0):
+            if self.owner.ended.wait(_DRIP_SECONDS) or self._has_hung_up(0):
                 break
             self.wfile.write(bytes([byte]))
         self.close_connection = True
 
     def _wait_for_hangup(self) -> None:
-        while not self.server.owner.ended.is_set() and not self._has_hung_up(0.2):
+        while not self.owner.ended.is_set() and not self._has_hung_up(0.2):
             pass
         self.close_connection = True
 

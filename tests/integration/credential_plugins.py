@@ -47,9 +47,9 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-def wait_until(is_so: Callable[[], bool]) -> bool:
+def wait_until(is_so: Callable[[], bool], *, seconds: float = IN_TIME_SECONDS) -> bool:
     """Whether it comes true in time."""
-    give_up_at = time.monotonic() + IN_TIME_SECONDS
+    give_up_at = time.monotonic() + seconds
     while not is_so() and time.monotonic() < give_up_at:
         time.sleep(0.02)
     return is_so()

@@ -16,13 +16,9 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
-
-import yaml
+from urllib.parse import parse_qs
 
 from descheduler.cluster.kinds import KINDS
 from tests.certificates import Certificate
@@ -45,6 +41,7 @@ from tests.integration.faults import (
     failure,
 )
 from tests.living.api.tables import node_table
+from tests.loopback import Exchange, Listener, write_kubeconfig
 from tests.writes.recorder import RECORDER
 
 __all__ = ["FakeApi", "Request", "api_version"]
@@ -99,28 +96,20 @@ class FakeApi:
         self._lock = threading.RLock()
         self.is_closing = threading.Event()
         """Set when the server ends, so that answers which are held back end as well."""
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.api = self
-        if certificate is not None:
-            self._server.socket = certificate.wrap(self._server.socket)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._listener = Listener(_Exchange, self, certificate.server_context() if certificate else None)
 
     def __enter__(self) -> FakeApi:
-        self._thread.start()
+        self._listener.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.is_closing.set()
-        self._server.shutdown()
-        self._server.server_close()
+        self._listener.__exit__(*raised)
 
     @property
     def url(self) -> str:
         """The server's base URL."""
-        scheme = "http" if self.certificate is None else "https"
-        return f"{scheme}://127.0.0.1:{self._server.server_address[1]}"
+        return self._listener.url
 
     def add(self, path: str, *objects: dict[str, Any]) -> None:
         """Adds objects to the list at `path`."""
@@ -155,20 +144,9 @@ class FakeApi:
 
     def write_kubeconfig(self, file: Path, *, token: str | None = None) -> Path:
         """Writes a kubeconfig for this server and returns its path."""
-        user = {"token": token or self.token} if token or self.token else {}
-        cluster = {"server": self.url}
-        if self.certificate is not None:
-            cluster["certificate-authority"] = str(self.certificate.file)
-        document = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": "fake",
-            "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "tester"}}],
-            "clusters": [{"name": "fake", "cluster": cluster}],
-            "users": [{"name": "tester", "user": user}],
-        }
-        file.write_text(yaml.safe_dump(document))
-        return file
+        shown = token or self.token
+        authority = self.certificate.file if self.certificate else None
+        return write_kubeconfig(file, self.url, {"token": shown} if shown else {}, authority=authority)
 
     def respond(self, request: Request) -> tuple[Answer, Fault | None]:
         """The answer to a request, and the fault that changes how it is sent, if any."""
@@ -309,55 +287,26 @@ def api_version(path: str) -> str:
     return rest[0] if root == "api" else f"{rest[0]}/{rest[1]}"
 
 
-class _Server(ThreadingHTTPServer):
-    api: FakeApi
-    daemon_threads = True
-    # The default of 5 has the kernel refuse connections when a test opens many at once.
-    request_queue_size = 128
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    protocol_version = "HTTP/1.1"
-    # Header and body are two writes; the second would wait for the client's delayed acknowledgement of the first.
-    disable_nagle_algorithm = True
-
-    def do_GET(self) -> None:
-        self._serve()
-
-    def do_POST(self) -> None:
-        self._serve()
-
-    def do_PUT(self) -> None:
-        self._serve()
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
-        """Keeps quiet."""
-
-    def _serve(self) -> None:
-        split = urlsplit(self.path)
-        num_bytes = int(self.headers.get("Content-Length") or 0)
-        raw = self.rfile.read(num_bytes)
-        if len(raw) < num_bytes:  # the client ended in the middle of its request, which so never was one
-            self.close_connection = True
-            return
+class _Exchange(Exchange[FakeApi]):
+    def answer(self, body: bytes) -> None:
+        target = self.target
         request = Request(
             method=self.command,
-            path=split.path,
-            query={name: texts[-1] for name, texts in parse_qs(split.query).items()},
-            body=_decode(raw),
+            path=target.path,
+            query={name: texts[-1] for name, texts in parse_qs(target.query).items()},
+            body=_decode(body),
             headers={name.lower(): text for name, text in self.headers.items()},
         )
-        answer, fault = self.server.api.respond(request)
+        answer, fault = self.owner.respond(request)
         if isinstance(fault, EvictThenClearText):
             os.write(self.connection.fileno(), b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
             self.close_connection = True
             return
         if isinstance(fault, EvictLate):
             time.sleep(fault.seconds)
-            answer = self.server.api.respond_late(request)
+            answer = self.owner.respond_late(request)
         if isinstance(fault, Silence):
-            self.server.api.is_closing.wait()
+            self.owner.is_closing.wait()
             self.close_connection = True
             return
         if isinstance(fault, Drop | EvictThenDrop):
@@ -401,7 +350,7 @@ class _Handler(BaseHTTPRequestHandler):
         with suppress(OSError):  # the client has lost its patience
             for position in range(len(body)):
                 self.wfile.write(body[position : position + 1])
-                if self.server.api.is_closing.wait(pause_seconds):
+                if self.owner.is_closing.wait(pause_seconds):
                     return
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import http.client
 import select
 import socket
-import threading
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from urllib.parse import urlsplit
+
+from tests.loopback import Exchange, Listener
 
 __all__ = ["FakeProxy", "Passage"]
 
@@ -32,39 +30,26 @@ class FakeProxy:
         self.passages: list[Passage] = []
         self.refuses_with = 0
         """The status that answers every CONNECT; 0 lets it pass."""
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.proxy = self
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._listener = Listener(_Exchange, self)
 
     def __enter__(self) -> FakeProxy:
-        self._thread.start()
+        self._listener.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    def __exit__(self, *raised: object) -> None:
+        self._listener.__exit__(*raised)
 
     @property
     def address(self) -> str:
         """Host and port."""
-        return f"127.0.0.1:{self._server.server_address[1]}"
+        return self._listener.address
 
 
-class _Server(ThreadingHTTPServer):
-    proxy: FakeProxy
-    daemon_threads = True
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    protocol_version = "HTTP/1.1"
-
-    def do_CONNECT(self) -> None:
+class _Exchange(Exchange[FakeProxy]):
+    def do_CONNECT(self) -> None:  # noqa: N802 - the base class looks for this name
         self._note()
-        if self.server.proxy.refuses_with:
-            self.send_error(self.server.proxy.refuses_with)
+        if self.owner.refuses_with:
+            self.send_error(self.owner.refuses_with)
             self.close_connection = True
             return
         host, _, port = self.path.partition(":")
@@ -74,25 +59,13 @@ class _Handler(BaseHTTPRequestHandler):
             _relay(self.connection, upstream)
         self.close_connection = True
 
-    def do_GET(self) -> None:
-        self._forward()
-
-    def do_POST(self) -> None:
-        self._forward()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the base class's
-        """Keeps quiet."""
-
     def _note(self) -> None:
         get = self.headers.get
-        self.server.proxy.passages.append(
-            Passage(self.command, get("Proxy-Authorization", ""), get("Authorization", ""))
-        )
+        self.owner.passages.append(Passage(self.command, get("Proxy-Authorization", ""), get("Authorization", "")))
 
-    def _forward(self) -> None:
+    def answer(self, body: bytes) -> None:
         self._note()
-        url = urlsplit(self.path)
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        url = self.target
         onward = http.client.HTTPConnection(url.hostname or "", url.port)
         target = url.path + (f"?{url.query}" if url.query else "")
         onward.request(self.command, target, body, {"Accept": "application/json"})

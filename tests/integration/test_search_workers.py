@@ -6,17 +6,19 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from multiprocessing.connection import Pipe
 from pathlib import Path
 
 import pytest
 
+from descheduler.optimizer.workers import worker_command
 from tests.integration.credential_plugins import IN_TIME_SECONDS, wait_until
 from tests.integration.live_processes import PATIENCE_SECONDS, PROGRAM
 from tests.policy.builders import upstream
 
 DUMP = Path(__file__).parents[2] / "config" / "samples" / "openb.jsonl.gz"
-NUM_PROCESSES = 4
-"""The run, two workers, and the tracker of Python's multiprocessing."""
+NUM_PROCESSES = 3
+"""The run and two workers."""
 
 
 @pytest.fixture
@@ -36,11 +38,13 @@ def searching(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(DUMP), "-q"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
-    assert wait_until(lambda: len(members(process.pid)) == NUM_PROCESSES)
-    yield process
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    try:
+        assert wait_until(lambda: len(members(process.pid)) == NUM_PROCESSES, seconds=PATIENCE_SECONDS)
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 def members(group: int) -> list[int]:
@@ -67,3 +71,16 @@ def test_workers_end_with_the_run(searching: subprocess.Popen[str], number: sign
     assert searching.returncode == code
     assert "Traceback" not in err
     assert wait_until(lambda: members(searching.pid) == []), IN_TIME_SECONDS
+
+
+def test_worker_whose_run_is_gone_before_it_starts_ends_without_a_word() -> None:
+    """The run is killed while Python starts: nothing was told, and the other end of the pipe is closed."""
+    ours, theirs = Pipe()
+    with theirs:
+        command = worker_command(theirs.fileno())
+        worker = subprocess.Popen(command, pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, text=True)
+        ours.close()
+
+    _, err = worker.communicate(timeout=PATIENCE_SECONDS)
+
+    assert (worker.returncode, err) == (0, "")

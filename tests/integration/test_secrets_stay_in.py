@@ -242,7 +242,7 @@ def test_token_of_prometheus_that_cannot_be_sent_ends_its_plugin_alone(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param(("--context", "\udcff"), "context '\\udcff' is not defined (defined: fake)", id="a context"),
+        pytest.param(("--context", "\udcff"), "context '\\udcff' is not defined (defined: loopback)", id="a context"),
         pytest.param(("--as", "\udcff"), "the user of --as holds a line break or a character", id="a user"),
         pytest.param(("--as", "a\nb"), "the user of --as holds a line break or a character", id="a user of two lines"),
     ],

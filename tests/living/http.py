@@ -5,12 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
-
-import yaml
+from urllib.parse import parse_qsl
 
 from descheduler.transport.errors import TransportError
 from tests.faults.faults import Answer
@@ -18,6 +14,7 @@ from tests.living.api.request import Request
 from tests.living.api.server import Call
 from tests.living.cluster import LivingCluster
 from tests.living.transport import Passage
+from tests.loopback import Exchange, Listener, write_kubeconfig
 
 __all__ = ["LivingServer"]
 
@@ -37,63 +34,45 @@ class LivingServer:
         self.passage = passage or Passage()
         self._scale = scale
         self._ended = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.owner = self
+        self._listener = Listener(_Exchange, self)
 
     def __enter__(self) -> LivingServer:
         self.cluster.clock.follow_real_time(self._scale)
-        for task in (lambda: self._server.serve_forever(0.02), self._live):
-            threading.Thread(target=task, daemon=True).start()
+        self._listener.__enter__()
+        threading.Thread(target=self._live, daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._ended.set()
         self.cluster.api.is_closing = True
-        self._server.shutdown()
-        self._server.server_close()
+        self._listener.__exit__(*raised)
         self.cluster.clock.stand_still()
 
     @property
     def url(self) -> str:
         """The base URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self._listener.url
 
     def write_kubeconfig(self, file: Path) -> Path:
         """Writes a kubeconfig for the cluster and returns its path."""
-        document = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": "living",
-            "contexts": [{"name": "living", "context": {"cluster": "living", "user": "tester"}}],
-            "clusters": [{"name": "living", "cluster": {"server": self.url}}],
-            "users": [{"name": "tester", "user": {}}],
-        }
-        file.write_text(yaml.safe_dump(document))
-        return file
+        return write_kubeconfig(file, self.url, {})
 
     def _live(self) -> None:
         while not self._ended.wait(_TICK_SECONDS):
             self.cluster.clock.catch_up()
 
 
-class _Server(ThreadingHTTPServer):
-    owner: LivingServer
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up are no news here."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_GET(self) -> None:
-        """Answers; the base class calls a method named after that of the request."""
-        request = self._request()
-        owner = self.server.owner
+class _Exchange(Exchange[LivingServer]):
+    def answer(self, body: bytes) -> None:
+        owner, target = self.owner, self.target
+        request = Request(
+            self.command,
+            target.path,
+            dict(parse_qsl(target.query, keep_blank_values=True)),
+            body or None,
+            self.headers.get("Accept", "application/json"),
+            self.headers.get("Content-Type", "application/json"),
+        )
         api = owner.cluster.api
         owner.cluster.clock.catch_up()
         call = api.register(request)
@@ -117,29 +96,6 @@ class _Handler(BaseHTTPRequestHandler):
         with suppress(OSError):
             self._send(call, answer, lines)
 
-    do_POST = do_GET  # noqa: N815 - the base class looks for these names
-    do_PUT = do_GET  # noqa: N815
-    do_PATCH = do_GET  # noqa: N815
-    do_DELETE = do_GET  # noqa: N815
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
-        """Keeps quiet."""
-
-    def _request(self) -> Request:
-        split = urlsplit(self.path)
-        num_bytes = int(self.headers.get("Content-Length") or 0)
-        body = self.rfile.read(num_bytes)
-        if len(body) < num_bytes:
-            raise ConnectionError("the client ended in the middle of its request, which so never was one")
-        return Request(
-            self.command,
-            split.path,
-            dict(parse_qsl(split.query, keep_blank_values=True)),
-            body or None,
-            self.headers.get("Accept", "application/json"),
-            self.headers.get("Content-Type", "application/json"),
-        )
-
     def _send(self, call: Call, answer: Answer, lines: Iterator[bytes] | None) -> None:
         self.send_response(answer.code)
         self.send_header("Content-Type", answer.content_type)
@@ -149,10 +105,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
             self.wfile.write(answer.body)
-            self.server.owner.cluster.api.delivered[call.number] = answer.code
+            self.owner.cluster.api.delivered[call.number] = answer.code
             return
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for line in self.server.owner.passage.parts(call, lines):
+        for line in self.owner.passage.parts(call, lines):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
         self.wfile.write(b"0\r\n\r\n")

@@ -144,7 +144,7 @@ def test_odd_proxy_url_is_one_sentence_without_the_password(tmp_path: Path, secu
         connect(str(file))
 
     assert str(caught.value) == (
-        f"kubeconfig {file}: proxy-url of cluster 'fake' cannot be used: it must be an http or https URL such as "
+        f"kubeconfig {file}: proxy-url of cluster 'loopback' cannot be used: it must be an http or https URL such as "
         "http://host:3128; proxies of other kinds are not supported"
     )
 

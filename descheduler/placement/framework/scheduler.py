@@ -67,6 +67,8 @@ class Scheduler(JoinedInteractions, SchedulerModel):
     when a plugin reads annotations by which the cluster does not tell pods apart.
     """
 
+    quotas = frozenset({"ElasticQuota"})
+
     def __init__(
         self,
         cluster: ShadowCluster,
