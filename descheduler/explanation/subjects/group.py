@@ -86,7 +86,8 @@ def explain_group(
     """
     pods = group.pods
     books_likely, held = run is None or not run.decisions.is_verified, {} if run is None else run.held
-    moved = MovedCluster(snapshot, settings, now=now, books_likely=books_likely, held=held)
+    cluster = snapshot if run is None else run.decisions.snapshot
+    moved = MovedCluster(cluster, settings, now=now, books_likely=books_likely, held=held)
     landings = _landings_alone(pods, moved) if run is None else _landings_in(run, pods, moved)
     found = [landings[id(pod)] for pod in pods if id(pod) in landings]
     explanation = GroupExplanation(

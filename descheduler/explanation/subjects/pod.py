@@ -106,7 +106,8 @@ def explain_pod(
         return _pending(pod, snapshot, settings, now, run)
     moves = () if run is None else run.moves_before(pod)
     books_likely, held = run is not None and not run.decisions.is_verified, {} if run is None else run.held
-    moved = MovedCluster(snapshot, settings, moves, now=now, books_likely=books_likely, held=held)
+    cluster = snapshot if run is None else run.decisions.snapshot
+    moved = MovedCluster(cluster, settings, moves, now=now, books_likely=books_likely, held=held)
     landing = moved.landing_of(pod)
     explanation = PodExplanation(
         facts=pod_facts(pod, moved.cluster, now),

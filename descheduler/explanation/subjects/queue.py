@@ -69,7 +69,9 @@ def _explain(name: str, scheduling: Scheduling) -> tuple[QueueExplanation, tuple
         jobs=tuple(known),
         notes=tuple(_notes(facts, opened)),
     )
-    return explanation, opened.scheduler.assumed()
+    doubt = opened.scheduler.configuration.doubt
+    differs = (f"the scheduler can decide otherwise than shown: {doubt}",) if doubt else ()
+    return explanation, (*opened.scheduler.assumed(), *differs)
 
 
 def _why_pending(job: Job, scheduling: Scheduling) -> str:

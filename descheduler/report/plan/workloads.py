@@ -34,8 +34,9 @@ class PlannedWorkload(Fields, frozen=True):
     """A workload that loses pods: the Deployment of a ReplicaSet, where that is known, else the controller of its pods;
     `kind` Pod is a pod without one.
 
-    `replicas` is that of its spec, or the number of its pods where that is not known. `pods` are those that leave. `waves` counts
-    those of them that have not finished, by wave; the largest number is the most that the plan takes down at once.
+    `replicas` is that of its spec, or the number of its pods where that is not known. `pods` are those that leave.
+    `waves` counts those of them that have not finished, by wave; the largest number is the most that the plan takes
+    down at once.
     """
 
     kind: str

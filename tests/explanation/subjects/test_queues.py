@@ -208,6 +208,16 @@ def test_assumed_configuration_is_a_warning() -> None:
     assert any("default configuration of Volcano" in warning for warning in found.warnings)
 
 
+def test_parts_that_are_not_modelled_are_a_warning() -> None:
+    settings = _settings(["gang", "usage"], ["proportion"])
+
+    found = explain("queue", "team", snapshot_of(*_CLUSTER), policy=None, settings=settings, now=NOW)
+
+    assert found.warnings[-1] == (
+        "the scheduler can decide otherwise than shown: parts of Volcano that are not modelled: usage"
+    )
+
+
 def _table(document: type[Fields], kind: str, name: str) -> str:
     answer = explain(kind, name, snapshot_of(*_CLUSTER), policy=None, settings=_TIERS, now=NOW)
     assert isinstance(answer.answer, document)
