@@ -109,10 +109,10 @@ def pod_limits(
     left out of account.
     """
     limits, init_limits = (
-        [ContainerResources(each.limits, _NOTHING, each.is_sidecar) for each in group]
+        [ContainerResources(each.limits, NO_REQUESTS, each.is_sidecar) for each in group]
         for group in (containers, init_containers)
     )
-    total = pod_requests(limits, init_limits, pod_level=_NOTHING, overhead=_NOTHING)
+    total = pod_requests(limits, init_limits, pod_level=NO_REQUESTS, overhead=NO_REQUESTS)
     return {name: nano + overhead.get(name, 0) for name, nano in total.items()}
 
 
