@@ -12,12 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.disruption_budget import DisruptionBudget
 from descheduler.model.node import Node
+from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
-from tests.builders import make_budget, make_node, make_pod
-from tests.planner.runs import goal_of, run_objective
+from descheduler.policy.load import load_policy
+from tests.builders import NOW, make_budget, make_node, make_pod, make_snapshot
+from tests.planner.choosing import choosing_policy
+from tests.planner.runs import goal_of
 
 __all__ = ["Reached", "TinyDrain", "fault_of", "planned", "tiny_drain"]
 
@@ -76,9 +81,12 @@ def tiny_drain(seed: int) -> TinyDrain:
 
 
 def planned(world: TinyDrain) -> Decisions:
-    """What MigrationPlanner decides, with the nodes that the scheduler chooses."""
-    args = {"nodeSelector": {"matchLabels": _OLD}, "maxUnavailable": 2}
-    return run_objective("drainNodes", world.nodes, world.pods, args=args, packs=False, budgets=world.budgets)
+    """What MigrationPlanner decides in waves, with the nodes that the scheduler chooses."""
+    drain = {"drainNodes": {"nodeSelector": {"matchLabels": _OLD}, "maxUnavailable": 2}}
+    policy = load_policy(choosing_policy(drain, chooses=False), REGISTRY)
+    owned = Counter((pod.controller.uid, pod.controller.name) for pod in world.pods if pod.controller is not None)
+    workloads = {uid: Workload("ReplicaSet", "default", name, uid, number) for (uid, name), number in owned.items()}
+    return decide(policy, make_snapshot(world.nodes, world.pods, budgets=world.budgets, workloads=workloads), now=NOW)
 
 
 def best(world: TinyDrain) -> Reached:
