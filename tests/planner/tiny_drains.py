@@ -80,10 +80,10 @@ def tiny_drain(seed: int) -> TinyDrain:
     return TinyDrain(nodes, pods, need, old, allowed)
 
 
-def planned(world: TinyDrain) -> Decisions:
-    """What MigrationPlanner decides in waves, with the nodes that the scheduler chooses."""
+def planned(world: TinyDrain, *, chooses: bool = False) -> Decisions:
+    """What MigrationPlanner decides in waves, with nodes that the scheduler chooses, or the plan if it `chooses`."""
     drain = {"drainNodes": {"nodeSelector": {"matchLabels": _OLD}, "maxUnavailable": 2}}
-    policy = load_policy(choosing_policy(drain, chooses=False), REGISTRY)
+    policy = load_policy(choosing_policy(drain, chooses=chooses), REGISTRY)
     owned = Counter((pod.controller.uid, pod.controller.name) for pod in world.pods if pod.controller is not None)
     workloads = {uid: Workload("ReplicaSet", "default", name, uid, number) for (uid, name), number in owned.items()}
     return decide(policy, make_snapshot(world.nodes, world.pods, budgets=world.budgets, workloads=workloads), now=NOW)
@@ -163,10 +163,12 @@ def _faults(world: TinyDrain, decisions: Decisions) -> Iterator[str]:
 def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=200)
+    parser.add_argument("--chooses", action="store_true", help="the plan chooses the nodes, not the scheduler")
+    options = parser.parse_args()
     counts, num_faults = Counter[str](), 0
-    for seed in range(parser.parse_args().worlds):
+    for seed in range(options.worlds):
         world = tiny_drain(seed)
-        decisions = planned(world)
+        decisions = planned(world, chooses=options.chooses)
         if fault := fault_of(world, decisions):
             num_faults += 1
             print(f"world {seed}: {fault}")
