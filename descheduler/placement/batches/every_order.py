@@ -34,7 +34,6 @@ from descheduler.placement.shadow.topology import HOSTNAME_KEY
 
 __all__ = ["Crowd", "uncertain_crowds"]
 
-_QUOTA = "ElasticQuota"
 _ANY_NODE = 0
 
 
@@ -92,8 +91,7 @@ class _Arrays:
         """bool[C, N]: where they may go."""
         self._bits = np.packbits(self.may, axis=1)
         self._gathered = GatheredPods([crowd.pod for crowd in crowds])
-        wide = [crowd.scheduler.is_felt_widely(crowd.pod) for crowd in crowds]
-        self._are_wide = np.array(wide, dtype=bool)
+        self._wide: dict[SchedulerModel, NDArray[np.bool_]] = {}
         self._amounts: dict[int, NDArray[np.int64]] = {}
         self._coming: dict[int, NDArray[np.float64]] = {}
         self._largest_first: dict[int, NDArray[np.intp]] = {}
@@ -147,14 +145,21 @@ class _Arrays:
         pod, scheduler = self.crowds[place].pod, self.crowds[place].scheduler
         others = self.beside(place) > 0
         if scheduler.is_local(pod):
-            others &= self._are_wide
+            others &= self._are_wide(scheduler)
         if not others.any():
             return frozenset()
         if scheduler not in self._interacting:
-            self._interacting[scheduler] = scheduler.interacting(self._gathered, but_for=SPREAD)
+            self._interacting[scheduler] = scheduler.interacting(self._gathered, but_for=(SPREAD,))
         meetings = self._interacting[scheduler].items()
         found = {name for name, each in meetings if others[each.on(place)].any()}
         return frozenset(found | {SPREAD} if scheduler.reaches(SPREAD, pod) else found)
+
+    def _are_wide(self, scheduler: SchedulerModel) -> NDArray[np.bool_]:
+        """bool[C]: whose pods bear on local pods of `scheduler` on other nodes, whoever places them."""
+        if scheduler not in self._wide:
+            wide = [scheduler.is_felt_widely(crowd.pod) for crowd in self.crowds]
+            self._wide[scheduler] = np.array(wide, dtype=bool)
+        return self._wide[scheduler]
 
     def found(self, query: PodQuery) -> Places:
         """The places of the crowds that `query` finds."""
@@ -176,7 +181,8 @@ class _Arrays:
                     continue
                 with self.cluster.what_if():
                     self.cluster.remove(crowd.pod, _ANY_NODE)
-                    if any(obstacle.plugin == _QUOTA for obstacle in crowd.scheduler.evaluate(crowd.pod).refusals):
+                    refusals = crowd.scheduler.evaluate(crowd.pod).refusals
+                    if any(obstacle.plugin in crowd.scheduler.quotas for obstacle in refusals):
                         yield place
 
 
@@ -191,9 +197,10 @@ class _Proof:
         """Whether a node is left for the pod whatever the others do."""
         single = self._single
         interacting = self._arrays.interacting(self._place) if single.feasible.any() else None
-        if interacting is None or not interacting <= {SPREAD, _QUOTA}:
+        quotas = self._crowd.scheduler.quotas
+        if interacting is None or not interacting <= {SPREAD, *quotas}:
             return False
-        if _QUOTA in interacting and not self._arrays.is_admitted_last(self._place):
+        if interacting & quotas and not self._arrays.is_admitted_last(self._place):
             return False
         if SPREAD in interacting:
             return self._holds_spread(single.beside_spread)

@@ -185,8 +185,9 @@ class SettledBatch:
     def _crowd_of(self, form: Pod, scheduler: SchedulerModel) -> Crowd:
         """One pending pod."""
         evaluation = scheduler.evaluate(form)
-        is_helped = scheduler.can_be_helped(form)
-        may = evaluation.open_for_good() if is_helped else evaluation.feasible
+        may = evaluation.feasible
+        if scheduler.can_be_helped(form):
+            may = evaluation.open_for_good() if evaluation.refusals else scheduler.openable(evaluation)
         return Crowd(self._cluster.placement_class(form), 1, scheduler, may)
 
     def _of_decided(self) -> tuple[dict[UnplacedReplacement, Landing], str]:
@@ -199,7 +200,7 @@ class SettledBatch:
             unlucky = self._unlucky() if self._uncertain() else ()
             self._is_proven = not unlucky and self._is_proven
             return self._doubted(run, unlucky), ""
-        way = self._way(competitors, min(unplaced.priority for unplaced in refused))
+        way = self._way(competitors, list({each.placement_class: each for each in refused}.values()))
         if way is None:
             return {**run.landings, **refused}, self._proof()
         return {
@@ -248,18 +249,19 @@ class SettledBatch:
         except OutOfBudgetError:
             return None
 
-    def _way(self, competitors: Sequence[Competitor], lowest_priority: int) -> _Way | None:
+    def _way(self, competitors: Sequence[Competitor], refused: Sequence[UnplacedReplacement]) -> _Way | None:
         """Some way in which all replacements land, the likeliest first; None when none was found.
 
-        Pending pods that go before a replacement of `lowest_priority` have a node in it as well.
+        Pending pods that go before one of `refused` have a node in it as well.
         """
         conditions = (competitors[0].condition,) if competitors else ()
-        way = self._way_beside_pending(conditions, _ahead(competitors, lowest_priority))
+        way = self._way_beside_pending(conditions, _ahead(competitors, refused))
         if way is None and self._pending.placed:
             with self._cluster.what_if():
                 conditions = (self._pending.placed[-1].condition,)
-                ahead = _ahead(self._pending.placed, lowest_priority)
-                self._pending.lift(self._pending.placed[::-1])
+                placed = list(self._pending.placed)
+                self._pending.lift(placed[::-1])
+                ahead = _ahead(placed, refused)
                 way = self._way_beside_pending(conditions, ahead)
         return way
 
@@ -347,8 +349,8 @@ class SettledBatch:
         return {**run.landings, **doubted}
 
 
-def _ahead(competitors: Sequence[Competitor], lowest_priority: int) -> list[Competitor]:
-    return [each for each in competitors if goes_first(each, lowest_priority)]
+def _ahead(competitors: Sequence[Competitor], refused: Sequence[UnplacedReplacement]) -> list[Competitor]:
+    return [each for each in competitors if any(goes_first(each, unplaced) for unplaced in refused)]
 
 
 def _under(conditions: tuple[str, ...], landing: Landing) -> Landing:

@@ -5,7 +5,7 @@ The proof that a batch lands rests on these answers, so a plugin that declares n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -124,7 +124,12 @@ class Interactions(Protocol):
 
 class Interplay(Protocol):
     """How pods that a scheduler places bear on each other, by all of its rules together. Each has a name, which is that
-    of the scheduling plugin where it is one. Nothing is known by the bodies here, so anything may happen."""
+    of the scheduling plugin where it is one. Nothing is known by the bodies here, so anything may happen.
+
+    `quotas` are the rules that know no nodes: they admit pods by what all of them hold together.
+    """
+
+    quotas: frozenset[str] = frozenset()
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether a node may come to take `pod` because another pod is placed, on whatever node."""
@@ -155,8 +160,8 @@ class Interplay(Protocol):
         del first, second
         return True
 
-    def interacting(self, gathered: GatheredPods, *, but_for: str = "") -> Mapping[str, Meetings]:
-        """Which of the pods do by which rule, each pair in both directions; the rule `but_for` is not asked."""
+    def interacting(self, gathered: GatheredPods, *, but_for: Container[str] = ()) -> Mapping[str, Meetings]:
+        """Which of the pods do by which rule, each pair in both directions; the rules `but_for` are not asked."""
         del but_for
         return {_ANY_RULE: gathered.all_meetings()}
 
@@ -338,9 +343,9 @@ class JoinedInteractions(Interplay):
         """Whether they do by any of the plugins."""
         return any(each.interact(first, second) for each in self._by_plugin.values())
 
-    def interacting(self, gathered: GatheredPods, *, but_for: str = "") -> Mapping[str, Meetings]:
-        """Which of the pods do by which plugin, each pair in both directions; the plugin `but_for` is not asked."""
-        asked = ((name, each) for name, each in self._by_plugin.items() if name != but_for)
+    def interacting(self, gathered: GatheredPods, *, but_for: Container[str] = ()) -> Mapping[str, Meetings]:
+        """Which of the pods do by which plugin, each pair in both directions; the plugins `but_for` are not asked."""
+        asked = ((name, each) for name, each in self._by_plugin.items() if name not in but_for)
         return {name: Meetings(len(gathered.pods), _interacting(each, gathered)) for name, each in asked}
 
     def reaches(self, rule: str, pod: Pod) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Container, Iterable, Sequence
 from enum import Enum
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from descheduler.placement.framework.units import Unit, UnitAttempt
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, ShadowCluster
 
-__all__ = ["DoubtOf", "SchedulerModel"]
+__all__ = ["DoubtOf", "EvictedFor", "SchedulerModel"]
 
 ArgsType = TypeVar("ArgsType")
 
@@ -39,11 +39,21 @@ class DoubtOf(Enum):
     PREEMPTION = "who is evicted for it where it fits nowhere"
 
 
+class EvictedFor(NamedTuple):
+    """The pods that a scheduler evicts for another one, which then gets a node, and what it calls that."""
+
+    node: int
+    pods: tuple[Pod, ...]
+    what: str
+
+
 class SchedulerModel(Evaluator, Interplay, Protocol):
     """Whoever places the pods of one scheduler name, over one shadow cluster."""
 
     name: str
     cluster: ShadowCluster
+    reorders: bool = False
+    """Whether its order depends on what it has placed, so that it asks again who is next."""
 
     @abstractmethod
     def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
@@ -57,6 +67,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
     def order(self, units: Iterable[Unit]) -> Sequence[Unit]:
         """`units` as they are tried, by priority; equal ones stay in the order given, which is by age."""
         return sorted(units, key=lambda unit: -unit.priority)
+
+    def next_of(self, units: Sequence[Unit]) -> Unit:
+        """The first of `units` by its order, as the cluster is now."""
+        return self.order(units)[0]
 
     def unit_of(self, pod: Pod) -> str:
         """What pods share that it places together, as the cluster is now; empty for a pod that it places alone."""
@@ -122,7 +136,7 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
             is_queued=is_queued,
             refusals=obstacles,
             narrowed=None,
-            narrowed_by="",
+            narrowed_by=(),
             bits={},
             feasible=nowhere,
         )
@@ -135,6 +149,11 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         """Whether it evicts others for `pod` where that fits nowhere."""
         del pod
         return False
+
+    def evicted_for(self, refused: PodEvaluation) -> EvictedFor | None:
+        """Whom it evicts for the evaluated pod by rules of its own; None where it does not, or goes by priorities."""
+        del refused
+        return None
 
     def openable(self, evaluation: PodEvaluation) -> BoolMask:
         """The nodes that may take the evaluated pod once others are placed, whoever these are."""
@@ -170,6 +189,11 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         """Whether it runs the scheduling plugin of this name, at this field of a profile or at any point."""
         del plugin, point
         return False
+
+    def origin_of(self, plugin: str) -> str:
+        """The part of its configuration that refuses nodes under this name; empty where the name says it all."""
+        del plugin
+        return ""
 
     def args_of(self, in_use: type[ArgsType]) -> ArgsType:
         """The arguments of one of its scheduling plugins, by their type; those by default where it runs none such."""

@@ -190,6 +190,13 @@ class CandidateMaker:
         mates = (other for other in forms if scheduler.unit_of(other) == unit)
         return scheduler, scheduler.evaluate(form, Company((form, *mates)))
 
+    def unit_of_pending(self, pod: Pod) -> str:
+        """What a pending pod shares with those without which its scheduler does not place it; empty without any."""
+        form = self._forms.form_of(pod)
+        scheduler = self._schedulers.scheduler_of(form)
+        unit = scheduler.unit_of(form)
+        return unit if unit and scheduler.held_back((form,)) else ""
+
     def _unplaced(
         self, victim: Pod, replacement: Replacement, pod: Pod, alternative: UnplacedReplacement | None = None
     ) -> UnplacedReplacement:

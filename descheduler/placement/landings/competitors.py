@@ -9,6 +9,7 @@ import numpy as np
 
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.feasibility import Placement, put_on_node
+from descheduler.placement.framework.units import Unit
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_groups import Competitor
 from descheduler.placement.landings.pending_pods import PendingPods
@@ -32,22 +33,34 @@ class Competition(NamedTuple):
     placement: Placement | None
 
 
-def forestalled(competitor: Competitor, table: NodeTable) -> str:
+def forestalled(competitor: Competitor, unplaced: UnplacedReplacement, table: NodeTable) -> str:
     """Why a replacement does not have the room that `competitor` takes, whoever is tried first."""
     node_name = table.names[competitor.node]
     if competitor.is_nominated:
         return f"the room on {node_name} is held for {competitor.label} (nominatedNodeName)"
+    if _are_of_one_order(competitor, unplaced):
+        return f"{competitor.label} comes first by its queue and job, and is scheduled onto {node_name}"
     return f"{competitor.label} has a higher priority and is scheduled onto {node_name} first"
 
 
-def goes_first(competitor: Competitor, priority: int) -> bool:
-    """Whether `competitor` has its node before a replacement of `priority`, whoever is tried first.
+def goes_first(competitor: Competitor, unplaced: UnplacedReplacement) -> bool:
+    """Whether `competitor`, which is on no node now, has one before a replacement, whoever is tried first.
 
+    A scheduler that reorders takes the first by its order, as the cluster is now.
     One of a higher priority preempts a replacement that comes before it. A nominated one counts as placed for all pods
     of no higher priority (kubernetes 1.36 `pkg/scheduler/framework/runtime/framework.go`, addGENominatedPods). Of pods
     of the same priority the one that is tried first has the room, and with back-offs that may be either.
     """
+    if _are_of_one_order(competitor, unplaced):
+        return unplaced.scheduler.next_of([Unit((unplaced.pod,)), Unit((competitor.form,))]).pods[0] is competitor.form
+    priority = unplaced.priority
     return competitor.priority >= priority if competitor.is_nominated else competitor.priority > priority
+
+
+def _are_of_one_order(competitor: Competitor, unplaced: UnplacedReplacement) -> bool:
+    """Whether one scheduler places both, which decides anew who is first."""
+    scheduler = unplaced.scheduler
+    return scheduler.reorders and competitor.group is not None and competitor.group.scheduler is scheduler
 
 
 class CompetitorFinder:
@@ -69,11 +82,11 @@ class CompetitorFinder:
         near = [each for each in reversed(self._pending.placed) if open_nodes[each.node]][:_MOST_LIFTED]
         with self._cluster.what_if():
             self._pending.lift(near)
+            first = [each for each in near if goes_first(each, unplaced)]
             feasible = unplaced.evaluate().feasible
             placement = unplaced.place().placement
         if placement is None:
             return None
-        first = [each for each in near if goes_first(each, unplaced.priority)]
         if not first:
             return Competition(_on(placement.node, self._pending.placed[::-1]), placement)
         others = [each for each in near if each not in first]

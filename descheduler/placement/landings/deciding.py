@@ -154,7 +154,7 @@ class Decider:
         """No node takes it; one may where pending pods are in its way that do not go first in any case."""
         competition = self._competitors.competition(unplaced, evaluation)
         if competition is None or competition.placement is None:
-            behind = "" if competition is None else forestalled(competition.competitor, self._cluster.table)
+            behind = "" if competition is None else forestalled(competition.competitor, unplaced, self._cluster.table)
             landing = not_landed(unplaced, evaluation, cold=cold, behind=behind)
             waits = landing.settled is LandingVerdict.NO and not unplaced.doubt
             return Decision(landing, unplaced.pod if waits else None)

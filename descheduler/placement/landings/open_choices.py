@@ -15,7 +15,6 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 __all__ = ["FreePod", "OpenNodes", "choices_beside", "holds_more_than_room", "is_kept_out_by"]
 
 _MOST_NODES = 3
-_QUOTA = "ElasticQuota"
 
 
 class FreePod(NamedTuple):
@@ -79,7 +78,7 @@ def _any_interact(pods: Sequence[FreePod]) -> bool:
     gathered = GatheredPods([each.pod for each in pods])
     for scheduler in {each.scheduler for each in pods}:
         places = [place for place, each in enumerate(pods) if each.scheduler is scheduler]
-        for meetings in scheduler.interacting(gathered, but_for=_QUOTA).values():
+        for meetings in scheduler.interacting(gathered, but_for=scheduler.quotas).values():
             if any((meetings.on(place) != place).any() for place in places):
                 return True
     return False

@@ -92,8 +92,18 @@ class Openings:
         room = _AMOUNTS if looks_at_devices else _AMOUNTS_AND_PARTS
         known = unplaced.placement_class, room
         if known not in self._open:
-            self._open[known] = unplaced.scheduler.open_but_for(unplaced.evaluate(), room)
+            evaluation = unplaced.evaluate()
+            if evaluation.refusals:  # by its queue or quota, perhaps, which has room for one of the two
+                with self._cluster.what_if():
+                    self._cluster.remove(victim)
+                    self._open[known] = unplaced.scheduler.open_but_for(unplaced.evaluate(), room)
+            else:
+                self._open[known] = unplaced.scheduler.open_but_for(evaluation, room)
         return self._open[known]
+
+    def unit_of_pending(self, pod: Pod) -> str:
+        """What a pending pod shares with those without which its scheduler does not place it; empty without any."""
+        return self._candidates.unit_of_pending(pod)
 
     def open_to_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> NDArray[np.bool_] | None:
         """bool[N]: the nodes that may take a pending pod once others have left them; do not change it.

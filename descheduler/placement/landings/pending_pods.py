@@ -47,6 +47,8 @@ class PendingPods:
         self._units: dict[str, UnitGroup] = {}
         self._groups_by_age: list[Group] = []
         self._known_order: Sequence[Group] | None = None
+        self._reordered: set[int] = set()
+        """The schedulers of groups that reorder, by identity."""
         self._turns = count()
         self.placed: list[Competitor] = []
         self.num_open = 0
@@ -117,6 +119,8 @@ class PendingPods:
         group = UnitGroup(key, form, scheduler, demand) if key else Group(form, scheduler, demand)
         if isinstance(group, UnitGroup):
             self._units[key] = group
+        if scheduler.reorders:
+            self._reordered.add(id(scheduler))
         self._groups_by_age.append(group)
         self._known_order = None
         return group
@@ -218,9 +222,34 @@ class PendingPods:
         competitor.placed = Placed(form, node, ((self, competitor),))
 
     def _place(self, groups: Iterable[Group]) -> None:
-        for group in self._in_turn(groups):
+        for group in self._in_turn(self._but_for_reordered(groups) if self._reordered else groups):
             while group.waiting and self._place_one(group):
                 pass
+
+    def _but_for_reordered(self, groups: Iterable[Group]) -> Iterator[Group]:
+        """`groups` without those of schedulers that reorder, one of which has its turn in the place of each."""
+        listed = list(groups)
+        left: dict[int, list[Group]] = {scheduler: [] for scheduler in self._reordered}
+        for group in listed:
+            if group.waiting and (own := left.get(id(group.scheduler))) is not None:
+                own.append(group)
+        for group in listed:
+            own = left.get(id(group.scheduler))
+            if own is None:
+                yield group
+            else:
+                self._place_next(own)
+
+    def _place_next(self, left: list[Group]) -> None:
+        """Places pods of `left`, groups of one scheduler, as it takes them, until it is done with one of these."""
+        by_form = {id(group.form): group for group in left}
+        while left:
+            unit = left[0].scheduler.next_of([Unit((group.form,)) for group in left])
+            group = by_form[id(unit.pods[0])]
+            has_placed = self._place_unit(group) if isinstance(group, UnitGroup) else self._place_one(group)
+            if not (has_placed and group.waiting):
+                left.remove(group)
+                return
 
     def _in_turn(self, groups: Iterable[Group]) -> Iterator[Group]:
         """`groups` without the units among them, which are placed when their turn comes.

@@ -27,16 +27,20 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
     """The first node found on which preemption makes room for `unplaced`, and whose pods leave, as a sentence; empty
     when none was found.
 
-    `gone` are the identities of pods of the snapshot that are not on `cluster` any more; the victim is one of them.
+    A scheduler with rules of its own says so itself. `gone` are the identities of pods of the snapshot that are not on
+    `cluster` any more; the victim is one of them.
     A scheduler that preempts no pod has no such node. All pods of lower priority leave the node for that, and then
     those stay, of the highest priority first, beside which the pod fits all the same; and twenty nodes at most are
     tried. For a pod that plugins refuse before nodes are looked at, such as for its quota, only those leave that these
     plugins would evict.
     """
-    if not unplaced.scheduler.preempts(unplaced.pod):
-        return ""
     evaluation = unplaced.evaluate()
     if evaluation.fits or not evaluation.is_queued:
+        return ""
+    if found := unplaced.scheduler.evicted_for(evaluation):
+        name = cluster.table.names[found.node]
+        return f"it would be scheduled onto {name} if {_named(found.pods)} {found.what} there"
+    if not unplaced.scheduler.preempts(unplaced.pod):
         return ""
     for node in _helpable(unplaced, evaluation):
         name = cluster.table.nodes[node].name

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
+from types import MappingProxyType
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.volcano import VolcanoConfiguration
+from descheduler.placement.framework.scheduler_model import EvictedFor
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Company, ShadowCluster
 from descheduler.placement.volcano.actions.enqueue import enqueue
+from descheduler.placement.volcano.actions.preempt import preempt
+from descheduler.placement.volcano.actions.reclaim import reclaim
 from descheduler.placement.volcano.jobs import Job, Phase, Status, Task, status_of
 from descheduler.placement.volcano.session import Session, VolcanoPlugin
 
@@ -19,6 +23,18 @@ __all__ = ["AskedTask", "LiveSession", "job_id_of"]
 
 _QUEUE = "scheduling.volcano.sh/queue-name"
 _SETTLED = frozenset({Phase.RUNNING.value, Phase.UNKNOWN.value, Phase.COMPLETED.value})
+
+
+class _Evicting(NamedTuple):
+    """An action that evicts, and what it does to pods."""
+
+    act: Callable[[Session, Job | None], None]
+    what: str
+
+
+_EVICTING: Mapping[str, _Evicting] = MappingProxyType(
+    {"preempt": _Evicting(preempt, "preempted"), "reclaim": _Evicting(reclaim, "reclaimed")}
+)
 
 
 def job_id_of(pod: Pod) -> str:
@@ -76,6 +92,8 @@ class LiveSession:
         self._asked: tuple[frozenset[int], list[tuple[Pod, Task]]] | None = None
         self._is_stale = True
         self._phases: dict[str, str] | None = None
+        self.has_waiting_jobs = True
+        """Whether some job was not admitted when the first cycle was opened."""
         self._load()
 
     def _load(self) -> None:
@@ -106,6 +124,21 @@ class LiveSession:
         self._open_if_stale()
         tasks = {id(each): task for each, task in self._asked[1]}
         return AskedTask(self._session, tasks[id(pod)], tuple(tasks.values()))
+
+    def evicted_for(self, pod: Pod, company: Company | None = None) -> EvictedFor | None:
+        """Whom the cycle evicts for `pod` and the others of its job by the first action that finds it a node so."""
+        asked = self.asked(pod, company)
+        session, job = asked.session, asked.job
+        found = None
+        for action in session.configuration.actions if job is not None and not session.fault else ():
+            if found is None and action in _EVICTING:
+                with session.taken_back():
+                    _EVICTING[action].act(session, job)
+                    if asked.task.status is Status.PIPELINED:
+                        gone = tuple(eviction.task.pod for eviction in session.evictions)
+                        found = EvictedFor(asked.task.node, gone, _EVICTING[action].what)
+        self._leave()
+        return found
 
     @property
     def opened_last(self) -> Session:
@@ -154,6 +187,7 @@ class LiveSession:
                 job.phase = Phase.INQUEUE.value if job.is_pending else job.phase
         if self._phases is None:
             self._phases = {job.id: job.phase for job in session.jobs.values()}
+            self.has_waiting_jobs = any(job.is_pending and job.tasks for job in session.jobs.values())
         self._is_stale = False
 
     # What the cluster tells

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cmp_to_key, partial
+from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import cmp_to_key, partial, reduce
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +17,13 @@ from descheduler.placement.configuration.volcano import VolcanoConfiguration
 from descheduler.placement.framework.evaluation import Choice, PluginScores, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Shortage
-from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
+from descheduler.placement.framework.scheduler_model import DoubtOf, EvictedFor, SchedulerModel
+from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.framework.units import Unit
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 from descheduler.placement.volcano.admission import barred, gang_shortage
+from descheduler.placement.volcano.interplay import VolcanoInterplay
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.live_session import AskedTask, LiveSession, job_id_of
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters
@@ -71,7 +75,7 @@ class _NotReady(NamedTuple):
     short: str = "not ready"
 
 
-class VolcanoScheduler(SchedulerModel):
+class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
     """Places the pods of Volcano, as `configuration` says.
 
     What is said of a pod is what the next cycle does once jobs are admitted: its queue, its gang, its nodes. Pods that
@@ -79,12 +83,13 @@ class VolcanoScheduler(SchedulerModel):
     """
 
     name = _NAME
+    reorders = True
 
     def __init__(self, cluster: ShadowCluster, configuration: VolcanoConfiguration) -> None:
         self.cluster = cluster
         self.configuration = configuration
         # One of its own, as the shadow cluster may be asked by several configurations.
-        self._live = cluster.follow(partial(LiveSession, configuration=configuration, plugins=VOLCANO_PLUGINS))
+        super().__init__(cluster.follow(partial(LiveSession, configuration=configuration, plugins=VOLCANO_PLUGINS)))
         self.num_nodes_to_find = nodes_to_find(len(cluster.table), 0)
 
     def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
@@ -105,21 +110,23 @@ class VolcanoScheduler(SchedulerModel):
 
     def order(self, units: Iterable[Unit]) -> Sequence[Unit]:
         """The best job of the best queue first, as they are now."""
+        return sorted(units, key=cmp_to_key(partial(_compared, self._live.opened())))
+
+    def next_of(self, units: Sequence[Unit]) -> Unit:
+        """The best of the best queue; where it is overused nothing of it is placed, and the next one has its turn."""
         session = self._live.opened()
+        by_queue: dict[str, list[Unit]] = {}
+        for unit in units:
+            job = session.jobs.get(job_id_of(unit.pods[0]))
+            by_queue.setdefault("" if job is None else job.queue, []).append(unit)
+        queues = [session.queues[name] for name in by_queue if name]
+        is_less = session.tiers.queue_is_less
+        best = reduce(lambda left, right: right if is_less(right, left) else left, queues).name if queues else ""
+        return min(by_queue[best], key=cmp_to_key(partial(_compared, session)))
 
-        def compare(left: Unit, right: Unit) -> int:
-            jobs = [session.jobs.get(job_id_of(unit.pods[0])) for unit in (left, right)]
-            if jobs[0] is None or jobs[1] is None:
-                return (jobs[0] is None) - (jobs[1] is None)
-            queues = [session.queues[job.queue] for job in jobs if job is not None]
-            tiers = session.tiers
-            if queues[0] is not queues[1]:
-                return -1 if tiers.queue_is_less(*queues) else 1
-            if jobs[0] is not jobs[1]:
-                return -1 if tiers.job_is_less(jobs[0], jobs[1]) else 1
-            return right.priority - left.priority
-
-        return sorted(units, key=cmp_to_key(compare))
+    def opened(self) -> Session:
+        """The next session as it is once it has admitted jobs; valid until something changes."""
+        return self._live.opened()
 
     def unit_of(self, pod: Pod) -> str:
         """Its job, where that is bound from a number of tasks on."""
@@ -155,11 +162,12 @@ class VolcanoScheduler(SchedulerModel):
 
     def _filtered(self, cycle: Cycle, asked: AskedTask) -> PodEvaluation:
         session, task = asked.session, asked.task
-        filters = session.accounts.get(_PREDICATES)
+        predicates = dict(chain.from_iterable(session.tiers.named("predicate")))
+        filters = session.accounts.get(_PREDICATES) if _PREDICATES in predicates else None
         found = filters.evaluate(task) if isinstance(filters, KubeFilters) else None
         bits: dict[str, ReasonBits] = {} if found is None else dict(found.bits)
         feasible = session.nodes.is_there.copy() if found is None else found.feasible & session.nodes.is_there
-        for plugin, predicate in (each for tier in session.tiers.named("predicate") for each in tier):
+        for plugin, predicate in predicates.items():
             codes = predicate(task)
             if isinstance(codes, np.ndarray):
                 against = (codes != OPEN) & feasible
@@ -178,7 +186,7 @@ class VolcanoScheduler(SchedulerModel):
             is_queued=True,
             refusals=() if found is None else found.refusals,
             narrowed=None if found is None else found.narrowed,
-            narrowed_by="" if found is None else found.narrowed_by,
+            narrowed_by=() if found is None else found.narrowed_by,
             bits=bits,
             feasible=feasible,
             undecided=() if found is None else found.undecided,
@@ -235,15 +243,58 @@ class VolcanoScheduler(SchedulerModel):
             return filters.obstacle(plugin, cycle, node, bits)
         return Obstacle.of(plugin, Code.UNSCHEDULABLE, _Refused(plugin))
 
+    def evicted_for(self, refused: PodEvaluation) -> EvictedFor | None:
+        """What actions preempt and reclaim do, as far as they are configured."""
+        return self._live.evicted_for(refused.cycle.pod.pod, refused.cycle.company)
+
+    def openable(self, evaluation: PodEvaluation) -> BoolMask:
+        """Any where the pod is refused as a whole, or where filters may be appeased; others of its job open no node."""
+        is_open = bool(evaluation.refusals) or self._nodes.can_be_helped(evaluation.cycle.pod.pod)
+        return np.ones_like(evaluation.feasible) if is_open else evaluation.feasible
+
+    def open_but_for(self, evaluation: PodEvaluation, compared: Container[Compares]) -> BoolMask | None:
+        """The nodes that are open, or that lack nothing but what the pod requests where requests are compared."""
+        if evaluation.refusals or evaluation.cause:
+            return None
+        narrowed = evaluation.narrowed
+        mask = np.ones_like(evaluation.feasible) if narrowed is None else narrowed.copy()
+        for name, against in evaluation.bits.items():
+            if name != _ROOM or Compares.REQUESTS not in compared:
+                mask &= against == 0
+        return mask
+
     def is_static(self, plugin: str) -> bool:
         """Whether a filter of kube-scheduler says so."""
         filters = self._live.opened_last.accounts.get(_PREDICATES)
         return isinstance(filters, KubeFilters) and plugin in filters.names and filters.is_static(plugin)
 
+    def origin_of(self, plugin: str) -> str:
+        """The plugin of Volcano and its tier."""
+        filters = self._live.opened_last.accounts.get(_PREDICATES)
+        name = _PREDICATES if isinstance(filters, KubeFilters) and plugin in filters.names else plugin
+        for number, tier in enumerate(self.configuration.tiers, start=1):
+            if any(option.name == name for option in tier):
+                return f"plugin {name} in tier {number}"
+        return ""
+
     def runs(self, plugin: str, point: str = "") -> bool:
         """Whether the configuration names the plugin."""
         del point
         return any(option.name == plugin for option in self.configuration.plugins)
+
+
+def _compared(session: Session, left: Unit, right: Unit) -> int:
+    """Negative where `left` comes first."""
+    jobs = [session.jobs.get(job_id_of(unit.pods[0])) for unit in (left, right)]
+    if jobs[0] is None or jobs[1] is None:
+        return (jobs[0] is None) - (jobs[1] is None)
+    queues = [session.queues[job.queue] for job in jobs if job is not None]
+    tiers = session.tiers
+    if queues[0] is not queues[1]:
+        return -1 if tiers.queue_is_less(*queues) else 1
+    if jobs[0] is not jobs[1]:
+        return -1 if tiers.job_is_less(jobs[0], jobs[1]) else 1
+    return right.priority - left.priority
 
 
 def _shortages(asked: AskedTask, node: int, bits: int) -> Iterator[Fact]:

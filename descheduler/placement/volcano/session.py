@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -213,6 +214,28 @@ class Session:
     def evict(self, task: Task) -> None:
         """Evicts a task that was released for good."""
         self.evictions.append(Eviction(task, task.node, self.action))
+
+    @contextmanager
+    def taken_back(self) -> Iterator[None]:
+        """A context at whose end tasks are as they were. What plugins keep is not: the cycle is to be opened again."""
+        before = [(task, task.status, task.node) for job in self.jobs.values() for task in job.tasks.values()]
+        on_nodes, num_evictions = [dict(each) for each in self.nodes.tasks], len(self.evictions)
+        try:
+            yield
+        finally:
+            for task, status, node in before:
+                if (task.status, task.node) != (status, node):
+                    self._put_back(task, status, node)
+            self.nodes.tasks[:] = on_nodes
+            del self.evictions[num_evictions:]
+
+    def _put_back(self, task: Task, status: Status, node: int) -> None:
+        if task.node != NO_NODE:
+            self.nodes.remove(task)
+        self.job_of(task).set_status(task, status)
+        task.node = node
+        if node != NO_NODE:
+            self.nodes.add(task)
 
     def close(self) -> None:
         """Ends the cycle: plugins write conditions, and the jobs get their phases."""

@@ -60,6 +60,7 @@ class MakeRoomObjective(ClusterObjective):
         self._cluster: ClusterProblem
         self._is_choosing = False
         self._returning: dict[PodIdentity, bool] = {}
+        self._gangs: dict[PodIdentity, str] = {}
         self._served_by: dict[PodIdentity, Sequence[Pod]] = {}
         """By pod that the plan evicts, the pods that it makes room for."""
 
@@ -116,12 +117,13 @@ class MakeRoomObjective(ClusterObjective):
         return any(openings.parts.free(openings.place_of(node)) for node in self._nodes)
 
     def stated_over(self, cluster: ClusterProblem) -> MakeRoom:
-        """The gangs of pending pods, which are placed whole."""
+        """The gangs of pending pods, and the jobs that wait for all of them, which are placed whole."""
         self._cluster = cluster
+        self._gangs.clear()
         known: dict[str, int] = {}
         gang: Ints = np.full(len(cluster.pods), PENDING, dtype=np.int64)
         for number in np.flatnonzero(cluster.problem.assignment == PENDING).tolist():
-            if gang_id := gang_id_of(cluster.pods[number]):
+            if gang_id := self._gang(cluster.pods[number]):
                 gang[number] = known.setdefault(gang_id, len(known))
         return MakeRoom(gang=gang)
 
@@ -204,7 +206,7 @@ class MakeRoomObjective(ClusterObjective):
 
     def _is_reserved_for(self, pod: Pod, leaving: Reassignment) -> bool:
         scheduler = scheduler_name_of(self._cluster.pods[leaving.pod])
-        return not gang_id_of(pod) and scheduler_name_of(pod) == scheduler
+        return not self._gang(pod) and scheduler_name_of(pod) == scheduler
 
     def _largest_placed(self, moves: Sequence[Reassignment]) -> float:
         """What the largest pod that `moves` place needs, as a share of what any pod does."""
@@ -294,7 +296,15 @@ class MakeRoomObjective(ClusterObjective):
 
     def _gang_of(self, number: int) -> str | None:
         is_pending = self._cluster.problem.assignment[number] == PENDING
-        return gang_id_of(self._cluster.pods[number]) or None if is_pending else None
+        return self._gang(self._cluster.pods[number]) or None if is_pending else None
+
+    def _gang(self, pod: Pod) -> str:
+        """What a pending pod is placed together with, or not at all; empty for one that is placed alone."""
+        key = identity_of(pod)
+        if key not in self._gangs:
+            openings = self._evictor.prover().openings()
+            self._gangs[key] = gang_id_of(pod) or openings.unit_of_pending(pod)
+        return self._gangs[key]
 
     def _placed_by(self, moves: Iterable[Reassignment]) -> Sequence[Pod]:
         return [self._cluster.pods[move.pod] for move in moves if move.source == PENDING]

@@ -129,6 +129,16 @@ def test_nothing_is_known_where_no_queues_were_read() -> None:
     assert (landing.verdict, landing.cause) == (UNKNOWN, "no queues of Volcano were read (volcano)")
 
 
+@pytest.mark.parametrize(("switch", "verdict"), [(True, NO), (False, LANDS)], ids=["filters on", "filters off"])
+def test_filters_that_are_switched_off_refuse_no_node(switch: bool, verdict: LandingVerdict) -> None:
+    plugins = [{"name": "gang"}, {"name": "predicates", "enablePredicate": switch}]
+    closed = {**node("b", cpu="4"), "spec": {"unschedulable": True}}
+    world = [node("a", cpu="0"), closed, group("job", phase="Running"), *owned(pods("job", 1, on="a"))]
+    prover, pod = prover_of(world, configuration={"actions": "enqueue, allocate", "tiers": [{"plugins": plugins}]})
+
+    assert prover.consider(pod["job-0"]).verdict is verdict
+
+
 def test_whole_gangs_are_proved_together() -> None:
     prover, pod = prover_of(NODES, group("job", least=3, phase="Running"), owned(pods("job", 3, on="a")))
     gang = [pod[f"job-{number}"] for number in range(3)]

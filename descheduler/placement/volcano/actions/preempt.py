@@ -20,15 +20,18 @@ __all__ = ["preempt"]
 IsCandidate = Callable[[Task], bool]
 
 
-def preempt(session: Session) -> None:
-    """Queue by queue, in any order; within a queue in job order. At the end plugins name victims of their own."""
+def preempt(session: Session, only: Job | None = None) -> None:
+    """Queue by queue, in any order; within a queue in job order. At the end plugins name victims of their own.
+
+    With `only` no other job takes room, and plugins name none.
+    """
     tiers = session.tiers
     queues: dict[str, Queue] = {}
     starving: dict[str, Heap[Job]] = {}
     under_request: list[Job] = []
     for job, queue in session.valid_jobs():
         queues[queue.name] = queue
-        if tiers.is_starving(job):
+        if only in (None, job) and tiers.is_starving(job):
             starving.setdefault(queue.name, Heap(tiers.job_is_less)).push(job)
             under_request.append(job)
     failed = FailedNodes(session)
@@ -38,7 +41,7 @@ def preempt(session: Session) -> None:
             _between_jobs(session, failed, starving[name], tasks)
         for job in session.choices.shuffled(under_request):
             _within_job(session, failed, job)
-    for task in _own_victims(session):
+    for task in _own_victims(session) if only is None else ():
         session.release(task)
         session.evict(task)
 

@@ -16,8 +16,11 @@ from descheduler.placement.volcano.session import Session
 __all__ = ["reclaim"]
 
 
-def reclaim(session: Session) -> None:
-    """The best task of the best job of the best queue is tried. What was evicted stays so, room or not."""
+def reclaim(session: Session, only: Job | None = None) -> None:
+    """The best task of the best job of the best queue is tried. What was evicted stays so, room or not.
+
+    With `only` no other job takes room.
+    """
     tiers = session.tiers
     queues: Heap[Queue] = Heap(tiers.queue_is_less)
     jobs: dict[str, Heap[Job]] = {}
@@ -26,7 +29,7 @@ def reclaim(session: Session) -> None:
         if queue.name not in jobs:
             jobs[queue.name] = Heap(tiers.job_is_less)
             queues.push(queue)
-        if job.counts[Status.PENDING]:
+        if only in (None, job) and job.counts[Status.PENDING]:
             jobs[queue.name].push(job)
             waiting = (task for task in job.of_status(Status.PENDING) if not task.is_gated)
             tasks[job.id] = Heap(tiers.task_is_less, waiting)

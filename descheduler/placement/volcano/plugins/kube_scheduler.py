@@ -16,6 +16,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHED
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import ScorePlugin
+from descheduler.placement.framework.interactions import Interplay
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.own_node_score import Amounts
 from descheduler.placement.framework.scheduler import Scheduler
@@ -60,11 +61,18 @@ def _prefers_pods(pod: Pod) -> bool:
 class KubeFilters:
     """The filters `names`, in this order: of what refuses a node Volcano reports the first."""
 
-    def __init__(self, cluster: ShadowCluster, names: Iterable[str]) -> None:
+    def __init__(self, cluster: ShadowCluster, names: Iterable[str], *, is_proportional: bool = False) -> None:
+        self.is_proportional = is_proportional
+        """Whether a task has to leave enough cpu and memory beside what is scarce, too."""
         listed = tuple(names)
         prepared = [name for name in listed if "pre_filter" in PLUGINS[name].points]
         self._scheduler = Scheduler(cluster, _profile({"preFilter": prepared, "filter": listed}), plugins=PLUGINS)
         self.names = listed
+
+    @property
+    def interplay(self) -> Interplay:
+        """How pods bear on each other by them."""
+        return self._scheduler
 
     def evaluate(self, task: Task) -> PodEvaluation:
         """What they say of the pod, as the cluster is now."""

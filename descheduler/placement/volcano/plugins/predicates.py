@@ -36,9 +36,10 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     arguments = option.arguments
     enabled = (name for key, name in _SWITCHED.items() if arguments.switch(f"predicate.{key}Enable", default=True))
     names = ("NodeUnschedulable", *enabled)
-    filters = session.kept(names, lambda: KubeFilters(session.cluster, names))
-    session.accounts["predicates"] = filters
     proportions = _Proportions(session, arguments)
+    is_proportional = bool(proportions.rates)
+    filters = session.kept(names, lambda: KubeFilters(session.cluster, names, is_proportional=is_proportional))
+    session.accounts["predicates"] = filters
 
     def predicate(task: Task) -> NodeCodes:
         codes = filters.codes(task)
@@ -90,16 +91,16 @@ class _Proportions:
 
     def __init__(self, session: Session, arguments: Arguments) -> None:
         self._session = session
-        self._rates = list(_rates(arguments)) if arguments.switch("predicate.ProportionalEnable", default=False) else []
+        self.rates = list(_rates(arguments)) if arguments.switch("predicate.ProportionalEnable", default=False) else []
 
     def codes(self, task: Task) -> NodeCodes:
         """The nodes on which a task that does not ask for a scarce resource leaves too little beside it."""
         nodes = self._session.nodes
         codes: NodeCodes = np.full(len(nodes.is_there), OPEN, dtype=np.int8)
-        if any(task.request.get(name, 0.0) for name, _, _ in self._rates):
+        if any(task.request.get(name, 0.0) for name, _, _ in self.rates):
             return codes
         cpu, memory = (nodes.idle[nodes.rows[name]] - task.request[name] for name in (CPU, MEMORY))
-        for name, cpu_rate, memory_rate in self._rates:
+        for name, cpu_rate, memory_rate in self.rates:
             if name in nodes.rows:
                 scarce = nodes.idle[nodes.rows[name]]
                 is_short = (cpu < scarce * cpu_rate) | (memory < scarce * memory_rate * _MEGA)
