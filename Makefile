@@ -15,7 +15,7 @@ DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
 BASE_IMAGE ?= $(shell sed -n 's/^ARG PYTHON_IMAGE=\([^@]*\).*/\1/p' cronjob/Dockerfile)
 NOW ?= $(if $(SAMPLE_$(PROFILE)),2026-06-30T12:00:00Z,2026-01-15T12:00:00Z)
 
-.PHONY: help setup run test test-all e2e e2e-peers image base-image render lint format schema bench bench-peer bench-migrations bench-balance clean
+.PHONY: help setup run test test-all e2e e2e-peers image browser base-image render lint format schema bench bench-peer bench-migrations bench-balance clean
 
 help: ## Show this list.
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ e2e-peers: setup ## The same with Koordinator, Volcano and the upstream deschedu
 image: setup ## Build the image with docker, podman or buildah, and run it on a real control plane.
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m pytest tests/e2e/image -m image $(PYTEST_ARGS)
+
+browser: setup ## Open pages of plans in headless Chromium, which has to be installed.
+	$(BIN)/python -m pytest tests/browser -m browser $(PYTEST_ARGS)
 
 base-image: ## Write the digest that the base image has today into the Dockerfile (asks the registry with docker).
 	digest=$$(docker buildx imagetools inspect $(BASE_IMAGE) --format '{{.Manifest.Digest}}') && \

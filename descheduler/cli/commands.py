@@ -18,6 +18,8 @@ COMMANDS = (
     "run",
     "plan",
     "apply",
+    "show",
+    "diff",
     "explain",
     "simulate",
     "validate",

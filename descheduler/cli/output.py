@@ -18,7 +18,7 @@ from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode
 
 if TYPE_CHECKING:
-    from descheduler.report.formats.render import FlatFormat, Format, TabledDocument
+    from descheduler.report.formats.render import FlatFormat, Format, PictureFormat, TabledDocument
     from descheduler.report.outcome.document import OutcomeDocument
     from descheduler.report.outcome.status_document import StatusDocument
     from descheduler.report.plan.document import Plan
@@ -30,28 +30,37 @@ __all__ = ["Output", "give_back_output", "keep_output", "takes_output", "write_d
 class Output(msgspec.Struct, frozen=True):
     """What the output flags say."""
 
-    format: Format | FlatFormat = "table"
+    format: Format | FlatFormat | PictureFormat = "table"
     is_quiet: bool = False
     has_headers: bool = True
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether it is a format of plans alone."""
+        return self.format in _PICTURES
 
 
 _kept: list[TextIO | None] = []
 """The stream that `keep_output` keeps for documents, in a list; None where it was closed before the start."""
 
-_DATA = ("json", "yaml", "jsonl", "csv")
+_FLAT = ("name", "csv", "jsonl")
+_PICTURES = ("html", "markdown")
+_DATA = ("json", "yaml", "jsonl", "csv", *_PICTURES)
 """Formats for programs, which are UTF-8 whatever the locale says."""
 
 
-def takes_output(what: str, *, has_flat_formats: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def takes_output(
+    what: str, *, has_flat_formats: bool = False, has_pictures: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds `--output` and what goes with it; the command gets an `Output`, for `write_document` to write `what`."""
-    flat = ["name", "csv", "jsonl"] if has_flat_formats else []
+    more = [*(_FLAT if has_flat_formats else ()), *(_PICTURES if has_pictures else ())]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.option(
             "-o",
             "--output",
             "output_format",
-            type=click.Choice(["table", "wide", "json", "yaml", *flat]),
+            type=click.Choice(["table", "wide", "json", "yaml", *more]),
             default="table",
             show_default=True,
             help=f"Format of {what} on standard output.",
@@ -59,7 +68,7 @@ def takes_output(what: str, *, has_flat_formats: bool = False) -> Callable[[Call
         @wraps(command)
         def with_output(
             *args: object,
-            output_format: Format | FlatFormat,
+            output_format: Format | FlatFormat | PictureFormat,
             is_quiet: bool = False,
             has_headers: bool = True,
             **flags: object,

@@ -78,6 +78,7 @@ def run_policy(
     from descheduler.telemetry.recording import recorded
 
     policy = watch.call("reading the policy", partial(_policy_of, flags))
+    _check_output(policy, flags)
     with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
         if flags.snapshot:
             record.exit_code = watch.exit_code = _run_on_dump(policy, flags, record, watch)
@@ -85,6 +86,17 @@ def run_policy(
             code = _run_on_cluster(policy, flags, connection(), lease(), record, watch)
             record.exit_code = watch.exit_code = code
     return record.exit_code
+
+
+def _check_output(policy: Policy, flags: RunFlags) -> None:
+    """Raises CommandError before anything is evicted for an output that only plans have."""
+    if not flags.output.is_picture or flags.snapshot or flags.dry_run:
+        return
+    from descheduler.eviction.migration_controller.profiles import is_dry
+
+    if not is_dry(policy):
+        text = f"-o {flags.output.format} shows plans, and this run would evict pods; add --dry-run"
+        raise CommandError(text, ExitCode.INVALID)
 
 
 def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watch) -> ExitCode:

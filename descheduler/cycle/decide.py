@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.asking import PluginAnswers, ask_until_safe, in_waves
+from descheduler.cycle.cordons import cordon_notes, with_cordons
 from descheduler.cycle.deciding import DecideAgain, Round, RunSetting
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND
 from descheduler.cycle.profiles import ProfilesRun, ProfileSurroundings, request_chosen, run_profiles
@@ -52,6 +53,7 @@ def decide(
     policy = resolve_priority_thresholds(
         policy, {name: priority.value for name, priority in snapshot.priority_classes.items()}
     )
+    as_it_is, snapshot = snapshot, with_cordons(policy, snapshot, setting.registry)
     recent_moves, move_notes = moves_in(setting.memory, policy)
     notes = (
         *migration_notes(policy),
@@ -79,7 +81,12 @@ def decide(
         failures=tuple(run.failures),
         facts=run.facts,
         memory=setting.memory.after(now, run.notes),
-        notes=(*notes, *landings.assumed, *notes_after(policy, decisions, snapshot)),
+        notes=(
+            *notes,
+            *landings.assumed,
+            *notes_after(policy, decisions, snapshot),
+            *cordon_notes(decisions, as_it_is),
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from descheduler.eviction.migration_controller.migration_controller import Migra
 from descheduler.eviction.placement_verification import placement_verification
 from descheduler.planner import args as planner_args
 from descheduler.planner.migration_planner import MigrationPlanner
+from descheduler.planner.objectives import drained_nodes
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_faults import Origin
 from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages
@@ -214,6 +215,8 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         uses=planner_args.used_strategies,
         profile_problems=planner_args.profile_problems,
         needs=planner_args.needs,
+        file_problems=drained_nodes.file_problems,
+        cordons=drained_nodes.cordoned_nodes,
         remembers=True,
         searches=True,
     ),

@@ -139,7 +139,7 @@ def _carry_out_plan(run: _Run, live: LiveRun | None, snapshot: Snapshot) -> _End
     rounds = _Rounds(run, snapshot, kept.memory, () if live is None else live.evicted_for_users)
     left_out = rounds.choose()
     decide_with = decide_in_time(rounds.decide, run.watch)
-    result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
+    result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot, run.registry)
     return _End(result, rounds, kept, left_out)
 
 

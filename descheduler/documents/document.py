@@ -66,7 +66,7 @@ class Document(msgspec.Struct, frozen=True):
 
     path: str
     root: TreeNode
-    form: Literal["yaml", "json", "object"]
+    form: Literal["yaml", "json", "object", "lines"]
     notes: tuple[tuple[Mark | None, str], ...] = ()
     """Remarks of the parser that become warnings."""
 

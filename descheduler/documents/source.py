@@ -26,7 +26,7 @@ from descheduler.documents.problems import DocumentProblem, PolicyError, spelled
 from descheduler.documents.yaml_document import parse_yaml, parse_yaml_documents
 from descheduler.model.text.printable import printable
 
-__all__ = ["digest_of", "read_document", "read_plain_documents"]
+__all__ = ["digest_of", "read_document", "read_lines", "read_plain_documents"]
 
 _POLICY = "policy"
 _CONTENTS = {_POLICY: POLICY, "scheduler configuration": SCHEDULER_CONFIGURATION}
@@ -65,6 +65,20 @@ def read_plain_documents(path: Path, noun: str) -> list[object]:
     return [to_plain(root) for root in roots]
 
 
+def read_lines(path: Path, name: str, noun: str) -> Document:
+    """The lines of a text file as a list of strings, without spaces around them, blank lines and `#` comments.
+
+    `name` stands for the file in messages, and `noun` for what is in it. Raises PolicyError when it cannot be read.
+    """
+    try:
+        lines = enumerate(_read_text(path, noun, "text").splitlines(), start=1)
+    except DocumentError as error:
+        raise _error_of(error, printable(name)) from error
+    texts = ((number, line.partition("#")[0].strip()) for number, line in lines)
+    items = tuple(TreeNode(text, Mark(number, 1)) for number, text in texts if text)
+    return Document(printable(name), TreeNode(items), "lines")
+
+
 def _error_of(error: DocumentError, path: str) -> PolicyError:
     line, column = (error.mark.line, error.mark.column) if error.mark else (None, None)
     return PolicyError([DocumentProblem(path, line, column, "", str(error))])
@@ -80,7 +94,7 @@ def _unwrapped(document: Document, text: str, noun: str) -> Document:
     return document_in_config_map(content, text, roots, lambda entry: _parse(entry, document.path, noun)) or document
 
 
-def _read_text(path: Path, noun: str) -> str:
+def _read_text(path: Path, noun: str, form: str = "YAML or JSON") -> str:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -92,14 +106,14 @@ def _read_text(path: Path, noun: str) -> str:
         raise DocumentError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > MAX_BYTES:
         raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no {noun} needs that")
-    return _decode(data, noun)
+    return _decode(data, noun, form)
 
 
-def _decode(data: bytes, noun: str) -> str:
+def _decode(data: bytes, noun: str, form: str) -> str:
     if data.startswith(b"\x1f\x8b"):
         raise DocumentError("is compressed with gzip; unpack it first")
     if b"\0" in data:
-        raise DocumentError(f"holds NUL bytes, so it is not a text file; a {noun} is YAML or JSON in UTF-8")
+        raise DocumentError(f"holds NUL bytes, so it is not a text file; a {noun} is {form} in UTF-8")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -72,8 +72,13 @@ class Evictor:
         """The further pods with which the checks accept what they refuse alone; mostly none."""
         if not self._bundling or any(map(self.is_to_come, bundle.pods)):
             return ()
-        asked = self._without_awaited(bundle)
-        return list({pod.uid: pod for check in self._bundling for pod in check.mates(asked)}.values())
+        found: dict[str, Pod] = {}
+        asked = whole = self._without_awaited(bundle)
+        # What leaves with the pods of one check can leave too few for another.
+        while more := {pod.uid: pod for check in self._bundling for pod in check.mates(whole) if pod.uid not in found}:
+            found |= more
+            whole = asked.with_mates(list(found.values()), "")
+        return list(found.values())
 
     def allowances(self, profile_index: int) -> Sequence[Allowance]:
         """How many more pods of a profile the checks accept, as far as they count pods."""

@@ -9,12 +9,25 @@ import msgspec
 from descheduler.model.requests import ResourceList
 from descheduler.model.selection.taints import Taint
 
-__all__ = ["BATCH_RESOURCES", "NODE_RESERVATION_ANNOTATION", "Node", "NodeReservation"]
+__all__ = [
+    "BATCH_RESOURCES",
+    "CORDON_ANNOTATION",
+    "DEPARTURE_CONDITIONS",
+    "NODE_RESERVATION_ANNOTATION",
+    "ZONE_LABEL",
+    "Node",
+    "NodeReservation",
+]
 
 
 NODE_RESERVATION_ANNOTATION = "node.koordinator.sh/reservation"
 BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
 """koord-manager has taken the reservation out of them already."""
+CORDON_ANNOTATION = "descheduler/cordoned-by"
+"""On nodes that runs have cordoned: the name of the Lease of the policy that did."""
+ZONE_LABEL = "topology.kubernetes.io/zone"
+DEPARTURE_CONDITIONS = frozenset({"MaintenancePlanned", "DrainInProgress"})
+"""Conditions with which the owner of a node says that pods are to leave it soon, or leave it now (Kubernetes 1.37)."""
 
 
 class Node(msgspec.Struct, frozen=True, eq=False):

@@ -235,6 +235,20 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
         return self.annotations.get(SOURCE_ANNOTATION, "api") != "api"
 
     @property
+    def keeps_node_in_use(self) -> bool:
+        """Whether its node is in use because of the pod, and not drained while the pod is there."""
+        return not self.why_not_in_use
+
+    @property
+    def why_not_in_use(self) -> str:
+        """Why the pod does not keep its node in use; "" for one that does."""
+        if self.is_terminating:
+            return "is being deleted"
+        if self.is_mirror or self.is_static:
+            return "is a static pod"
+        return "belongs to a DaemonSet" if any(owner.kind == "DaemonSet" for owner in self.owners) else ""
+
+    @property
     def prefers_no_eviction(self) -> bool:
         """Whether the owner would rather keep the pod; the annotation's value is irrelevant."""
         return PREFER_NO_EVICTION_ANNOTATION in self.annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -23,6 +24,7 @@ __all__ = [
     "QUEUE_KIND",
     "TASK_KEY",
     "VOLCANO_ANNOTATIONS",
+    "JobBudget",
     "LifecyclePolicy",
     "VolcanoJob",
     "VolcanoPodGroup",
@@ -94,6 +96,11 @@ class VolcanoJob(Workload, frozen=True):
     num_restarts: int = 0
     phase: str = ""
 
+    @property
+    def are_replicas_known(self) -> bool:
+        """Whether each of its tasks states its replicas; tasks in old dumps do not."""
+        return all(task.replicas is not None for task in self.tasks.values())
+
     def action_on(self, event: str, task: str) -> str:
         """What an event of a pod of `task` makes of the job; empty where no policy is about it."""
         own = self.tasks.get(task)
@@ -129,3 +136,28 @@ class VolcanoQueue(msgspec.Struct, frozen=True):
     reclaimable: bool = True
     parent: str = ""
     state: str = ""
+
+
+_MINIMUM, _MAXIMUM = "volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"
+_AMOUNT = re.compile(r"([0-9]{1,9})(%?)", re.ASCII)
+
+
+class JobBudget:
+    """One annotation: so many pods, or so many percent of them rounded up, have to run, or may be away."""
+
+    def __init__(self, key: str, amount: str) -> None:
+        self.is_minimum = key == _MINIMUM
+        self._amount = amount
+        self.text = f"{key}: {amount}"
+
+    @classmethod
+    def of(cls, group: VolcanoPodGroup) -> JobBudget | None:
+        """The budget of a PodGroup; None where it states none that can be read. The minimum comes first."""
+        stated = ((key, group.annotations.get(key, "")) for key in (_MINIMUM, _MAXIMUM))
+        return next((cls(key, amount) for key, amount in stated if _AMOUNT.fullmatch(amount)), None)
+
+    def num_allowed(self, num_pods: int, num_finished: int, num_running: int) -> int:
+        """How many more of the running pods may be away; below 0 where more are away than may."""
+        whole = int(self._amount.removesuffix("%"))
+        amount = -(-num_pods * whole // 100) if self._amount.endswith("%") else whole
+        return num_running - amount if self.is_minimum else amount - (num_pods - num_finished - num_running)

@@ -23,8 +23,8 @@ class NearestValue(Fields, frozen=True):
     """
 
     key: str
-    limit: float
-    value: float
+    limit: int | float
+    value: int | float
     unit: Unit
     subject: str
 
@@ -38,8 +38,8 @@ class NodeClasses(Fields, frozen=True):
     under: int
     between: int
     over: int
-    thresholds: Mapping[str, float]
-    target_thresholds: Mapping[str, float]
+    thresholds: Mapping[str, int | float]
+    target_thresholds: Mapping[str, int | float]
 
 
 class PluginFacts(msgspec.Struct, frozen=True):

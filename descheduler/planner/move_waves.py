@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.optimizer.order.waves import WaveState
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -16,13 +18,22 @@ class MoveWaves:
 
     A move that does not fit beside all that is there during the wave begins the next one: the scheduler places it by
     the room that the moves before it leave. So does one that leaves a further node where `nodes_at_once` are left in
-    the wave. `targets` has the nodes of all so far, by the UID of the pod that leaves.
+    the wave, and one that leaves another zone than those before it, by `zone_of` the node. `targets` has the nodes of
+    all so far, by the UID of the pod that leaves.
     """
 
-    def __init__(self, cluster: ClusterProblem, first: int, nodes_at_once: int | None = None) -> None:
+    def __init__(
+        self,
+        cluster: ClusterProblem,
+        first: int,
+        nodes_at_once: int | None = None,
+        zone_of: Callable[[str], str] = lambda node: "",
+    ) -> None:
         self._waves = WaveState(cluster.problem)
         self._cluster = cluster
-        self._number = first
+        self._number = self._first = first
+        self._zone_of = zone_of
+        self._drained: set[str] = set()
         self._nodes_at_once = nodes_at_once
         self._left: set[str] = set()
         self.targets: dict[str, str] = {}
@@ -34,9 +45,10 @@ class MoveWaves:
         """
         if node is not None:
             self.targets[pod.uid] = node
-        if self._nodes_at_once is not None and len(self._left | {pod.node_name}) > self._nodes_at_once:
+        if not self._may_leave(pod.node_name):
             self._begin()
         self._left.add(pod.node_name)
+        self._drained.add(pod.node_name)
         number = self._cluster.number_of(pod)
         places = [] if node is None else self._cluster.places_of(number, node)
         if places:
@@ -47,6 +59,22 @@ class MoveWaves:
                 place = self._open_place(number, places)
             self._waves.start(number, places[0] if place is None else place)
         return self._number
+
+    @property
+    def text(self) -> str:
+        """Such as `3 waves (at least 2 are needed)`; "" where pods may leave any number of nodes in one wave."""
+        if self._nodes_at_once is None or not self._drained:
+            return ""
+        zones = Counter(map(self._zone_of, self._drained))
+        least = sum(-(-number // self._nodes_at_once) for number in zones.values())
+        number = self._number - self._first + 1
+        return f"{counted(number, 'wave')} (at least {least:,} {'is' if least == 1 else 'are'} needed)"
+
+    def _may_leave(self, node: str) -> bool:
+        """Whether pods of `node` may leave in the wave with those that leave in it already."""
+        if self._nodes_at_once is not None and len(self._left | {node}) > self._nodes_at_once:
+            return False
+        return all(self._zone_of(other) == self._zone_of(node) for other in self._left)
 
     def _begin(self) -> None:
         self._waves.begin()

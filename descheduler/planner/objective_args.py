@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
+from descheduler.model.node import CORDON_ANNOTATION
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -220,20 +221,34 @@ class DrainNodesArgs(ObjectiveArgs, frozen=True):
 
     nodes: tuple[str, ...] = ()
     """Names of nodes."""
+    nodes_file: str = ""
+    """A file with the names of further nodes, one on each line, as `kubectl get nodes -o name` prints them. A path that
+    is not absolute starts from the folder of the policy file. The file is read together with the policy."""
     node_selector: LabelSelectorArg | None = None
     """Nodes with these labels."""
     conditions: tuple[str, ...] = ()
     """Nodes that have one of these conditions with status `True`, such as `MaintenancePlanned`."""
     max_unavailable: UInt = 1
     """How many nodes are drained at once, in one wave of the plan."""
+    zones_in_turn: bool = False
+    """Whether all nodes of one zone are drained before the first node of the next zone. The zone is the label
+    `topology.kubernetes.io/zone`."""
+    cordon: bool = False
+    """Whether a live run cordons the nodes before the first eviction. The plan counts them as unschedulable. At the end
+    the run uncordons the nodes that it has cordoned and that still have pods. It never uncordons a node that was
+    cordoned by someone else. The right to patch nodes is in a role of its own."""
 
     def problems(self) -> Iterator[ArgsProblem]:
         """No node, a bad selector, or none at once."""
-        if not self.nodes and not self.conditions and self.node_selector is None:
-            yield ArgsProblem((), "names no node; set nodes, nodeSelector or conditions")
+        if not (self.nodes or self.nodes_file or self.conditions) and self.node_selector is None:
+            yield ArgsProblem((), "names no node; set nodes, nodesFile, nodeSelector or conditions")
         yield from check_selector("nodeSelector", self.node_selector)
         if not self.max_unavailable:
             yield ArgsProblem(("maxUnavailable",), "0 nodes at once drain none; 1 is the least")
+
+    def needs(self) -> Needs:
+        """Which nodes earlier runs have cordoned."""
+        return Needs(annotations=frozenset({CORDON_ANNOTATION} if self.cordon else ()))
 
 
 def _is_cost(number: float) -> bool:

@@ -85,11 +85,12 @@ class Planning:
         trials = search.trials_over(self._cluster)
         good = self._chosen(search.best, trials)
         self._asked = {identity_of(pod) for group in good for pod in group.pods}
-        waves = MoveWaves(self._cluster, self._evictor.last_wave + 1, self._objective.nodes_at_once)
+        objective = self._objective
+        waves = MoveWaves(self._cluster, self._evictor.last_wave + 1, objective.nodes_at_once, objective.zone_of)
         num_before = self._evictor.num_leaving
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
-        self.goal = self._reached(search, granted, self._evictor.num_leaving - num_before)
+        self.goal = self._reached(search, granted, self._evictor.num_leaving - num_before, waves.text)
 
     def _refused_in(self, search: PlanSearch) -> dict[PodIdentity, str]:
         """What was said against pods of plans; where more might be reached, also of plans that were bettered since."""
@@ -164,7 +165,7 @@ class Planning:
     def _infeasible(self, why: str) -> Goal:
         self._waiting, self._why_left = self._objective.pending(), why
         change = f"{self._objective.change(self._before, self._before)} with 0 evictions"
-        sentence = "; ".join((change, why, *self._objective.remarks()))
+        sentence = "; ".join((change, why, *self._objective.remarks({})))
         level = self._level(self._before, self._before)
         return Goal(
             self._objective.name, (level,), 0, None, 0, None, "infeasible", 0.0, 0.0, sentence, self._pending_pods()
@@ -173,7 +174,7 @@ class Planning:
     def _level(self, after: int, bound: int) -> Level:
         return Level(self._objective.counts, self._before, after, bound, self._objective.scale)
 
-    def _reached(self, search: PlanSearch, granted: Sequence[Pod], num_evictions: int) -> Goal:
+    def _reached(self, search: PlanSearch, granted: Sequence[Pod], num_evictions: int, waves: str) -> Goal:
         """What came of it, beside the bounds; `num_evictions` are those of `granted` and of pods that come along."""
         after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
         figure_bound, cost_bound = search.bound
@@ -189,7 +190,7 @@ class Planning:
             sentence += f"; {self._why_left}"
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
-        sentence = "; ".join((sentence, *self._objective.remarks()))
+        sentence = "; ".join(filter(None, (sentence, waves, *self._objective.remarks(self._against))))
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),

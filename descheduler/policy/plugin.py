@@ -8,7 +8,8 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from descheduler.documents.problems import dotted
-from descheduler.policy.scheduler_files import ReadSchedulerFile
+from descheduler.model.node import Node
+from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 
 __all__ = ["ArgsProblem", "ExtensionPoint", "Needs", "PluginSpec", "Registry"]
 
@@ -82,6 +83,10 @@ def _no_address(_args: msgspec.Struct) -> str:
     return ""
 
 
+def _no_cordons(_args: msgspec.Struct, _nodes: Sequence[Node], _files: Mapping[str, SchedulerFile]) -> frozenset[str]:
+    return frozenset()
+
+
 def _no_reservations(_args: msgspec.Struct) -> bool:
     return False
 
@@ -127,6 +132,9 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     """The Prometheus that the plugin asks in place of that of the policy; empty for the latter."""
     without_limits: Callable[[ArgsT], ArgsT] = _unchanged
     """The arguments without limits of their own on evictions."""
+    cordons: Callable[[ArgsT, Sequence[Node], Mapping[str, SchedulerFile]], frozenset[str]] = _no_cordons
+    """The names of those nodes that a run cordons before its first eviction, and that count as unschedulable while it
+    decides. Told the nodes that the profile processes, and the files that the policy names."""
     remembers: bool = False
     """Whether the plugin leaves something for its next run, which has to be kept for it."""
     searches: bool = False

@@ -1,18 +1,18 @@
-"""Scheduler configurations that a policy names by file: read once, together with the policy.
+"""Scheduler configurations and lists of nodes that a policy names by file: read once, together with the policy.
 
-What they say hangs on the version of the scheduler, which only the cluster may tell, so that the document is kept and
-`scheduler_configuration` makes sense of it later without reading anything.
+What a configuration says hangs on the version of the scheduler, which only the cluster may tell, so that the document
+is kept and `scheduler_configuration` makes sense of it later without reading anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from descheduler.documents.document import Document
-from descheduler.documents.source import digest_of, read_document
+from descheduler.documents.source import digest_of, read_document, read_lines
 
 __all__ = ["ReadSchedulerFile", "SchedulerFile", "scheduler_file_reader"]
 
@@ -26,8 +26,11 @@ class SchedulerFile(msgspec.Struct, frozen=True):
     """SHA-256 of the document, independent of layout, comments and the order of keys."""
 
 
-ReadSchedulerFile = Callable[[str], SchedulerFile]
-"""The file at a path. Raises PolicyError when there is no document to be had."""
+class ReadSchedulerFile(Protocol):
+    """Reads the files that a policy names."""
+
+    def __call__(self, path: str, *, lists_nodes: bool = False) -> SchedulerFile:
+        """The file at a path, of which each line is a name where it `lists_nodes`. Raises PolicyError without one."""
 
 
 def scheduler_file_reader(files: dict[str, SchedulerFile], folder: Path | None = None) -> ReadSchedulerFile:
@@ -38,11 +41,14 @@ def scheduler_file_reader(files: dict[str, SchedulerFile], folder: Path | None =
     file, it starts from the working directory.
     """
 
-    def read(path: str) -> SchedulerFile:
+    def read(path: str, *, lists_nodes: bool = False) -> SchedulerFile:
         if path not in files:
             place = Path(path) if folder is None else folder / path
             name = path if str(place) == path else f"{path} (relative to the policy file: {place})"
-            document = read_document(place, name, "scheduler configuration")
+            read_one, noun = (
+                (read_lines, "list of nodes") if lists_nodes else (read_document, "scheduler configuration")
+            )
+            document = read_one(place, name, noun)
             files[path] = SchedulerFile(path, document, digest_of(document))
         return files[path]
 

@@ -106,6 +106,13 @@ SUBJECTS: tuple[Subject, ...] = (
         is_of_koordinator=True,
     ),
     Subject(
+        "queue",
+        f"{_MODULES}.queue",
+        (SubjectType("queue", ("q",), has_namespace=False),),
+        "queue/NAME: what a queue of Volcano deserves, may hold and holds, its jobs by phase, and why they are not "
+        "admitted.",
+    ),
+    Subject(
         "device",
         f"{_MODULES}.device",
         (SubjectType("device", has_namespace=False),),

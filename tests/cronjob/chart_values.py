@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "BY_METRICS",
     "BY_PROMETHEUS",
+    "DRAINING",
     "FOR_A_DEPLOYMENT",
     "KOORDINATOR",
     "PLANNING",
@@ -63,6 +64,17 @@ deschedulerPolicy:
       pluginConfig:
         - name: MigrationPlanner
           args: {objectives: [{balanceUtilization: {targetThresholds: {cpu: 70}}}]}
+      plugins: {balance: {enabled: [MigrationPlanner]}}
+"""
+
+
+DRAINING = """
+deschedulerPolicy:
+  profiles:
+    - name: p
+      pluginConfig:
+        - name: MigrationPlanner
+          args: {objectives: [{drainNodes: {nodes: [a], cordon: true}}]}
       plugins: {balance: {enabled: [MigrationPlanner]}}
 """
 

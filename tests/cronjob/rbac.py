@@ -12,6 +12,7 @@ from tests.cronjob.manifests import Manifest
 from tests.integration.fake_api import Request
 
 __all__ = [
+    "CORDONS",
     "EVICT",
     "JOBS",
     "LIST_ALL",
@@ -80,6 +81,9 @@ SURGES = {
     Grant("patch", "", "pods"),
 }
 """What surging workloads with one replica takes besides."""
+
+CORDONS = {Grant("get", "", "nodes"), Grant("patch", "", "nodes")}
+"""What cordoning nodes that are to be drained takes besides."""
 
 
 def lease_grants(name: str) -> set[Grant]:

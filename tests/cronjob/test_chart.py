@@ -15,6 +15,7 @@ from descheduler.policy.types import Policy
 from tests.cronjob.chart_values import (
     BY_METRICS,
     BY_PROMETHEUS,
+    DRAINING,
     KOORDINATOR,
     PLANNING,
     PLANNING_BY_NODE_METRICS,
@@ -25,6 +26,7 @@ from tests.cronjob.chart_values import (
 )
 from tests.cronjob.manifests import BASE, REPOSITORY, Manifest, named, only, pod_spec
 from tests.cronjob.rbac import (
+    CORDONS,
     EVICT,
     JOBS,
     LIST_ALL,
@@ -195,6 +197,12 @@ def test_rights_for_surges_come_with_a_policy_that_asks_for_them(helm: Helm) -> 
     )
 
     assert granted(manifests, "ClusterRole") - granted(without, "ClusterRole") == SURGES
+
+
+def test_right_to_cordon_nodes_comes_with_a_policy_that_asks_for_it(helm: Helm) -> None:
+    without, manifests = helm.template(DRAINING.replace("cordon: true", "cordon: false")), helm.template(DRAINING)
+
+    assert granted(manifests, "ClusterRole") - granted(without, "ClusterRole") == CORDONS
 
 
 @pytest.mark.parametrize(("policy", "verb"), [("Delete", "delete"), ("SoftEviction", "patch")])

@@ -12,11 +12,13 @@ from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.policy.load import load_policy
 from tests.cronjob.manifests import BASE, COMPONENTS, CRONJOB, OVERLAYS, Manifest, base_documents, named, only, pod_spec
 from tests.cronjob.rbac import (
+    CORDONS,
     EVICT,
     JOBS,
     LIST_ALL,
     PLACEHOLDERS,
     SURGES,
+    Grant,
     grants_of,
     job_map_grants,
     lease_grants,
@@ -156,20 +158,23 @@ def test_class_of_placeholders_is_the_one_they_name_and_the_lowest(kustomize: Ku
     assert (found["value"], found["preemptionPolicy"], found["globalDefault"]) == (-1_000_000_000, "Never", False)
 
 
+@pytest.mark.parametrize(("component", "grants"), [("surge", SURGES), ("cordon", CORDONS)])
 @pytest.mark.parametrize("folder", [BASE, OVERLAYS / "placeholder"], ids=place)
-def test_surge_adds_its_rights_to_any_folder(kustomize: Kustomize, folder: Path, tmp_path: Path) -> None:
+def test_a_component_adds_its_rights_to_any_folder(
+    kustomize: Kustomize, folder: Path, component: str, grants: set[Grant], tmp_path: Path
+) -> None:
     (tmp_path / "cronjob").symlink_to(CRONJOB)
     overlay = tmp_path / "mine"
     overlay.mkdir()
     (overlay / "kustomization.yaml").write_text(
         f"namespace: elsewhere\nresources: [../cronjob/{place(folder)}]\n"
-        f"components: [../cronjob/{place(COMPONENTS / 'surge')}]\n"
+        f"components: [../cronjob/{place(COMPONENTS / component)}]\n"
     )
 
     without, manifests = kustomize.build(folder), kustomize.build(overlay)
 
-    assert cluster_grants(manifests) == grants_of(named(without, "ClusterRole").values()) | SURGES
-    binding = named(manifests, "ClusterRoleBinding")["descheduler-surge"]
+    assert cluster_grants(manifests) == grants_of(named(without, "ClusterRole").values()) | grants
+    binding = named(manifests, "ClusterRoleBinding")[f"descheduler-{component}"]
     assert binding["subjects"][0]["namespace"] == "elsewhere"
 
 

@@ -78,6 +78,14 @@ class LeftOver:
 
 
 @dataclass(frozen=True, slots=True)
+class Deletion:
+    """The object at `path` that somebody else deleted. `at` is monotonic."""
+
+    at: float
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Effect:
     """A pod that really left because `run` asked for it. `at` is monotonic."""
 
@@ -193,5 +201,7 @@ class History:
     """Run → what there was of the program's own objects when it ended."""
     open_jobs: dict[int, set[str]] = field(default_factory=dict)
     """Run → UIDs of the jobs of all that had not ended when it did."""
+    deletions: dict[str, Deletion] = field(default_factory=dict)
+    """UID of a job of the program → how somebody else deleted it."""
     foreign_credentials: list[str] = field(default_factory=list)
     """Credentials that were sent where they do not belong."""

@@ -237,7 +237,8 @@ class _Play:
             case Event.JOBS_CHANGED:
                 return lambda: change_jobs(self._state.store)
         assert disturbance.event in DELETED, disturbance.event
-        return lambda: delete_records(self._state.store, self._answers.objects.made, disturbance.event)
+        made, deletions = self._answers.objects.made, self._history.deletions
+        return lambda: deletions.update(delete_records(self._state.store, made, disturbance.event))
 
     def _signal(self, event: Event) -> None:
         process, run = self._process, self._run

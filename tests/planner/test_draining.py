@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from descheduler.documents.problems import PolicyError
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
@@ -47,7 +50,9 @@ def test_every_pod_leaves_the_nodes_that_are_to_be_drained_and_no_other() -> Non
     goal = goal_of(decisions)
     assert goal.levels == (Level("nodes to be drained", 2, 0, 0),)
     assert (goal.evictions, goal.bound, goal.status) == (3, 3, "optimal")
-    assert goal.sentence == "2 nodes to be drained → 0 with 3 evictions (at least 3 are needed)"
+    assert goal.sentence == (
+        "2 nodes to be drained → 0 with 3 evictions (at least 3 are needed); 2 waves (at least 2 are needed)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,9 +87,82 @@ def test_no_replacement_goes_onto_a_node_that_is_drained_later() -> None:
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
         "1 node to be drained → 1 with 0 evictions; no better plan was found within the limits;"
-        " cordon the nodes that are to be drained, so that no replacement pod is scheduled onto them;"
-        " node old-1 cannot be drained: no plan found within the limits drains it"
+        " set cordon: true, or cordon the nodes, so that no replacement pod is scheduled onto nodes to be drained;"
+        " node old-1 cannot be drained: pod default/p cannot be evicted: the replacement pod would be scheduled onto"
+        " old-1 again"
     )
+
+
+def test_nodes_that_a_live_run_cordons_count_as_unschedulable() -> None:
+    nodes = [make_node(name, cpu="10", labels=OLD) for name in ("old-1", "old-2", "old-3")]
+
+    decisions = run([pod("p", "old-1"), pod("full", "new-1", "7")], [*nodes, FREE[0]], args={"cordon": True})
+
+    assert [(move.pod.name, move.landing.node) for move in decisions.moves if move.landing] == [("p", "new-1")]
+    assert decisions.notes == (
+        "a live run cordons 3 nodes before the first eviction (cordon: true): old-1, old-2, old-3",
+    )
+
+
+def test_nodes_that_are_cordoned_already_are_left_to_who_cordoned_them() -> None:
+    assert run([pod("p", "old-1")], args={"cordon": True}).notes == ()
+
+
+@pytest.mark.parametrize("condition", ["MaintenancePlanned", "DrainInProgress"])
+def test_no_replacement_goes_onto_a_node_that_its_owner_is_about_to_drain(condition: str) -> None:
+    """The scheduler would take it, because it has the most room."""
+    leaving = make_node("new-3", cpu="20", conditions=[condition])
+
+    decisions = run([pod("p", "old-1"), pod("full", "new-1", "7")], [*CORDONED, FREE[0], leaving])
+
+    assert evicted(decisions) == []
+    assert goal_of(decisions).sentence.endswith(
+        "node old-1 cannot be drained: pod default/p cannot be evicted:"
+        f" the replacement pod would be scheduled onto new-3, which has the condition {condition}"
+    )
+
+
+def test_zones_are_drained_one_after_the_other() -> None:
+    """Otherwise two nodes of different zones share a wave."""
+    zones = {"old-1": "b", "old-2": "a", "old-3": "b", "old-4": "a"}
+    nodes = [
+        make_node(name, cpu="10", labels={**OLD, "topology.kubernetes.io/zone": zone}, unschedulable=True)
+        for name, zone in zones.items()
+    ]
+    pods = [pod(f"p{number}", name, "1") for number, name in enumerate(zones)]
+
+    decisions = run(pods, [*nodes, *FREE], args={"maxUnavailable": 3, "zonesInTurn": True})
+
+    assert waves(decisions) == {1: {"old-2", "old-4"}, 2: {"old-1", "old-3"}}
+    assert goal_of(decisions).sentence.endswith("; 2 waves (at least 2 are needed)")
+
+
+def test_nodes_are_read_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "nodes.txt"
+    file.write_text("# the old image\n\nnode/old-1\nold-2  # by hand\ngone\n")
+    pods = [pod("p", "old-1"), pod("q", "old-2"), pod("r", "old-3")]
+
+    decisions = run_objective("drainNodes", [*CORDONED, *FREE], pods, args={"nodesFile": str(file)}, packs=False)
+
+    assert sorted(evicted(decisions)) == ["p", "q"]
+    assert goal_of(decisions).sentence.endswith(f"; {file}:5: gone not found among the nodes of the policy")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("old-1\nold 2\n", "{file}:2: 'old 2' is not the name of a node", id="two words in a line"),
+        pytest.param("# nothing\n", "{file}: names no node", id="no name"),
+        pytest.param(None, "{file}: no such file; name the list of nodes file to read", id="no file"),
+    ],
+)
+def test_faults_of_the_file_are_told_with_their_line(tmp_path: Path, text: str | None, message: str) -> None:
+    file = tmp_path / "nodes.txt"
+    if text is not None:
+        file.write_text(text)
+
+    with pytest.raises(PolicyError, match=re.escape(message.format(file=file))):
+        run_objective("drainNodes", FREE, [], args={"nodesFile": str(file)})
 
 
 def test_a_node_is_drained_whole_or_not_at_all_and_the_budget_in_the_way_is_named() -> None:

@@ -153,6 +153,11 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- if and (include "descheduler.usesJobs" .) (regexMatch `"singleReplicas":"Surge"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
+{{- /* Not empty when nodes that are to be drained are cordoned. */ -}}
+{{- define "descheduler.cordons" -}}
+{{- if and (not (include "descheduler.isDry" .)) (regexMatch `"cordon":true` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- end -}}
+
 {{- /* Not empty when evictions depend on where their pods land again. */ -}}
 {{- define "descheduler.verifiesPlacement" -}}
 {{- if or (include "descheduler.readsWorkloads" .) (regexMatch "PlacementVerification|MigrationPlanner" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}

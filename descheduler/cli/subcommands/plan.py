@@ -44,7 +44,7 @@ __all__ = ["plan"]
     "Plan for a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json "
     "or 'descheduler snapshot'; can be repeated."
 )
-@takes_output("the plan", has_flat_formats=True)
+@takes_output("the plan", has_flat_formats=True, has_pictures=True)
 @takes_connection
 @takes_scope
 @takes_deadline

@@ -37,7 +37,7 @@ __all__ = ["run"]
     "Read a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json or "
     "'descheduler snapshot'; can be repeated. Implies --dry-run."
 )
-@takes_output("the plan, or of the outcome,", has_flat_formats=True)
+@takes_output("the plan, or of the outcome,", has_flat_formats=True, has_pictures=True)
 @takes_connection
 @takes_scope
 @takes_pace

@@ -11,13 +11,13 @@ __all__ = ["schema"]
 
 
 @click.command(cls=GoFlagsCommand, short_help="Print the JSON Schema of a document.")
-@click.argument("document", type=click.Choice(["plan", "outcome", "explanation", "simulation", "policy"]))
+@click.argument("document", type=click.Choice(["plan", "outcome", "difference", "explanation", "simulation", "policy"]))
 def schema(document: str) -> None:
     """Print the JSON Schema of what is written with -o json, or of a policy.
 
     With -o json, 'descheduler run' writes a plan in a dry run and an outcome otherwise; 'descheduler explain' writes an
-    explanation, 'descheduler simulate' a simulation. A policy is a DeschedulerPolicy or a DeschedulerConfiguration;
-    editors can check it with the schema.
+    explanation, 'descheduler simulate' a simulation, 'descheduler diff' a difference. A policy is a DeschedulerPolicy
+    or a DeschedulerConfiguration; editors can check it with the schema.
     """
     from descheduler.report.published_schema import published_schema
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.foreign.plugins import METHODS, ForeignFactory
+from descheduler.model.node import Node
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, Needs, PluginSpec
 from descheduler.policy.plugin_faults import (
     Origin,
@@ -27,7 +28,7 @@ from descheduler.policy.plugin_faults import (
     origin_of,
     text_of,
 )
-from descheduler.policy.scheduler_files import ReadSchedulerFile
+from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 
 __all__ = ["admit_spec", "guarded_spec"]
 
@@ -44,6 +45,7 @@ _FUNCTIONS = (
     "samples",
     "samples_address",
     "without_limits",
+    "cordons",
 )
 _POINTS: tuple[ExtensionPoint, ...] = get_args(ExtensionPoint)
 Spec = PluginSpec[Any]
@@ -80,6 +82,7 @@ def admit_spec(spec: Spec, origin: Origin) -> Spec:
         samples=guard.samples,
         samples_address=guard.samples_address,
         without_limits=guard.without_limits,
+        cordons=guard.cordons,
     )
 
 
@@ -185,6 +188,18 @@ class _Guard:
     def without_limits(self, args: msgspec.Struct) -> msgspec.Struct:
         """The arguments without limits; as they are where these fail."""
         return self._answer(lambda: self._without_limits(args), args)
+
+    def cordons(
+        self, args: msgspec.Struct, nodes: Sequence[Node], files: Mapping[str, SchedulerFile]
+    ) -> frozenset[str]:
+        """The nodes that it cordons; none where it cannot tell."""
+        return self._answer(lambda: self._cordons(args, nodes, files), frozenset())
+
+    def _cordons(
+        self, args: msgspec.Struct, nodes: Sequence[Node], files: Mapping[str, SchedulerFile]
+    ) -> frozenset[str]:
+        names = at_most(self._spec.cordons(args, nodes, files), len(nodes), "cordons()")
+        return frozenset(text_of(name, "a node of cordons()") for name in names)
 
     def _needs(self, args: msgspec.Struct) -> Needs:
         return _checked_needs(self._spec.needs(args))

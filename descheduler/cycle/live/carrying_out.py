@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.live.jobs import JobPlan
 from descheduler.cycle.options import RunResult
+from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.scope import Scope
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
@@ -26,11 +27,16 @@ from descheduler.migration.roads.users_jobs import UsersJobs
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import DispatchSettings
+from descheduler.model.node import CORDON_ANNOTATION
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
+from descheduler.plan.outcome import Outcome
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
+    from descheduler.migration.cordons import Cordons
     from descheduler.migration.guards.watchman import Watchman
     from descheduler.migration.roads.adoption import Adopted
     from descheduler.migration.roads.care import Care
@@ -74,16 +80,33 @@ class Carrier(msgspec.Struct, frozen=True):
             self.observer.record_for_user(outcome)
         return users
 
-    def carry_out(self, decide_with: Decide, snapshot: Snapshot, settings: DispatchSettings) -> RunResult:
-        """Decides over `snapshot` and evicts until a round brings no refusal; see `migration.rounds`."""
+    def carry_out(
+        self, decide_with: Decide, snapshot: Snapshot, settings: DispatchSettings, cordons: Cordons | None = None
+    ) -> RunResult:
+        """Decides over `snapshot` and evicts until a round brings no refusal; see `migration.rounds`.
+
+        `cordons` are made before the first eviction, and end with the last one.
+        """
         around = self._heard_by(EverySink(self._announcer(), self.observer))
         jobs = self._execution(settings, around, snapshot)
         care = cache(partial(self._care, snapshot, settings, around)) if self.is_careful else None
+        decide = decide_with if cordons is None else partial(_decide_and_cordon, decide_with, cordons, settings)
+        outcomes, notes = tuple[Outcome, ...](), list[str]()
         try:
-            decisions, outcomes = carry_out_rounds(decide_with, self._evictions(), settings, around, jobs, care)
+            decisions, outcomes = carry_out_rounds(decide, self._evictions(), settings, around, jobs, care)
         finally:
-            notes = self._flush()
+            notes += cordons.end(outcomes) if cordons is not None else ()
+            notes += self._flush()
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
+
+    def cordons(self, owner: str, wanted: frozenset[str], snapshot: Snapshot) -> Cordons | None:
+        """The nodes that a run cordons, or that an earlier one has cordoned; None where there are none of either."""
+        if not wanted and not any(CORDON_ANNOTATION in node.annotations for node in snapshot.nodes):
+            return None
+        # Runs that cordon nothing go without.
+        from descheduler.migration.cordons import Cordons
+
+        return Cordons(ObjectCalls(self._watched()), owner, wanted, snapshot, self.around)
 
     def _care(self, snapshot: Snapshot, settings: DispatchSettings, around: Surroundings) -> Care:
         """The care with which plain evictions are made."""
@@ -134,6 +157,16 @@ class Carrier(msgspec.Struct, frozen=True):
         """Has the watch know that pods may have been evicted: what makes them leave has a client of its own."""
         del path
         self.watch.has_effects = True
+
+
+def _decide_and_cordon(
+    decide_with: Decide, cordons: Cordons, settings: DispatchSettings, answers: Answers, prior_moves: Sequence[Move]
+) -> Decisions:
+    """What is decided, once the nodes are cordoned that it counts on; not where nothing is to be evicted."""
+    decisions = decide_with(answers, prior_moves)
+    if any(not settings.terms_of(move.profile).is_dry for move in decisions.leaving):
+        cordons.begin()
+    return decisions
 
 
 def _event_notes(totals: EventTotals) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.cordons import cordoned_by, with_cordons
 from descheduler.cycle.guards import guard_open_calls
 from descheduler.cycle.live.carrying_out import Carrier
 from descheduler.cycle.live.jobs import (
@@ -39,6 +40,8 @@ from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome
+from descheduler.policy.plugin import Registry
+from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
 from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP
 from descheduler.supervision import Watch
@@ -92,6 +95,7 @@ class LiveRun:
         self._may_call = (lambda: "") if lease is None else lease.why_not_current
         guard_open_calls(self._open_calls, lease, watch)
         settings = None if options.lease is None else lease_settings(policy, options.lease)
+        self._owner = run_name(policy) if settings is None else settings.name
         find_jobs = partial(plan_jobs, policy, client, server, settings)
         self._jobs = watch.call("looking for what holds room", find_jobs)
         self._job_calls: BackgroundCalls[Any] = BackgroundCalls(_MOST_JOB_THREADS, name="job")
@@ -173,10 +177,12 @@ class LiveRun:
             self._watch.check()
             raise
 
-    def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
+    def carry_out(self, decide_with: Decide, snapshot: Snapshot, registry: Registry) -> RunResult:
         """Decides over `snapshot` and evicts, in rounds; the result has what was done for users, too."""
-        settings = self._settings_over(snapshot)
-        result = self._carrier.carry_out(decide_with, snapshot, settings)
+        settings, wanted = self._settings_over(snapshot), cordoned_by(self._policy, snapshot, registry)
+        cordons = self._carrier.cordons(self._owner, wanted, snapshot)
+        around_evictions = with_cordons(self._policy, snapshot, registry)
+        result = self._carrier.carry_out(decide_with, around_evictions, settings, cordons)
         self.num_unused += num_unused(result.outcomes)
         self.notes = (*self.notes, *unused_notes(self.num_unused), *left_notes(self._told))
         return replace(result, for_users=self._users_outcomes, evicted_for_users=self.evicted_for_users)

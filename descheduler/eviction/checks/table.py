@@ -78,7 +78,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
         run.background,
         SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot),
     ),
-    lambda run: PreemptableCheck(run.handle.policy.profiles),
+    lambda run: PreemptableCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: CooldownCheck(run.handle.policy.profiles, run.handle.now),
     lambda run: PodGroupPhaseCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: QueueStateCheck(run.handle.policy.profiles, run.handle.view.snapshot),

@@ -20,6 +20,7 @@ from descheduler.model.volcano import (
     COOLDOWN_KEY,
     PREEMPTABLE_KEY,
     QUEUE_KIND,
+    VolcanoPodGroup,
     VolcanoQueue,
     is_switched_on,
 )
@@ -35,13 +36,23 @@ _OPEN = ("", "Open")
 
 
 class PreemptableCheck(VerifiedCheck):
-    """Refuses pods that say so, and tasks that belong to the system."""
+    """Refuses pods that say so, or whose PodGroup does, and tasks that belong to the system."""
+
+    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
+        super().__init__(profiles)
+        self._snapshot = snapshot
 
     def refusal(self, pod: Pod) -> Verdict | None:
-        """The annotation, else the label, has to be true; no task of kube-system or of a class of the system goes."""
-        stated = pod.annotations.get(PREEMPTABLE_KEY, pod.labels.get(PREEMPTABLE_KEY))
+        """The annotation, else the label, has to be true; no task of kube-system or of a class of the system goes.
+
+        What a PodGroup states holds for pods that state nothing.
+        """
+        stated, group = _stated(pod), self._snapshot.gangs.volcano_group(pod)
         if not is_switched_on(stated, default=True):
             return refuse(Reason.NOT_PREEMPTABLE, f"{PREEMPTABLE_KEY} of the pod is {stated!r}", pod.key)
+        if stated is None and group is not None and not is_switched_on(of_group := _stated(group), default=True):
+            message = f"{PREEMPTABLE_KEY} of PodGroup {group.gang_id} is {of_group!r}"
+            return refuse(Reason.NOT_PREEMPTABLE, message, group.gang_id)
         if not volcano_gang_of(pod):
             return None
         if pod.namespace == _SYSTEM_NAMESPACE:
@@ -51,6 +62,11 @@ class PreemptableCheck(VerifiedCheck):
         else:
             return None
         return refuse(Reason.NOT_PREEMPTABLE, message, pod.key)
+
+
+def _stated(of: Pod | VolcanoPodGroup) -> str | None:
+    """What the annotation says, else the label; None where neither is there."""
+    return of.annotations.get(PREEMPTABLE_KEY, of.labels.get(PREEMPTABLE_KEY))
 
 
 class CooldownCheck(VerifiedCheck):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -21,8 +20,8 @@ from descheduler.model.volcano import (
     JOB_KIND,
     JOB_RESTARTS,
     POD_EVICTED,
+    JobBudget,
     VolcanoJob,
-    VolcanoPodGroup,
     task_of,
 )
 from descheduler.plan.bundles import Bundle, Candidate
@@ -146,7 +145,7 @@ class JobBudgetCheck(VerifiedCheck):
         pods = self._snapshot.gangs.members.get(volcano_gang_of(pod), ())
         num_running = sum(map(self._runs, pods)) - self._evicted[group.gang_id]
         num_finished = sum(each.is_terminal for each in pods)
-        if budget.allows(len(pods), num_finished, num_running):
+        if budget.num_allowed(len(pods), num_finished, num_running) > 0:
             return None
         message = f"PodGroup {group.gang_id} has {counted(num_running, 'pod')} running of {len(pods)} ({budget.text})"
         return refuse(Reason.JOB_DISRUPTION_BUDGET, message, group.gang_id)
@@ -182,30 +181,3 @@ class JobBudgetCheck(VerifiedCheck):
     @staticmethod
     def _runs(pod: Pod) -> bool:
         return pod.phase == "Running" and not pod.is_terminating
-
-
-_MINIMUM, _MAXIMUM = "volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"
-_AMOUNT = re.compile(r"([0-9]{1,9})(%?)", re.ASCII)
-
-
-class JobBudget:
-    """One annotation: so many pods, or so many percent of them rounded up, have to run, or may be away."""
-
-    def __init__(self, key: str, amount: str) -> None:
-        self._is_minimum = key == _MINIMUM
-        self._amount = amount
-        self.text = f"{key}: {amount}"
-
-    @classmethod
-    def of(cls, group: VolcanoPodGroup) -> JobBudget | None:
-        """The budget of a PodGroup; None where it states none that can be read."""
-        stated = ((key, group.annotations.get(key, "")) for key in (_MINIMUM, _MAXIMUM))
-        return next((cls(key, amount) for key, amount in stated if _AMOUNT.fullmatch(amount)), None)
-
-    def allows(self, num_pods: int, num_finished: int, num_running: int) -> bool:
-        """Whether one more of the running pods may be away."""
-        whole = int(self._amount.removesuffix("%"))
-        amount = -(-num_pods * whole // 100) if self._amount.endswith("%") else whole
-        if self._is_minimum:
-            return num_running > amount
-        return num_pods - num_finished - num_running < amount

@@ -11,6 +11,7 @@ from functools import cached_property
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Owner, Pod
+from descheduler.model.volcano import VolcanoJob
 
 __all__ = ["Workloads", "allowed_at_once", "can_look_up"]
 
@@ -18,6 +19,7 @@ _KINDS_BY_GROUP = {
     "apps": frozenset({"ReplicaSet", "Deployment", "StatefulSet"}),
     "": frozenset({"ReplicationController"}),
     "apps.kruise.io": frozenset({"CloneSet", "StatefulSet"}),
+    "batch.volcano.sh": frozenset({"Job"}),
 }
 """Controllers that state their replicas in their own spec."""
 
@@ -39,7 +41,8 @@ def allowed_at_once(replicas: int, share: int | str | None) -> int:
 def can_look_up(controller: Owner) -> bool:
     """Whether the replicas of such a controller are known where it exists.
 
-    Others are asked for by the subresource `scale`, which is not read here and which a batch Job does not have.
+    Others are asked for by the subresource `scale`, which is not read here and which a batch Job does not have. Nor has
+    a Job of Volcano: Koordinator refuses its pods. Here the replicas of its tasks are read.
     """
     group, _, _ = controller.api_version.rpartition("/")
     return controller.kind in _KINDS_BY_GROUP.get(group, ())
@@ -69,12 +72,13 @@ class Workloads:
     def unavailable(self, workload: Workload) -> frozenset[tuple[str, str]]:
         """Namespace and name of the pods of `workload` that have finished, are being deleted or are not ready.
 
-        The pods of all ReplicaSets of a Deployment count.
+        The pods of all ReplicaSets of a Deployment count. Pods of a Job of Volcano that have succeeded are not away.
         """
         known = self._unavailable.get(workload.uid)
         if known is None:
             uids = (workload.uid, *self._replica_sets.get(workload.uid, ()))
-            pods = (pod for uid in uids for pod in self._pods.get(uid, ()))
+            done = "Succeeded" if isinstance(workload, VolcanoJob) else ""
+            pods = (pod for uid in uids for pod in self._pods.get(uid, ()) if pod.phase != done)
             known = self._unavailable[workload.uid] = frozenset(
                 (pod.namespace, pod.name) for pod in pods if pod.is_terminal or pod.is_terminating or not pod.is_ready
             )
@@ -82,6 +86,8 @@ class Workloads:
 
     def _find(self, controller: Owner) -> Workload | None:
         workload = self._snapshot.workloads.get(controller.uid) if can_look_up(controller) else None
+        if isinstance(workload, VolcanoJob) and not workload.are_replicas_known:
+            return None
         deployment = None if workload is None else _deployment_of(workload)
         return workload if deployment is None else self._snapshot.workloads.get(deployment)
 

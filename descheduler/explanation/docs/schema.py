@@ -30,6 +30,7 @@ from descheduler.report.outcome.document import OutcomeDocument
 from descheduler.report.outcome.status_document import StatusDocument
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.file import PlanFile
+from descheduler.report.plan_difference import PlanDifference
 from descheduler.report.published_schema import schema_file
 from descheduler.report.simulation_document import Simulation
 
@@ -47,6 +48,7 @@ DOCUMENTS: Mapping[str, type[Fields]] = {
     "outcome": OutcomeDocument,
     "explanation": explanation_type(),
     "plan-file": PlanFile,
+    "difference": PlanDifference,
     "status": StatusDocument,
     "simulation": Simulation,
 }

@@ -50,7 +50,7 @@ def analyse(
     waits = () if company is None or evaluation.refusals else scheduler.held_back(company.pods)
     nodes = cluster.table.nodes
     blocked = [] if evaluation.refusals else _blocked(evaluation)
-    ranking = rank(evaluation, source)
+    ranking, counts = rank(evaluation, source), _counts(blocked)
     return PlacementAnalysis(
         scheduler=scheduler.name,
         summary=_summary(evaluation, len(nodes)),
@@ -60,7 +60,7 @@ def analyse(
         refusals=tuple(
             PodRefusal(plugin=o.plugin, finality=finality(o.code), reasons=o.reasons) for o in evaluation.refusals
         ),
-        obstacles=_counts(blocked),
+        obstacles=counts,
         misses=nearest_misses(blocked, evaluation.cycle, scheduler, source, plugins),
         num_misses=num_nearest(blocked),
         ranking=ranking.nodes,
@@ -72,6 +72,7 @@ def analyse(
             *dict.fromkeys(evaluation.cycle.notes),
             *unused_reservations(evaluation, scheduler),
             *(sentence for obstacle in waits for sentence in obstacle.short),
+            *_origins(scheduler, counts),
         ),
         quota=quota_facts(cluster, scheduler, pod),
     )
@@ -156,6 +157,16 @@ def _counts(blocked: Iterable[Blocked]) -> tuple[ObstacleCount, ...]:
         ObstacleCount(plugin=plugin, reason=reason, num_nodes=number, num_alone=alone[plugin, reason])
         for (plugin, reason), number in in_order
     )
+
+
+def _origins(scheduler: SchedulerModel, counts: Iterable[ObstacleCount]) -> Iterator[str]:
+    """A sentence for each part of the scheduler's configuration that refuses nodes under names of other plugins."""
+    found: dict[str, dict[str, None]] = {}
+    for count in counts:
+        if origin := scheduler.origin_of(count.plugin):
+            found.setdefault(origin, {})[count.plugin] = None
+    for origin, plugins in found.items():
+        yield f"{origin} refuses nodes ({', '.join(plugins)})"
 
 
 def _summary(evaluation: PodEvaluation, num_nodes: int) -> str:

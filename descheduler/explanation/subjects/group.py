@@ -23,6 +23,7 @@ from descheduler.explanation.landings import (
     verdict_word,
 )
 from descheduler.explanation.moved_cluster import MovedCluster
+from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
 from descheduler.explanation.watching.watched_run import PluginAnswer, PodDecision, WatchedRun
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing
@@ -63,12 +64,14 @@ class GroupExplanation(Fields, frozen=True):
     """The pods of a workload (`kind`, `namespace` and `name`) or of a namespace, which have not finished.
 
     `unjudged` says why no plugin ran, else it is empty. `landing_counts` and `causes` count the landings in `pods`.
+    `volcano` is null where none of them belongs to a job of Volcano.
     """
 
     kind: str
     namespace: str
     name: str
     unjudged: str
+    volcano: VolcanoFacts | None
     pods: tuple[ExplainedPod, ...]
     landing_counts: tuple[LandingCount, ...]
     causes: tuple[LandingCause, ...]
@@ -83,7 +86,8 @@ def explain_group(
     """
     pods = group.pods
     books_likely, held = run is None or not run.decisions.is_verified, {} if run is None else run.held
-    moved = MovedCluster(snapshot, settings, now=now, books_likely=books_likely, held=held)
+    cluster = snapshot if run is None else run.decisions.snapshot
+    moved = MovedCluster(cluster, settings, now=now, books_likely=books_likely, held=held)
     landings = _landings_alone(pods, moved) if run is None else _landings_in(run, pods, moved)
     found = [landings[id(pod)] for pod in pods if id(pod) in landings]
     explanation = GroupExplanation(
@@ -91,6 +95,7 @@ def explain_group(
         namespace=group.namespace,
         name=group.name,
         unjudged="" if run is None else run.decisions.skipped,
+        volcano=volcano_facts(pods, moved.cluster, moved.configuration),
         pods=tuple(_explained(pod, run, landings.get(id(pod))) for pod in pods),
         landing_counts=count_landings(found),
         causes=tuple(landing_causes(found)),
@@ -151,6 +156,7 @@ def group_table(explanation: GroupExplanation, style: TableStyle) -> Iterator[st
     if len(shown) < len(explanation.pods):
         yield f"{len(explanation.pods) - len(shown)} pods that no plugin selects are not shown; -o wide shows them all"
         yield ""
+    yield from volcano_tables(explanation.volcano, style)
     yield from landing_lines(explanation.landing_counts, explanation.causes, style)
     yield style.palette.heading(_summary(explanation))
 

@@ -17,6 +17,7 @@ from descheduler.explanation.landings import ExplainedLanding, explained_landing
 from descheduler.explanation.moved_cluster import MovedCluster, configuration_of
 from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
+from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
 from descheduler.explanation.watching.watched_run import PluginAnswer, PodDecision, WatchedRun
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
@@ -61,10 +62,11 @@ class PodExplanation(Fields, frozen=True):
     """Everything about one pod. `decision` is null without a policy, `landing` for a pod that is not scheduled yet.
 
     `placement` is that of the replacement with the pod gone, or of the pod itself while it is pending; null when no pod
-    is to be scheduled.
+    is to be scheduled. `volcano` is null for a pod that belongs to no job of Volcano.
     """
 
     facts: PodFacts
+    volcano: VolcanoFacts | None
     decision: PodDecision | None
     landing: ExplainedLanding | None
     placement: PlacementAnalysis | None
@@ -104,10 +106,12 @@ def explain_pod(
         return _pending(pod, snapshot, settings, now, run)
     moves = () if run is None else run.moves_before(pod)
     books_likely, held = run is not None and not run.decisions.is_verified, {} if run is None else run.held
-    moved = MovedCluster(snapshot, settings, moves, now=now, books_likely=books_likely, held=held)
+    cluster = snapshot if run is None else run.decisions.snapshot
+    moved = MovedCluster(cluster, settings, moves, now=now, books_likely=books_likely, held=held)
     landing = moved.landing_of(pod)
     explanation = PodExplanation(
         facts=pod_facts(pod, moved.cluster, now),
+        volcano=volcano_facts((pod,), moved.cluster, moved.configuration),
         decision=decision,
         landing=explained_landing(landing, is_chosen=identity_of(pod) in held),
         placement=_placement(moved, landing),
@@ -120,12 +124,14 @@ def _pending(
 ) -> tuple[PodExplanation, tuple[str, ...]]:
     """A pod without a node: why the scheduler does not place it, among the pods that are there."""
     cluster = shadow_cluster_of(snapshot, PLUGINS, settings.version)
+    configuration = configuration_of(settings)
     is_waiting = not pod.is_terminal and not pod.is_terminating
-    placement = analyse(cluster, configuration_of(settings), pod) if is_waiting else None
+    placement = analyse(cluster, configuration, pod) if is_waiting else None
     if placement is not None and placement.num_feasible:
         placement = msgspec.structs.replace(placement, notes=(*placement.notes, _FITS))
     explanation = PodExplanation(
         facts=pod_facts(pod, cluster, now),
+        volcano=volcano_facts((pod,), cluster, configuration),
         decision=None if run is None else run.decision_about(pod),
         landing=None,
         placement=placement,
@@ -148,6 +154,7 @@ def pod_table(explanation: PodExplanation, style: TableStyle) -> Iterator[str]:
     """The pod, what becomes of it, and where what comes back for it would land."""
     facts = explanation.facts
     yield from _facts_table(facts, style)
+    yield from volcano_tables(explanation.volcano, style)
     if explanation.decision is not None:
         yield from _decision_table(explanation.decision, style)
     if explanation.landing is not None:

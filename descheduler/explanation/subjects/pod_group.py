@@ -15,6 +15,7 @@ from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import UnknownSubjectError, find_key
 from descheduler.explanation.gangs import GangFacts, facts_of_gang, num_starting
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
+from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
 from descheduler.explanation.scheduling.waiting import Scheduling, is_pending
 from descheduler.model.gangs import POD_GROUP_API_GROUPS, AllGangs, api_group_of, name_of_gang
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
@@ -44,7 +45,7 @@ class PodGroupExplanation(Fields, frozen=True):
 
     `num_spare` is how many of its running pods it does not need, null without a minimum. `others` are the other gangs
     of its group. `placement` is that of its first pending pod with the other pending ones, null without any; `notes`
-    say why the gang does not run.
+    say why the gang does not run. `volcano` is null for a gang that is not a job of Volcano.
     """
 
     facts: GangFacts
@@ -53,6 +54,7 @@ class PodGroupExplanation(Fields, frozen=True):
     num_spare: int | None = msgspec.field(name="spare")
     members: tuple[GangMember, ...]
     others: tuple[GangFacts, ...]
+    volcano: VolcanoFacts | None
     placement: PlacementAnalysis | None
     notes: tuple[str, ...]
 
@@ -77,6 +79,7 @@ def _explain(name: str, snapshot: Snapshot, scheduling: Scheduling) -> PodGroupE
         num_spare=_num_spare(key, facts, gangs),
         members=tuple(map(_member, members)),
         others=tuple(facts_of_gang(each, gangs) for each in _others(facts)[:_MOST_GANGS]),
+        volcano=volcano_facts(members, scheduling.cluster, scheduling.configuration),
         placement=scheduling.analyse(pending[0]) if pending else None,
         notes=tuple(_notes(key, facts, members, gangs, scheduling)),
     )
@@ -173,8 +176,9 @@ def _table(explanation: PodGroupExplanation, style: TableStyle) -> Iterator[str]
     yield from style.table([*header, "MODE", "MATCH POLICY", "WAITING TIME"], rows)
     rows = [[each.name or "'' (an empty name)", *_figures(each)] for each in explanation.others]
     yield from style.table(["GANG OF ITS GROUP", *header], rows)
+    yield from volcano_tables(explanation.volcano, style)
     yield from _members(explanation, style)
-    for note in (*explanation.notes, _evictable(explanation)):
+    for note in filter(None, (*explanation.notes, _evictable(explanation))):
         yield from style.paragraph(printable(note))
     yield ""
     if explanation.placement is not None:

@@ -102,11 +102,12 @@ _UNMODELLED = frozenset(
         "resource-strategy-fit",
         "resourcequota",
         "task-topology",
-        "tdm",
         "usage",
     }
 )
 """Plugins of Volcano's own that are not modelled."""
+_UNMEASURED = frozenset({"tdm"})
+"""Plugins that are modelled by what is written of them, and were not measured."""
 
 
 class Arguments(msgspec.Struct, frozen=True):
@@ -153,6 +154,9 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
     action_arguments: Mapping[str, Arguments] = {}
     unmodelled: tuple[str, ...] = ()
     """Actions and plugins of Volcano's own whose decisions are not modelled, in document order."""
+    unmeasured: tuple[str, ...] = ()
+    """Plugins that are modelled and were not measured, in document order: what they refuse counts, what they accept is
+    in doubt."""
     version: VolcanoVersion = VolcanoVersion()
     warnings: tuple[DocumentProblem, ...] = ()
     is_assumed: bool = False
@@ -168,9 +172,12 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
     @property
     def doubt(self) -> str:
         """Why the landing of a pod that Volcano places may not be certain, or an empty string."""
-        if self.unmodelled:
-            return f"parts of Volcano that are not modelled: {', '.join(self.unmodelled)}"
-        return self.version.doubt
+        doubts = (
+            ("parts of Volcano that are not modelled", self.unmodelled),
+            ("plugins of Volcano that were not measured", self.unmeasured),
+        )
+        found = [f"{what}: {', '.join(names)}" for what, names in doubts if names]
+        return "; ".join(found) or self.version.doubt
 
 
 class _PluginSection(Args, frozen=True):
@@ -282,6 +289,7 @@ class _Reader(msgspec.Struct, frozen=True):
         actions = tuple(self._actions(section.actions))
         named = dict.fromkeys(plugin.name for tier in tiers for plugin in tier)
         unknown = [name for name in named if name in _UNMODELLED and name not in self.modelled]
+        unmeasured = tuple(name for name in named if name in _UNMEASURED)
         return VolcanoConfiguration(
             actions=actions,
             tiers=tiers,
@@ -290,6 +298,7 @@ class _Reader(msgspec.Struct, frozen=True):
                 for index, action in enumerate(section.configurations)
             },
             unmodelled=(*(name for name in actions if name not in MODELLED_ACTIONS), *unknown),
+            unmeasured=unmeasured,
             version=self.version,
         )
 

@@ -190,6 +190,11 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         del plugin, point
         return False
 
+    def origin_of(self, plugin: str) -> str:
+        """The part of its configuration that refuses nodes under this name; empty where the name says it all."""
+        del plugin
+        return ""
+
     def args_of(self, in_use: type[ArgsType]) -> ArgsType:
         """The arguments of one of its scheduling plugins, by their type; those by default where it runs none such."""
         return in_use()

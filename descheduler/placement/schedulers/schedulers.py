@@ -53,6 +53,10 @@ class Schedulers:
         """The scheduler of a pod. For one that is not modelled kube-scheduler as it comes stands in."""
         return self._scheduler(scheduler_name_of(pod))
 
+    def of_another_kind(self, name: str) -> SchedulerModel | None:
+        """The scheduler called `name`, where it has a model that is not made of kube-scheduler; else None."""
+        return self._scheduler(name) if self._is_of_another_kind(name) else None
+
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
         name = scheduler_name_of(pod)

@@ -16,7 +16,7 @@ from descheduler.placement.volcano.resources import NOTHING, Amounts, added
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import DecidingPlugin
 
-__all__ = ["barred", "gang_shortage", "shown_amount"]
+__all__ = ["barred", "gang_shortage", "job_barrier", "shown_amount"]
 
 _SCHEDULER, _GANG = "volcano", "gang"
 _UNITS = {CPU: 1000, MEMORY: 2**30, PODS: 1}
@@ -51,12 +51,17 @@ def barred(asked: AskedTask) -> Obstacle | None:
     action = "backfill" if task.is_best_effort else "allocate"
     if action not in session.configuration.actions:
         return _obstacle(_SCHEDULER, f"action {action} is not configured", Code.UNRESOLVABLE)
+    return job_barrier(session, job, task)
+
+
+def job_barrier(session: Session, job: Job, task: Task | None) -> Obstacle | None:
+    """Why an opened session tries no task of `job`, or not this one; None where it does."""
     queue = session.queues[job.queue]
     if job.is_pending:
         return _not_admitted(session, job, queue)
     if fault := session.tiers.fault_of(job):
         return _obstacle(_GANG, _invalid(job, fault))
-    return None if task.is_best_effort else _without_share(session, queue, task)
+    return None if task is None or task.is_best_effort else _without_share(session, queue, task)
 
 
 def gang_shortage(asked: AskedTask, tasks: Iterable[Task]) -> tuple[Obstacle, ...]:

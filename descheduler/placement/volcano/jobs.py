@@ -31,7 +31,6 @@ _DOMAIN = "volcano.sh/"
 _ROLE, _PRIORITY = f"{_DOMAIN}task-spec", f"{_DOMAIN}task-priority"
 _PARTS_WITH_INDEX = 3
 """Names of pods are `<job>-<task>-<index>`."""
-_ZONE = f"{_DOMAIN}revocable-zone"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _NEVER = datetime.min.replace(tzinfo=UTC)
 

@@ -124,6 +124,10 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
         best = reduce(lambda left, right: right if is_less(right, left) else left, queues).name if queues else ""
         return min(by_queue[best], key=cmp_to_key(partial(_compared, session)))
 
+    def opened(self) -> Session:
+        """The next session as it is once it has admitted jobs; valid until something changes."""
+        return self._live.opened()
+
     def unit_of(self, pod: Pod) -> str:
         """Its job, where that is bound from a number of tasks on."""
         job = self._live.job_of(pod)
@@ -263,6 +267,15 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
         """Whether a filter of kube-scheduler says so."""
         filters = self._live.opened_last.accounts.get(_PREDICATES)
         return isinstance(filters, KubeFilters) and plugin in filters.names and filters.is_static(plugin)
+
+    def origin_of(self, plugin: str) -> str:
+        """The plugin of Volcano and its tier."""
+        filters = self._live.opened_last.accounts.get(_PREDICATES)
+        name = _PREDICATES if isinstance(filters, KubeFilters) and plugin in filters.names else plugin
+        for number, tier in enumerate(self.configuration.tiers, start=1):
+            if any(option.name == name for option in tier):
+                return f"plugin {name} in tier {number}"
+        return ""
 
     def runs(self, plugin: str, point: str = "") -> bool:
         """Whether the configuration names the plugin."""

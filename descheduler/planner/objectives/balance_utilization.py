@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 
 import numpy as np
@@ -19,6 +19,7 @@ from descheduler.optimizer.objectives.balance_utilization import BalanceUtilizat
 from descheduler.optimizer.objectives.balance_utilization.cover import smallest_cover
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
+from descheduler.plan.moves import PodIdentity
 from descheduler.planner.connected_moves import connected_moves
 from descheduler.planner.objective_args import BalanceUtilizationArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
@@ -118,8 +119,9 @@ class BalanceUtilizationObjective(ClusterObjective):
         """Whether its node stays over its target without it."""
         return pod.node_name in self._names and self._is_over(pod.node_name)
 
-    def remarks(self) -> Sequence[str]:
+    def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """Nodes over their target that all pods that can be evicted do not bring under it, each with the cause."""
+        del against
         texts = (self._why_stuck(name) for name in sorted(self._over())[:_MOST_EXAMINED])
         return tuple(islice(filter(None, texts), _MOST_NAMED))
 

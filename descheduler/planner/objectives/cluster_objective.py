@@ -60,6 +60,11 @@ class ClusterObjective(ABC):
     leaves_out_returning = False
     """Whether `promising` has left pods out because their replacements would be scheduled onto their nodes again."""
 
+    def zone_of(self, node: str) -> str:
+        """What nodes have in common from which pods leave in one wave; the same for all if not overridden."""
+        del node
+        return ""
+
     def choose_nodes(self) -> None:
         """Has the plan choose the nodes of replacements, on which room is held for them, not the scheduler."""
         self.hint, self.scheduled_share = "", 0.0
@@ -239,6 +244,10 @@ class ClusterObjective(ABC):
         """Such as `2 nodes over target → 0`."""
         return f"{self.text_of(before)} → {self.amount_of(after)}"
 
-    def remarks(self) -> Sequence[str]:
-        """What is said beside of what is not in the figure, each a clause at the end of the goal; none by default."""
+    def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
+        """What is said beside of what is not in the figure, each a clause at the end of the goal; none by default.
+
+        `against` has what was said against pods of plans that were tried out.
+        """
+        del against
         return ()

@@ -77,7 +77,7 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def counts_pod(self, pod: Pod) -> bool:
         """Whether `pod` keeps its node in use."""
-        return _keeps_in_use(pod)
+        return pod.keeps_node_in_use
 
     def nothing_to_do(self) -> str:
         """That no node can be emptied."""
@@ -220,8 +220,8 @@ class ConsolidateNodesObjective(ClusterObjective):
         name = pod.node_name
         if name not in self._nodes:
             return f"node {name} is not one of the nodes that the policy selects"
-        if not _keeps_in_use(pod):
-            return f"the pod does not keep node {name} in use: it {_why_not_in_use(pod)}"
+        if not pod.keeps_node_in_use:
+            return f"the pod does not keep node {name} in use: it {pod.why_not_in_use}"
         if name in self._protected:
             return f"node {name} is protected (protectedNodes)"
         if blocked := self._blocked(name, self._evictor.filter):
@@ -238,7 +238,7 @@ class ConsolidateNodesObjective(ClusterObjective):
     def _blocked(self, node: str, verdict_of: Callable[[Pod], Verdict]) -> str:
         """The first pod of a node that cannot be evicted, and why; empty where all can that are there."""
         for pod in self._view.active_pods_on(node):
-            is_passed = self._view.is_arrival(pod) or not _keeps_in_use(pod)
+            is_passed = self._view.is_arrival(pod) or not pod.keeps_node_in_use
             verdict = ACCEPTED if is_passed else verdict_of(pod)
             if not verdict.is_accepted:
                 return f"pod {pod.key} cannot be evicted: {verdict.message}"
@@ -279,7 +279,7 @@ class _NodesInUse:
         self._view, self._evictor = view, evictor
         self._others: Counter[str] = Counter()
         for node in view.nodes:
-            self._others[node] = sum(not _keeps_in_use(pod) for pod in view.active_pods_on(node))
+            self._others[node] = sum(not pod.keeps_node_in_use for pod in view.active_pods_on(node))
 
     def num_pods(self, node: str) -> int:
         """Pods of a node, without those that do not keep it in use."""
@@ -290,16 +290,3 @@ class _NodesInUse:
         openings = self._evictor.prover().openings()
         others = np.array([self._others[node] for node in openings.nodes], dtype=np.int64)
         return compress(openings.nodes, openings.taken[PODS_ROW] != others)
-
-
-def _keeps_in_use(pod: Pod) -> bool:
-    return not _why_not_in_use(pod)
-
-
-def _why_not_in_use(pod: Pod) -> str:
-    """Why a node is empty beside `pod`; empty if it is not."""
-    if pod.is_terminating:
-        return "is being deleted"
-    if pod.is_mirror or pod.is_static:
-        return "is a static pod"
-    return "belongs to a DaemonSet" if any(owner.kind == "DaemonSet" for owner in pod.owners) else ""

@@ -9,22 +9,24 @@ from itertools import islice
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.node import Node
+from descheduler.model.node import DEPARTURE_CONDITIONS, ZONE_LABEL, Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
-from descheduler.plan.moves import PodIdentity
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.objective_args import ConsolidateNodesArgs, DrainNodesArgs
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
+from descheduler.planner.objectives.drained_nodes import named_nodes, selected_nodes
 from descheduler.planner.problem.cluster_problem import ClusterProblem
-from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["DrainNodesObjective"]
 
 _MOST_NAMED = 10
 """Nodes of which the goal says why they cannot be drained."""
+_CORDON_HINT = "set cordon: true, or cordon the nodes, so that no replacement pod is scheduled onto nodes to be drained"
 
 
 class DrainNodesObjective(ConsolidateNodesObjective):
@@ -38,11 +40,16 @@ class DrainNodesObjective(ConsolidateNodesObjective):
     verb = "drained"
 
     def __init__(self, args: DrainNodesArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
-        self._selected = _selected(args, nodes)
-        self._missing = sorted(set(args.nodes) - {node.name for node in nodes})
+        files = handle.policy.scheduler_files
+        self._selected = selected_nodes(args, nodes, files)
+        there = {node.name for node in nodes}
+        self._missing = [named for named in named_nodes(args, files) if named.name not in there]
+        self._departing = {node.name: node.true_conditions & DEPARTURE_CONDITIONS for node in nodes}
+        self._zones = {node.name: node.labels.get(ZONE_LABEL, "") for node in nodes} if args.zones_in_turn else {}
         super().__init__(ConsolidateNodesArgs(), handle, nodes)
         self.nodes_at_once = args.max_unavailable
-        self.hint = "cordon the nodes that are to be drained, so that no replacement pod is scheduled onto them"
+        is_open = any(node.name in self._selected and not node.unschedulable for node in nodes)
+        self.hint = _CORDON_HINT if is_open else ""
         self.scheduled_share = 0.0
 
     def choose_nodes(self) -> None:
@@ -59,9 +66,9 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return f"{counted(len(self._selected), 'node')} to be drained {have} no pods but those of DaemonSets"
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
-        """Without moves to nodes that are to be drained, now or later."""
-        is_selected = np.array([name in self._selected for name in cluster.nodes], dtype=bool)
-        return dataclasses.replace(cluster.problem, allowed=cluster.problem.allowed & ~is_selected)
+        """Without moves to nodes that are to be drained, now or later, by this plan or by their owner."""
+        is_open = np.array([not self._why_closed(name) for name in cluster.nodes], dtype=bool)
+        return dataclasses.replace(cluster.problem, allowed=cluster.problem.allowed & is_open)
 
     def stated_over(self, cluster: ClusterProblem) -> ConsolidateNodes:
         """The selected nodes count one each, and the others nothing."""
@@ -80,27 +87,49 @@ class DrainNodesObjective(ConsolidateNodesObjective):
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That the node is to be drained, too."""
-        if node not in self._selected:
+        why = self._why_closed(node)
+        if not why:
             return ACCEPTED
         self._attracted[node] += 1
-        message = f"the replacement pod would be scheduled onto {node}, which is to be drained"
-        return refuse(Reason.OTHER_LANDING, message, node)
+        return refuse(Reason.OTHER_LANDING, f"the replacement pod would be scheduled onto {node}, which {why}", node)
+
+    def _why_closed(self, node: str) -> str:
+        """Why no replacement is to be scheduled onto `node`; "" for other nodes."""
+        if node in self._selected:
+            return "is to be drained"
+        conditions = sorted(self._departing.get(node, ()))
+        return f"has the condition {conditions[0]}" if conditions else ""
+
+    def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
+        """As the base class has them, but zone by zone where zones are drained in turn."""
+        names = list(self._nodes)
+        return sorted(super().groups(moves), key=lambda group: self.zone_of(names[group[0].source]))
+
+    def zone_of(self, node: str) -> str:
+        """The zone of a node, where zones are drained in turn."""
+        return self._zones.get(node, "")
 
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
         """Nothing: `remarks` say of each node what is in the way."""
         del against
         return ""
 
-    def remarks(self) -> Sequence[str]:
+    def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """Of each node that is left what is in the way, and names without a node."""
         left = sorted(self._used())
-        found = [f"node {name} cannot be drained: {self._cause(name)}" for name in islice(left, _MOST_NAMED)]
+        found = [f"node {name} cannot be drained: {self._cause(name, against)}" for name in islice(left, _MOST_NAMED)]
         if len(left) > _MOST_NAMED:
             found.append(f"{len(left) - _MOST_NAMED:,} more nodes cannot be drained")
         return tuple(filter(None, (*found, self._missing_text)))
 
-    def _cause(self, node: str) -> str:
-        return self._in_the_way(node) or "no plan found within the limits drains it"
+    def _cause(self, node: str, against: Mapping[PodIdentity, str]) -> str:
+        """What is in the way as things are booked, else what was said against a pod of the node in a plan."""
+        if text := self._in_the_way(node):
+            return text
+        pods = {identity_of(pod): pod.key for pod in self._view.active_pods_on(node)}
+        said = [f"pod {pods[pod]} cannot be evicted: {text}" for pod, text in against.items() if pod in pods]
+        text = min(said, key=len, default="no plan found within the limits drains it")
+        return text.removesuffix(f"; {self.hint}")
 
     def why_not(self, pod: Pod) -> str:
         """That its node is not to be drained, or what keeps it from that."""
@@ -111,21 +140,12 @@ class DrainNodesObjective(ConsolidateNodesObjective):
 
     @property
     def _missing_text(self) -> str:
-        names = ", ".join(self._missing[:_MOST_NAMED])
-        return f"drainNodes.nodes: {names} not found among the nodes of the policy" if self._missing else ""
+        """The names without a node, by the key or the line that has them."""
+        places = dict[str, list[str]]()
+        for named in self._missing[:_MOST_NAMED]:
+            places.setdefault(named.place, []).append(named.name)
+        found = [f"{place}: {', '.join(names)}" for place, names in places.items()]
+        return f"{'; '.join(found)} not found among the nodes of the policy" if found else ""
 
     def _used(self) -> frozenset[str]:
         return super()._used() & self._selected
-
-
-def _selected(args: DrainNodesArgs, nodes: Sequence[Node]) -> frozenset[str]:
-    """The names of the nodes that the arguments select."""
-    selector = compile_selector(args.node_selector)
-    conditions = frozenset(args.conditions)
-    return frozenset(
-        node.name
-        for node in nodes
-        if node.name in args.nodes
-        or (selector is not None and selector.matches(node.labels))
-        or not conditions.isdisjoint(node.true_conditions)
-    )

@@ -147,8 +147,9 @@ class MakeRoomObjective(ClusterObjective):
         """With the nodes of the pods that room is made for."""
         return f"{super().change(before, after)}{_onto(self._waiting, self._nodes_of_pending())}"
 
-    def remarks(self) -> Sequence[str]:
+    def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """How many pods need no room, and of how many that is unknown; and which names select no pod."""
+        del against
         beside = self._beside()
         found = [f"{counted(number, 'more pod')} {text}" for number, text in beside[:1]]
         found += [f"{number:,} more {text}" for number, text in beside[1:]]

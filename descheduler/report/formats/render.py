@@ -15,10 +15,12 @@ from descheduler.report.plan.document import Plan
 from descheduler.report.simulation_document import Simulation
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["FlatFormat", "Format", "TabledDocument", "render"]
+__all__ = ["FlatFormat", "Format", "PictureFormat", "TabledDocument", "render"]
 
 Format = Literal["table", "wide", "json", "yaml"]
 """Formats that every document has."""
+PictureFormat = Literal["html", "markdown"]
+"""Formats of plans alone."""
 FlatFormat = Literal["name", "csv", "jsonl"]
 """Formats of plans and outcomes alone."""
 
@@ -35,7 +37,7 @@ class TabledDocument(Fields, frozen=True):
 
 def render(
     document: Plan | OutcomeDocument | StatusDocument | Simulation | TabledDocument,
-    output_format: Format | FlatFormat,
+    output_format: Format | FlatFormat | PictureFormat,
     style: TableStyle = _PLAIN_TABLE,
 ) -> Iterator[str]:
     """The pieces of text, each with its newlines, that together show `document`. `style` is for tables and CSV.
@@ -55,6 +57,14 @@ def render(
             yield from (f"{line}\n" for line in table)
         case (("name" | "csv" | "jsonl"), (Plan() | OutcomeDocument())):
             yield from _flat(document, output_format, style)
+        case "html", Plan():
+            from descheduler.report.pictures.page import page_pieces
+
+            yield from page_pieces(document)
+        case "markdown", Plan():
+            from descheduler.report.pictures.markdown import markdown_lines
+
+            yield from markdown_lines(document)
         case _:
             raise ValueError(f"{type(document).__name__} cannot be written as {output_format}")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
+from descheduler.model.pod import Pod
 from descheduler.plan import outcome
 from descheduler.plan.decisions import Decisions
 from descheduler.report.document import API_VERSION
@@ -13,8 +14,11 @@ from descheduler.report.identities import reference
 from descheduler.report.outcome.document import EvictionResult, NotAttempted, OutcomeDocument, PluginResults, ResultKind
 from descheduler.report.outcome.predictions import make_predictions
 from descheduler.report.plan.document import Plan
-from descheduler.report.plan.figures import make_figures
+from descheduler.report.plan.figures import Change, make_figures
 from descheduler.report.plan.landings import landing_totals, target_of
+
+if TYPE_CHECKING:  # an outcome without landings must not pay for numpy
+    from descheduler.placement.landings.landing import Landing
 
 __all__ = ["OutcomeDocument", "make_outcome", "result_counts"]
 
@@ -27,8 +31,8 @@ def make_outcome(
     """The document about `plan`, which was made of `decisions`, and the evictions made for it, and before for users."""
     evicted = [each.eviction for each in executed if each.kind is outcome.OutcomeKind.EVICTED]
     # A pod that left before the snapshot was taken may have a successor of its name in it.
-    uids = {eviction.uid for eviction in evicted}
-    pods = [pod for pod in decisions.snapshot.pods if pod.uid in uids] if uids else []
+    landings = {eviction.uid: eviction.landing for eviction in evicted}
+    pods = [pod for pod in decisions.snapshot.pods if pod.uid in landings] if landings else []
     return OutcomeDocument(
         api_version=API_VERSION,
         kind="Outcome",
@@ -41,8 +45,13 @@ def make_outcome(
         plugins=tuple(_plugin_results(plan, executed)),
         landings=landing_totals([eviction.landing for eviction in evicted], is_verified=decisions.is_verified),
         predictions=make_predictions(executed),
-        figures=make_figures(decisions.snapshot, pods),
+        figures=make_figures(decisions.snapshot, (_change(pod, landings[pod.uid]) for pod in pods)),
     )
+
+
+def _change(pod: Pod, landing: Landing | None) -> Change:
+    comes = None if landing is None else landing.replacement.pod
+    return Change(pod, comes, "" if landing is None else landing.node or "")
 
 
 def _result(executed: outcome.Outcome) -> EvictionResult:

@@ -14,6 +14,7 @@ from descheduler.report.document import ApiVersion, PodReference, PolicyIdentity
 from descheduler.report.facts import ReportedFacts
 from descheduler.report.plan.figures import Figures
 from descheduler.report.plan.goal import PlannedGoal
+from descheduler.report.plan.workloads import PlannedWorkload
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
 ReturnsWord = Literal["at once", "when gone", "later", "on its own node", "not created", "owner ends"]
@@ -263,7 +264,8 @@ class PluginFigures(Fields, frozen=True):
 
 
 class Plan(Fields, frozen=True):
-    """Everything one cycle decided. `now` is the instant that all ages were taken at.
+    """Everything one cycle decided. `now` is the instant that all ages were taken at. Equal plans have one `plan_id`,
+    which is made of the policy, the snapshot's source and version, and the moves.
 
     `skipped` says why no plugin ran, and is empty when they did. `goal` is null where no planner ran.
     `num_background` counts the evictions in `background` and those that other controllers had begun before.
@@ -273,6 +275,7 @@ class Plan(Fields, frozen=True):
 
     api_version: ApiVersion
     kind: Literal["Plan"]
+    plan_id: str
     now: datetime
     policy: PolicyIdentity
     snapshot: SnapshotIdentity
@@ -289,6 +292,7 @@ class Plan(Fields, frozen=True):
     num_more_matching: int = msgspec.field(name="moreMatching")
     is_lower_bound: bool = msgspec.field(name="moreMatchingIsLowerBound")
     plugins: tuple[PluginFigures, ...]
+    workloads: tuple[PlannedWorkload, ...]
     figures: Figures
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]

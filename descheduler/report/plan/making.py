@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
+import msgspec
+
 from descheduler.model.verdict import BudgetRefusal, EvictionLimit, Reason, Verdict
 from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, Decisions
+from descheduler.plan.moves import identity_of
 from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
 from descheduler.report.document import API_VERSION
 from descheduler.report.facts import facts_of
@@ -26,9 +30,10 @@ from descheduler.report.plan.document import (
     RefusedAlso,
     RepeatedRequest,
 )
-from descheduler.report.plan.figures import make_figures
+from descheduler.report.plan.figures import Change, make_figures
 from descheduler.report.plan.goal import goal_of
 from descheduler.report.plan.landings import landing_totals, loss_notes, planned_landing
+from descheduler.report.plan.workloads import planned_workloads
 
 __all__ = ["Plan", "make_plan"]
 
@@ -43,14 +48,16 @@ def make_plan(decisions: Decisions) -> Plan:
     staying = staying_pods(decisions)
     refusals = tuple(map(_refusal, staying))
     limits = _reached_limits(staying)
+    planned = tuple(map(_move, decisions.leaving))
     return Plan(
         api_version=API_VERSION,
         kind="Plan",
+        plan_id=_plan_id(decisions, planned),
         now=decisions.now,
         policy=policy_identity(policy),
         snapshot=snapshot_identity(decisions.snapshot, decisions.now),
         skipped=decisions.skipped,
-        moves=tuple(map(_move, decisions.leaving)),
+        moves=planned,
         repeated_requests=tuple(_request(RepeatedRequest, move) for move in decisions.moves if move.is_repeated),
         goal=goal_of(decisions),
         landings=landing_totals(
@@ -66,7 +73,8 @@ def make_plan(decisions: Decisions) -> Plan:
         num_more_matching=sum(limit.num_pods for limit in limits),
         is_lower_bound=not decisions.beyond.is_whole,
         plugins=tuple(_plugin_figures(decisions, staying)),
-        figures=make_figures(decisions.snapshot, (move.pod for move in decisions.leaving)),
+        workloads=planned_workloads(decisions.snapshot, decisions.leaving),
+        figures=make_figures(decisions.snapshot, _changes(decisions)),
         failures=decisions.failures,
         warnings=(
             *(str(problem) for problem in policy.warnings),
@@ -75,6 +83,24 @@ def make_plan(decisions: Decisions) -> Plan:
             *decisions.snapshot.warnings,
         ),
     )
+
+
+def _plan_id(decisions: Decisions, planned: Sequence[PlanMove]) -> str:
+    snapshot = decisions.snapshot
+    parts = decisions.policy.digest, snapshot.source, snapshot.resource_version, snapshot.taken_at, planned
+    return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()[:12]
+
+
+def _changes(decisions: Decisions) -> Iterator[Change]:
+    """Pods that leave, and what is predicted to land: their replacements, and pending pods that need evictions."""
+    for move in decisions.leaving:
+        landing = move.landing
+        comes = None if landing is None else landing.replacement.pod
+        yield Change(move.pod, comes, (move.to_node or "") if comes is not None else "")
+    goals = (goal for facts in decisions.facts.values() for goal in facts.goals)
+    pending = {identity_of(each.pod): each for goal in goals for each in goal.pending_pods}
+    for each in pending.values() if decisions.moves else ():
+        yield Change(None, each.pod, each.node)
 
 
 def _move(move: moves.Move) -> PlanMove:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from descheduler.report.document import API_VERSION
+from descheduler.report.plan.document import Plan
 from descheduler.report.plan.file import PlanFile
 
-__all__ = ["MOST_BYTES", "PlanFileError", "read_plan_file"]
+__all__ = ["MOST_BYTES", "PlanFileError", "read_plan", "read_plan_file"]
+
+Decoded = TypeVar("Decoded")
 
 MOST_BYTES = 256 * 2**20
 """More than the plan of a cluster with 150,000 pods takes."""
 
 _LONGEST_CAUSE = 300
+_PLAN_FILE = "plan file of 'descheduler plan --out'"
 
 
 class PlanFileError(ValueError):
@@ -26,14 +32,31 @@ class _Head(msgspec.Struct, rename="camel"):
     kind: object = None
 
 
-_decode_plan = msgspec.json.Decoder(PlanFile).decode
-
-
+_decode_plan_file = msgspec.json.Decoder(PlanFile).decode
+_decode_plan = msgspec.json.Decoder(Plan).decode
 _decode_head = msgspec.json.Decoder(_Head).decode
 
 
 def read_plan_file(path: Path) -> PlanFile:
-    """The plan in `path`. Raises PlanFileError."""
+    """The plan file at `path`, to be applied. Raises PlanFileError."""
+    content = _content(path)
+    head = _head(path, content)
+    if head.kind == "Plan":
+        raise PlanFileError(f"{path}: is the document of a dry run; make a plan file with 'descheduler plan --out'")
+    return _plan_file(path, content, head)
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan at `path`, to be looked at: out of a plan file, or the document of a dry run. Raises PlanFileError."""
+    content = _content(path)
+    head = _head(path, content)
+    if head.kind != "Plan":
+        return _plan_file(path, content, head).plan
+    _check_version(path, head)
+    return _decoded(path, content, _decode_plan, "document of a dry run with -o json")
+
+
+def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -41,23 +64,32 @@ def read_plan_file(path: Path) -> PlanFile:
         raise PlanFileError(f"{path}: cannot be read: {(error.strerror or 'input failed').lower()}") from error
     if len(content) > MOST_BYTES:
         raise PlanFileError(f"{path}: is larger than {MOST_BYTES // 2**20} MiB and is not a plan file")
+    return content
+
+
+def _head(path: Path, content: bytes) -> _Head:
+    return _decoded(path, content, _decode_head, _PLAN_FILE)
+
+
+def _plan_file(path: Path, content: bytes, head: _Head) -> PlanFile:
+    if head.kind == "PlanFile":
+        _check_version(path, head)
+    file = _decoded(path, content, _decode_plan_file, _PLAN_FILE)
+    _check_moves(path, file)
+    return file
+
+
+def _decoded(path: Path, content: bytes, decode: Callable[[bytes], Decoded], what: str) -> Decoded:
     try:
-        _check_head(path, _decode_head(content))
-        file_ = _decode_plan(content)
+        return decode(content)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, PlanFileError):
-            raise
         cause = str(error)[:_LONGEST_CAUSE] or type(error).__name__
-        raise PlanFileError(f"{path}: is not a plan file of 'descheduler plan --out': {cause}") from error
-    _check_moves(path, file_)
-    return file_
+        raise PlanFileError(f"{path}: is not a {what}: {cause}") from error
 
 
-def _check_head(path: Path, head: _Head) -> None:
+def _check_version(path: Path, head: _Head) -> None:
     """Says first what somebody may have mistaken it for."""
-    if head.kind == "Plan":
-        raise PlanFileError(f"{path}: is the document of a dry run; make a plan file with 'descheduler plan --out'")
-    if head.kind == "PlanFile" and head.api_version != API_VERSION:
+    if head.api_version != API_VERSION:
         version = repr(head.api_version)[:_LONGEST_CAUSE]
         raise PlanFileError(f"{path}: has apiVersion {version}, this program applies {API_VERSION}; plan again")
 

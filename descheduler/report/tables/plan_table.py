@@ -235,7 +235,7 @@ def _nodes(plan: Plan, style: TableStyle) -> Iterator[str]:
         for node in plan.figures.nodes
     ]
     header = ["NODE", "PODS", "CPU REQUESTS", "MEMORY REQUESTS"]
-    yield from style.table(header, rows, title="Nodes that lose pods, without the replacements")
+    yield from style.table(header, rows, title="Nodes whose pods change, with the replacements")
 
 
 def _shares(before: Amounts, after: Amounts, allocatable: Amounts) -> tuple[str, str]:

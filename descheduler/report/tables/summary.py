@@ -12,11 +12,20 @@ from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome.document import OutcomeDocument, ResultKind
 from descheduler.report.outcome.predictions import hit_rate_text
 from descheduler.report.plan.document import LandingTotals, Plan, ReachedLimit
-from descheduler.report.plan.figures import TotalFigures
+from descheduler.report.plan.figures import Figures, TotalFigures
+from descheduler.report.plan.strips import main_resource, strip_lines
 from descheduler.report.tables.columns import TIE
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["landing_summary", "outcome_headline", "outcome_summary", "plan_headline", "plan_summary", "plugin_title"]
+__all__ = [
+    "landing_summary",
+    "limit_texts",
+    "outcome_headline",
+    "outcome_summary",
+    "plan_headline",
+    "plan_summary",
+    "plugin_title",
+]
 
 _GIB = 2**30
 _MOST_WAVES = 8
@@ -61,6 +70,16 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
             "Requests": _requested(plan.figures.total),
         }
     )
+    if plan.moves and style.width is not None:
+        yield from _strip(plan.figures, style.width)
+
+
+def _strip(figures: Figures, width: int) -> Iterator[str]:
+    """The nodes before and after, one above the other."""
+    labels = [f"Nodes by {main_resource(figures)} before: ", "after: "]
+    room = max(map(len, labels))
+    for label, cells in zip(labels, strip_lines(figures, width - room), strict=True):
+        yield f"{label:>{room}}{cells}"
 
 
 def outcome_summary(outcome: OutcomeDocument, style: TableStyle) -> Iterator[str]:
@@ -169,12 +188,12 @@ def _left_aside(plan: Plan) -> Mapping[str, str]:
         if plan.num_background
         else "",
         "Not evicted": f"{counted(len(plan.refusals), 'pod')} ({by_code})" if plan.refusals else "",
-        "Limits reached": "; ".join(_limits(plan)),
+        "Limits reached": "; ".join(limit_texts(plan)),
         "Selected twice": f"{counted(repeated, 'pod')} (evicted and counted once)" if repeated else "",
     }
 
 
-def _limits(plan: Plan) -> Iterator[str]:
+def limit_texts(plan: Plan) -> Iterator[str]:
     """Each limit once, with the nodes or namespaces that reached it, and what it kept back."""
     for shown, group in groupby(plan.limits, key=_shown):
         yield f"{shown}{_scopes(list(group))}"

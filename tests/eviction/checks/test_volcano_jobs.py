@@ -156,3 +156,58 @@ def test_parameter_server_stays_while_surplus_workers_go() -> None:
 
     assert evicted(result) == ["worker-0", "worker-1"]
     assert ("ps-0", "GangMinimum") in refusals(result)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "names"),
+    [
+        pytest.param({MAX: "2"}, [], id="two may be away"),
+        pytest.param({MAX: "3"}, ["a", "b", "c"], id="all may be away"),
+        pytest.param({MIN: "1"}, [], id="one has to run"),
+    ],
+)
+def test_whole_job_goes_only_within_its_disruption_budget(annotations: dict[str, str], names: list[str]) -> None:
+    objects = [pod_group(annotations=annotations), *JOB[1:], volcano_job([on_evicted("RestartJob")])]
+
+    assert sorted(evicted(clear(objects, onGangMinimum="evictGang"))) == names
+
+
+def test_restarts_of_both_tasks_are_counted_together() -> None:
+    """The job needs two of its pods: the restart of one task leaves them, the restart of the other one does not."""
+    tasks = [{"name": name, "policies": [on_evicted("RestartTask")]} for name in ("ps", "worker")]
+    pods = [task("ps-0", "ps"), task("w-0", "worker"), task("w-1", "worker", node="room")]
+
+    result = clear([pod_group(2), *pods, volcano_job([], tasks)], onGangMinimum="evictGang")
+
+    assert set(evicted(result)) in ({"ps-0"}, {"ps-0", "w-0", "w-1"})
+
+
+def test_task_that_restarts_does_not_fall_below_the_minimum_of_its_gang() -> None:
+    tasks = [{"name": "worker", "policies": [on_evicted("RestartTask")]}]
+    pods = [task("ps", "ps", node="room"), task("w-0", "worker"), task("w-1", "worker", node="room")]
+
+    result = clear([pod_group(2), *pods, volcano_job([], tasks)], onGangMinimum="evictGang")
+
+    assert sorted(evicted(result)) == ["ps", "w-0", "w-1"]
+
+
+def test_job_that_has_lost_a_pod_before_is_restarted_for_the_rest() -> None:
+    """A pod that is deleted already is not taken down again, and the others go together."""
+    gone = task("a", deleted=30)
+
+    result = clear(
+        [pod_group(), gone, task("b"), task("c", node="room"), volcano_job([on_evicted("RestartJob")])],
+        onGangMinimum="evictGang",
+    )
+
+    assert sorted(evicted(result)) == ["b", "c"]
+
+
+@pytest.mark.parametrize("key", ["annotations", "labels"])
+def test_task_of_a_group_that_is_not_preemptable_stays(key: str) -> None:
+    group = pod_group()
+    group["metadata"][key] = {"volcano.sh/preemptable": "false"}
+
+    result = clear([group, task("a"), task("b", annotations={"volcano.sh/preemptable": "true"})])
+
+    assert (evicted(result), refusals(result)) == (["b"], [("a", "NotPreemptable")])

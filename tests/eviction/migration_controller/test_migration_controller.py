@@ -8,7 +8,9 @@ import pytest
 
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
+from descheduler.model.objects import Workload
 from descheduler.model.verdict import Reason
+from descheduler.model.volcano import VolcanoJob, VolcanoTask
 from tests.builders import owner
 from tests.eviction.migration_controller.koordinator_clusters import (
     make_args,
@@ -250,6 +252,47 @@ def test_replicas_of_a_batch_job_cannot_be_looked_up_although_it_was_read() -> N
     plugin = make_plugin(make_cluster([pod], [make_workload(5, kind="Job", name="etl")]))
 
     assert plugin.filter(pod).reason is Reason.WORKLOAD_UNKNOWN
+
+
+_OWNED = [owner("Job/train", group="batch.volcano.sh/v1alpha1")]
+
+
+def _volcano_job(*replicas: int | None) -> VolcanoJob:
+    tasks = {f"task-{index}": VolcanoTask(number) for index, number in enumerate(replicas)}
+    return VolcanoJob("Job", "default", "train", "job-train", sum(number or 0 for number in replicas), tasks=tasks)
+
+
+@pytest.mark.parametrize(
+    ("workload", "args", "expected"),
+    [
+        pytest.param(_volcano_job(1, 3), {}, None, id="the replicas of all tasks together"),
+        pytest.param(_volcano_job(1), {}, Reason.WORKLOAD_REPLICAS, id="one is too few"),
+        pytest.param(_volcano_job(1), {"skipCheckExpectedReplicas": True}, None, id="one, where that is not checked"),
+        pytest.param(_volcano_job(None), {}, Reason.WORKLOAD_UNKNOWN, id="unknown in an old dump"),
+        pytest.param(make_workload(9), {}, Reason.WORKLOAD_UNKNOWN, id="unknown of a Job that was not read"),
+    ],
+)
+def test_replicas_of_a_volcano_job_decide(workload: Workload, args: dict[str, Any], expected: Reason | None) -> None:
+    pod = make_koord_pod("p", owners=_OWNED)
+
+    assert make_plugin(make_cluster([pod], [workload]), **args).filter(pod).reason is expected
+
+
+@pytest.mark.parametrize(
+    ("phase", "expected"),
+    [
+        pytest.param("Succeeded", None, id="not one that has succeeded"),
+        pytest.param("Failed", Reason.WORKLOAD_UNAVAILABLE, id="one that has failed"),
+        pytest.param("Pending", Reason.WORKLOAD_UNAVAILABLE, id="one that is pending"),
+    ],
+)
+def test_pods_of_a_volcano_job_that_are_away_count(phase: str, expected: Reason | None) -> None:
+    pod, others = make_koord_pod("p", owners=_OWNED), [("q", phase), ("r", phase)]
+    away = [make_koord_pod(name, owners=_OWNED, phase=each, ready=False) for name, each in others]
+
+    plugin = make_plugin(make_cluster([pod, *away], [_volcano_job(4)]))
+
+    assert plugin.filter(pod).reason is expected
 
 
 def test_replicas_of_a_deployment_decide_for_its_replica_sets() -> None:

@@ -137,7 +137,7 @@ def test_the_wave_of_an_evicted_pod_is_said_where_there_are_several() -> None:
     alone = msgspec.structs.replace(evicted, wave=1, num_waves=1)
 
     texts = [
-        text_of(PodExplanation(facts=FACTS, decision=each, landing=LANDING, placement=PLACEMENT))
+        text_of(PodExplanation(facts=FACTS, volcano=None, decision=each, landing=LANDING, placement=PLACEMENT))
         for each in (evicted, alone)
     ]
 
@@ -146,7 +146,7 @@ def test_the_wave_of_an_evicted_pod_is_said_where_there_are_several() -> None:
 
 
 def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
-    pod = PodExplanation(facts=FACTS, decision=DECISION, landing=LANDING, placement=PLACEMENT)
+    pod = PodExplanation(facts=FACTS, volcano=None, decision=DECISION, landing=LANDING, placement=PLACEMENT)
 
     assert text_of(pod) == (
         "NAMESPACE   POD    NODE   OWNER             PHASE     AGE\n"
@@ -184,7 +184,11 @@ def test_sentences_about_a_pod_are_wrapped_on_a_terminal() -> None:
     summary = f"the replacement pod would stay pending: {'1 node is full, ' * 9}"
     placement = msgspec.structs.replace(PLACEMENT, summary=f"0/7 nodes are available: {'1 Insufficient cpu, ' * 9}")
     pod = PodExplanation(
-        facts=FACTS, decision=DECISION, landing=msgspec.structs.replace(LANDING, summary=summary), placement=placement
+        volcano=None,
+        facts=FACTS,
+        decision=DECISION,
+        landing=msgspec.structs.replace(LANDING, summary=summary),
+        placement=placement,
     )
 
     lines = text_of(pod, width=120).splitlines()
@@ -195,14 +199,14 @@ def test_sentences_about_a_pod_are_wrapped_on_a_terminal() -> None:
 def test_the_causes_that_kube_scheduler_counts_are_told_from_those_of_the_table() -> None:
     placement = msgspec.structs.replace(PLACEMENT, summary="0/7 nodes are available: 7 Insufficient cpu")
 
-    text = text_of(PodExplanation(facts=FACTS, decision=DECISION, landing=LANDING, placement=placement))
+    text = text_of(PodExplanation(facts=FACTS, volcano=None, decision=DECISION, landing=LANDING, placement=placement))
 
     assert "0/7 nodes are available\n" in text
     assert "(each node counted once): 7 Insufficient cpu\n" in text
 
 
 def test_wide_tables_show_all_scores_all_misses_and_both_clocks() -> None:
-    pod = PodExplanation(facts=FACTS, decision=None, landing=LANDING, placement=PLACEMENT)
+    pod = PodExplanation(facts=FACTS, volcano=None, decision=None, landing=LANDING, placement=PLACEMENT)
 
     text = text_of(pod, output_format="wide")
 
@@ -212,7 +216,7 @@ def test_wide_tables_show_all_scores_all_misses_and_both_clocks() -> None:
 
 
 def test_a_pod_with_nothing_to_place_says_so() -> None:
-    pod = PodExplanation(facts=FACTS, decision=None, landing=None, placement=None)
+    pod = PodExplanation(facts=FACTS, volcano=None, decision=None, landing=None, placement=None)
 
     assert "so no placement is predicted" in text_of(pod)
 
@@ -220,7 +224,7 @@ def test_a_pod_with_nothing_to_place_says_so() -> None:
 def test_a_pod_that_cannot_be_scored_says_why() -> None:
     placement = msgspec.structs.replace(PLACEMENT, score_error="a term cannot be read", ranking=())
 
-    text = text_of(PodExplanation(facts=FACTS, decision=None, landing=None, placement=placement))
+    text = text_of(PodExplanation(facts=FACTS, volcano=None, decision=None, landing=None, placement=placement))
 
     assert "the pod cannot be scored: a term cannot be read" in text
     assert "2 available nodes" in text
@@ -297,6 +301,7 @@ def explained(name: str, **facts: object) -> ExplainedPod:
 def test_a_workload_is_a_table_of_its_pods_that_says_each_cause_once() -> None:
     gone = {"outcome": "evicted", "plugin": "PodLifeTime", "reason": "3 h old", "landing": "likely", "to_node": "b"}
     group = GroupExplanation(
+        volcano=None,
         kind="Deployment",
         namespace="shop",
         name="cart",

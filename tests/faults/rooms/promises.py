@@ -68,7 +68,7 @@ def nothing_is_left(history: History) -> Iterator[str]:
     Of what an earlier run has created as much is promised by one that ends well. A last call for the object that met a
     fault excuses its being there, as does a Lease in other hands, or one that may have run out because the machine
     stalled, and a creation that took effect late. A job also stays for its room, where the last call for that met a
-    fault.
+    fault. Room stays whose job somebody deleted after the run had looked for it the last time.
     """
     for run in history.runs:
         if run.was_ended or any(tenure.is_seized for tenure in history.tenures):
@@ -109,6 +109,10 @@ def _is_excused(history: History, run: Run, found: LeftOver) -> bool:
         return True
     if found.kind == "job" and _had_fault(_last_call(history, run, lambda about: about.endswith(found.job_uid))):
         return True
+    if found.kind == "room" and (deletion := history.deletions.get(found.job_uid)):
+        last = _last_call(history, run, lambda about: about == deletion.path)
+        if last is not None and last.at < deletion.at:
+            return True
     return _had_fault(_last_call(history, run, lambda about: about == found.path))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.history import History, LeftOver, Limits, Tenure, Terms, Write
+from tests.faults.history import Deletion, History, LeftOver, Limits, Tenure, Terms, Write
 from tests.faults.made_up import both_evicted, effect, one_evicted, report, reported, request, run, sound_reading
 from tests.faults.observer import judge
 from tests.faults.rooms.kinds import CONFIG_MAPS, JOBS, PODS, RESERVATIONS
@@ -92,6 +92,11 @@ BROKEN: list[tuple[str, str, Callable[[], History]]] = [
     ("a placeholder whose job is over", LEFT, lambda: left(room(), job(is_over=True))),
     ("a placeholder whose job waits for nothing", LEFT, lambda: left(room(), job())),
     ("a Reservation without a job", LEFT, lambda: left(room(path=f"{RESERVATIONS}/j1"))),
+    (
+        "room of a job that was deleted before the last look at it",
+        LEFT,
+        lambda: left(room(), requests=asked_last("GET", JOB, ""), deletions={"j1": Deletion(1.0, JOB)}),
+    ),
     ("a job that evicted nothing", LEFT, lambda: left(job())),
     ("a room after a signal", LEFT, lambda: left(room(), runs=[_interrupted()])),
     (
@@ -170,6 +175,10 @@ KEPT: list[tuple[str, Callable[[], History]]] = [
         ),
     ),
     ("room of a user's job that goes on", lambda: left(room(job_uid="user"), open_jobs={0: {"user"}})),
+    (
+        "room of a job that was deleted after the last look at it",
+        lambda: left(room(), requests=asked_last("GET", JOB, ""), deletions={"j1": Deletion(3.0, JOB)}),
+    ),
     ("a Reservation that was used", lambda: left(room(path=f"{RESERVATIONS}/j1", is_over=True))),
     ("room whose creation took effect late", lambda: left(room(is_late=True))),
     (

@@ -181,7 +181,7 @@ def _check_uid(target: Target, before: Object, metadata: Object) -> None:
 def stored(store: Store, target: Target, before: Object, after: Object, *, manager: str = "") -> Object:
     """The object with what `target` lets be changed of it.
 
-    Who states other replicas, or another deletion cost, owns that field from now on.
+    Who states other replicas, or another deletion cost, or cordons a node, owns that field from now on.
     """
     server_set = ("uid", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion", "name", "namespace")
     if target.subresource == "status":
@@ -195,6 +195,8 @@ def stored(store: Store, target: Target, before: Object, after: Object, *, manag
     if (cost := _deletion_cost(after)) != _deletion_cost(before):
         fields: Object = {"f:metadata": {"f:annotations": {f"f:{_DELETION_COST}": {}}}}
         metadata["managedFields"] = [{**owner, "fieldsV1": fields}] if cost else []
+    if _is_cordoned(after) != _is_cordoned(before):
+        metadata["managedFields"] = [{**owner, "fieldsV1": {"f:spec": {"f:unschedulable": {}}}}]
     if target.resource.has_status:
         changed.pop("status", None)
         changed |= {"status": before["status"]} if "status" in before else {}
@@ -208,6 +210,10 @@ def stored(store: Store, target: Target, before: Object, after: Object, *, manag
 def _deletion_cost(found: Object) -> str | None:
     cost: str | None = (found["metadata"].get("annotations") or {}).get(_DELETION_COST)
     return cost
+
+
+def _is_cordoned(found: Object) -> bool:
+    return bool((found.get("spec") or {}).get("unschedulable"))
 
 
 def _replicas(found: Object) -> int | None:

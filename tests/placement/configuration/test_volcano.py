@@ -128,11 +128,41 @@ def test_a_quoted_boolean_is_read_since_volcano_1_11() -> None:
     ]
 
 
-def test_a_plugin_that_is_not_modelled_is_named() -> None:
-    found = load("actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: usage\n")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cdp",
+        "extender",
+        "network-topology-aware",
+        "nodegroup",
+        "numaaware",
+        "rescheduling",
+        "resource-strategy-fit",
+        "resourcequota",
+        "task-topology",
+        "usage",
+    ],
+)
+def test_a_plugin_that_is_not_modelled_is_named(name: str) -> None:
+    found = load(f"actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: {name}\n")
 
-    assert found.unmodelled == ("usage",)
-    assert found.doubt == "parts of Volcano that are not modelled: usage"
+    assert found.unmodelled == (name,)
+    assert found.doubt == f"parts of Volcano that are not modelled: {name}"
+    assert [each.message for each in found.warnings] == [f"plugin '{name}' is not modelled; what it decides is unknown"]
+
+
+@pytest.mark.parametrize("name", sorted(VOLCANO_PLUGINS.keys() - {"tdm"}))
+def test_a_plugin_that_was_measured_leaves_no_doubt(name: str) -> None:
+    assert load(f"actions: allocate\ntiers:\n- plugins:\n  - name: {name}\n").doubt == ""
+
+
+def test_a_plugin_that_was_not_measured_is_named_beside_those_that_are_not_modelled() -> None:
+    found = load("actions: allocate\ntiers:\n- plugins:\n  - name: tdm\n  - name: usage\n")
+
+    assert (found.unmodelled, found.unmeasured) == (("usage",), ("tdm",))
+    assert found.doubt == (
+        "parts of Volcano that are not modelled: usage; plugins of Volcano that were not measured: tdm"
+    )
 
 
 def test_an_action_that_is_not_modelled_is_named() -> None:

@@ -15,7 +15,6 @@ __all__ = [
     "BatchFigures",
     "Departure",
     "DrainBlocker",
-    "DrainReason",
     "ExpectedArrival",
     "NodeExplanation",
     "NodeFacts",
@@ -25,10 +24,6 @@ __all__ = [
     "Stay",
     "StayCount",
 ]
-
-
-DrainReason = Literal["PodDisruptionBudget", "BarePod", "LocalStorage", "DaemonSet"]
-"""What may stop a drain at a pod."""
 
 
 class NodeResource(Fields, frozen=True):
@@ -149,10 +144,15 @@ class NodeLanding(Fields, frozen=True):
 
 
 class DrainBlocker(Fields, frozen=True):
-    """Something that blocks `kubectl drain` without flags. `subject` names the budget or the DaemonSet."""
+    """Something that blocks draining the node at one pod. `subject` names the cause, such as the budget.
+
+    With a policy `blocker` is the reason code with which a run of the policy refuses the eviction, or that of a
+    replacement that cannot be scheduled. Without one it is what blocks `kubectl drain` without flags:
+    `PodDisruptionBudget`, `BarePod`, `LocalStorage` or `DaemonSet`.
+    """
 
     pod: PodReference
-    blocker: DrainReason
+    blocker: str
     message: str
     subject: str
 
@@ -164,8 +164,8 @@ class NodeExplanation(Fields, frozen=True):
     frequent sentences of plugins about pods that none of them selects, `pending_pods` would be
     scheduled onto the node after it, and `unjudged` says why no plugin ran, else it is empty. Without one, `landings`
     says for each pod where its replacement would be scheduled. `landing_counts` and `causes` count the replacements of
-    the departures, or else those in `landings`. `drain_blockers` say what blocks draining the node; a pod can have
-    several.
+    the departures, or else those in `landings`. `drain_blockers` say what blocks draining the node; without a
+    policy a pod can have several.
     """
 
     facts: NodeFacts

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.checks.budgets import BudgetLedger
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_node
@@ -17,7 +16,6 @@ from descheduler.explanation.subjects.node.document import (
     BatchFigures,
     Departure,
     DrainBlocker,
-    DrainReason,
     ExpectedArrival,
     NodeExplanation,
     NodeFacts,
@@ -27,6 +25,7 @@ from descheduler.explanation.subjects.node.document import (
     Stay,
     StayCount,
 )
+from descheduler.explanation.subjects.node.drain import drain_blockers, policy_blockers
 from descheduler.explanation.subjects.node.table import node_table
 from descheduler.explanation.watching.not_selected import PluginMiss, plugin_misses
 from descheduler.explanation.watching.watched_run import WatchedRun
@@ -44,7 +43,7 @@ from descheduler.policy.types import Policy
 from descheduler.report.identities import reference
 from descheduler.report.plan.landings import landing_causes
 
-__all__ = ["SUBJECT", "drain_blockers", "explain_node", "explain_node_after", "node_facts", "pods_of"]
+__all__ = ["SUBJECT", "explain_node", "explain_node_after", "node_facts", "pods_of"]
 
 
 _MOST_SAID = 5
@@ -84,13 +83,16 @@ def explain_node(
 
 
 def explain_node_after(
-    node: Node, snapshot: Snapshot, settings: SchedulingSettings, run: WatchedRun
+    node: Node,
+    snapshot: Snapshot,
+    settings: SchedulingSettings,
+    run: WatchedRun,
+    blockers: Iterable[DrainBlocker],
 ) -> tuple[NodeExplanation, tuple[str, ...]]:
-    """The explanation of `node` by one run of a policy, and warnings."""
+    """The explanation of `node` by one run of a policy, with what blocks draining it by the policy, and warnings."""
     booked = run.decisions.leaving
-    moved = MovedCluster(
-        snapshot, settings, now=run.decisions.now, books_likely=not run.decisions.is_verified, held=run.held
-    )
+    cluster, books_likely = run.decisions.snapshot, not run.decisions.is_verified
+    moved = MovedCluster(cluster, settings, now=run.decisions.now, books_likely=books_likely, held=run.held)
     landings = moved.book_all(eviction.pod for eviction in booked)
     own = [landing for landing in landings if landing.victim.node_name == node.name]
     leaving = {id(eviction.pod) for eviction in booked}
@@ -111,7 +113,7 @@ def explain_node_after(
         landings=(),
         landing_counts=count_landings(own),
         causes=tuple(landing_causes(own)),
-        drain_blockers=tuple(drain_blockers(pods_of(node, snapshot), snapshot)),
+        drain_blockers=tuple(blockers),
     )
     return explanation, moved.warnings
 
@@ -240,46 +242,13 @@ def _requests(table: NodeTable, place: int) -> Mapping[str, int]:
     return {name: int(table.requested[row, place]) for row, name in enumerate(table.resources)}
 
 
-def drain_blockers(pods: Iterable[Pod], snapshot: Snapshot) -> Iterator[DrainBlocker]:
-    """What stops `kubectl drain` without flags at each of `pods`, which leave in this order as far as budgets let them.
-
-    Mirror pods stay on any drained node and block nothing.
-    """
-    ledger = BudgetLedger(snapshot)
-    for pod in pods:
-        if pod.is_mirror or pod.is_static:
-            continue
-        for blocker, message, subject in _of_kubectl(pod):
-            yield DrainBlocker(pod=reference(pod), blocker=blocker, message=message, subject=subject)
-        if pod.controller is not None and pod.controller.kind == "DaemonSet":
-            continue
-        verdict = ledger.verdict(pod)
-        if verdict.is_accepted:
-            ledger.charge(pod)
-        else:
-            yield DrainBlocker(
-                pod=reference(pod), blocker="PodDisruptionBudget", message=verdict.message, subject=verdict.subject
-            )
-
-
-def _of_kubectl(pod: Pod) -> Iterator[tuple[DrainReason, str, str]]:
-    """What kubectl itself minds, and the flag that makes it go on."""
-    owner = pod.controller
-    if owner is not None and owner.kind == "DaemonSet":
-        yield "DaemonSet", "managed by a DaemonSet: needs --ignore-daemonsets, and the pod is not evicted", owner.name
-        return
-    if owner is None:
-        yield "BarePod", "no controller recreates the pod: needs --force, and the pod is lost", ""
-    if pod.spec.has_local_storage:
-        yield "LocalStorage", "has an emptyDir or hostPath volume: emptyDir needs --delete-emptydir-data", ""
-
-
 def _answer(asked: Inquiry) -> Answer[NodeExplanation]:
     node = find_node(asked.snapshot, asked.name)
     run = asked.run(pods_of(node, asked.snapshot))
     if run is None:
         return Answer(*explain_node(node, asked.snapshot, asked.settings, asked.now))
-    explanation, warnings = explain_node_after(node, asked.snapshot, asked.settings, run)
+    blockers = policy_blockers(node, asked, run.decisions.policy)
+    explanation, warnings = explain_node_after(node, asked.snapshot, asked.settings, run, blockers)
     return Answer(explanation, (*run.notes, *warnings))
 
 

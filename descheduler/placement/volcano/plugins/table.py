@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descheduler.placement.volcano.plugins import (
-    binpack,
     capacity,
     conformance,
     deviceshare,
     drf,
     gang,
-    nodeorder,
     overcommit,
     pdb,
     predicates,
@@ -19,6 +17,7 @@ from descheduler.placement.volcano.plugins import (
     proportion,
     sla,
 )
+from descheduler.placement.volcano.plugins.scoring import binpack, nodeorder, tdm
 from descheduler.placement.volcano.session import VolcanoPlugin
 
 __all__ = ["VOLCANO_PLUGINS"]
@@ -39,6 +38,7 @@ VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
         VolcanoPlugin("pdb", pdb.start),
         VolcanoPlugin("deviceshare", deviceshare.start),
         VolcanoPlugin("sla", sla.start),
+        VolcanoPlugin("tdm", tdm.start),
     )
 }
 """The plugins of Volcano's default configuration come first."""

@@ -1,0 +1,103 @@
+"""What blocks draining a node: by the switches of a policy, or without one by the rules of `kubectl drain`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.eviction.checks.budgets import BudgetLedger
+from descheduler.explanation.asked import Inquiry
+from descheduler.explanation.landings import landing_message, verdict_word
+from descheduler.explanation.subjects.node.document import DrainBlocker
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason
+from descheduler.placement.landings.landing import Landing
+from descheduler.plan.moves import Move, Refusal
+from descheduler.policy.types import Policy
+from descheduler.report.identities import reference
+
+__all__ = ["drain_blockers", "policy_blockers"]
+
+_NO_LANDING = str(Reason.NO_LANDING.value)
+
+
+def policy_blockers(node: Node, asked: Inquiry, policy: Policy) -> Sequence[DrainBlocker]:
+    """What blocks evicting all pods of `node` in one run of `policy`, with the node cordoned.
+
+    Every pod is asked for in the name of a plugin that selects pods, so that the filters, the limits, the budgets and
+    the check of its landing answer as in a run. Without such a plugin, or where none runs, the rules are kubectl's.
+    """
+    snapshot = asked.snapshot
+    pods = [pod for pod in snapshot.pods_by_node.get(node.name, ()) if not pod.is_terminal]
+    asking = _asking(policy)
+    if asking is None:
+        return tuple(drain_blockers(pods, snapshot))
+    nodes = (replace(each, unschedulable=True) if each is node else each for each in snapshot.nodes)
+    cordoned = dataclasses.replace(snapshot, nodes=tuple(nodes))
+    chosen = [Move(pod, *asking, reason=f"drains node {node.name}") for pod in pods if pod.keeps_node_in_use]
+    this_round = Round(chosen=chosen, most_assessed=len(chosen))
+    decisions = decide(policy, cordoned, now=asked.now, setting=asked.setting or RunSetting(), this_round=this_round)
+    if decisions.skipped:
+        return tuple(drain_blockers(pods, snapshot))
+    found = {refusal.pod.key: _refused(refusal) for refusal in reversed(decisions.refusals)}
+    for move in decisions.leaving:
+        if move.landing is not None and verdict_word(move.landing) == "no":
+            found[move.pod.key] = _without_node(move, move.landing)
+    return tuple(found[pod.key] for pod in pods if pod.key in found)
+
+
+def _refused(refusal: Refusal) -> DrainBlocker:
+    verdict = refusal.verdict
+    code = str((verdict.reason or Reason.UNSET).value)
+    return DrainBlocker(pod=reference(refusal.pod), blocker=code, message=verdict.message, subject=verdict.subject)
+
+
+def _without_node(move: Move, landing: Landing) -> DrainBlocker:
+    message = landing_message(landing)
+    return DrainBlocker(pod=reference(move.pod), blocker=_NO_LANDING, message=message, subject=move.pod.node_name)
+
+
+def _asking(policy: Policy) -> tuple[str, str] | None:
+    """Profile and plugin in whose name pods are asked for: the planner, else the first plugin that selects pods."""
+    found = [(profile.name, name) for profile in policy.profiles for name in (*profile.deschedule, *profile.balance)]
+    return min(found, key=lambda each: each[1] != "MigrationPlanner", default=None)
+
+
+def drain_blockers(pods: Iterable[Pod], snapshot: Snapshot) -> Iterator[DrainBlocker]:
+    """What stops `kubectl drain` without flags at each of `pods`, which leave in this order as far as budgets let them.
+
+    Mirror pods stay on any drained node and block nothing.
+    """
+    ledger = BudgetLedger(snapshot)
+    for pod in pods:
+        if pod.is_mirror or pod.is_static:
+            continue
+        for blocker, message, subject in _of_kubectl(pod):
+            yield DrainBlocker(pod=reference(pod), blocker=blocker, message=message, subject=subject)
+        if pod.controller is not None and pod.controller.kind == "DaemonSet":
+            continue
+        verdict = ledger.verdict(pod)
+        if verdict.is_accepted:
+            ledger.charge(pod)
+        else:
+            yield DrainBlocker(
+                pod=reference(pod), blocker="PodDisruptionBudget", message=verdict.message, subject=verdict.subject
+            )
+
+
+def _of_kubectl(pod: Pod) -> Iterator[tuple[str, str, str]]:
+    """What kubectl itself minds, and the flag that makes it go on."""
+    owner = pod.controller
+    if owner is not None and owner.kind == "DaemonSet":
+        yield "DaemonSet", "managed by a DaemonSet: needs --ignore-daemonsets, and the pod is not evicted", owner.name
+        return
+    if owner is None:
+        yield "BarePod", "no controller recreates the pod: needs --force, and the pod is lost", ""
+    if pod.spec.has_local_storage:
+        yield "LocalStorage", "has an emptyDir or hostPath volume: emptyDir needs --delete-emptydir-data", ""

@@ -1,0 +1,1 @@
+"""Plugins of Volcano that score nodes."""

@@ -1,0 +1,139 @@
+"""The charts of a page as geometry: where bars stand, how high they are, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from descheduler.model.text.amounts import rounded_percent
+from descheduler.model.text.counted import counted
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.figures import NUM_STEPS, Figures, GroupFigures, shares_of
+from descheduler.report.plan.strips import Cell, histogram, node_cells
+
+__all__ = ["Bar", "GroupShares", "Histogram", "Strip", "group_shares", "histogram_of", "strips_of", "targets_of"]
+
+STRIP_HEIGHT = 44
+"""Of 100 percent, in units of the drawing."""
+_STRIP_WIDTH = 1080.0
+_WIDEST_BAR = 12.0
+_LEVELS = 9
+"""Shades, from empty to full."""
+_HISTOGRAM_HEIGHT = 120
+
+
+class Bar(msgspec.Struct, frozen=True):
+    """A bar from the ground up, and its words; "" for none."""
+
+    x: float
+    width: float
+    height: float
+    level: int
+    words: str
+
+
+class Strip(msgspec.Struct, frozen=True):
+    """The nodes of one zone and pool before and after, in one order. The bars of nodes that do not change are one path
+    a shade, as there may be thousands of them."""
+
+    title: str
+    width: float
+    before: Sequence[Bar]
+    after: Sequence[Bar]
+    unchanged: Mapping[int, str]
+
+
+class Histogram(msgspec.Struct, frozen=True):
+    """Numbers of nodes by steps of 5 percent; heights are of `height`."""
+
+    before: Sequence[Bar]
+    after: Sequence[Bar]
+    most_words: str
+    height: int = _HISTOGRAM_HEIGHT
+
+
+class GroupShares(msgspec.Struct, frozen=True):
+    """A zone and pool, and the share of each resource before and after, in words."""
+
+    title: str
+    num_nodes: int
+    shares: Mapping[str, tuple[str, str]]
+
+
+def strips_of(figures: Figures, resource: str) -> Iterator[Strip]:
+    """A strip for each zone and pool whose nodes have the resource."""
+    for group in figures.groups:
+        if cells := node_cells(figures, group, resource):
+            yield _strip(_title(group), cells)
+
+
+def _strip(title: str, cells: Sequence[Cell]) -> Strip:
+    step = min(_WIDEST_BAR, _STRIP_WIDTH / len(cells))
+    width = step * 0.86
+    before, after, paths = list[Bar](), list[Bar](), dict[int, list[str]]()
+    for place, cell in enumerate(cells):
+        x = round(place * step, 2)
+        if not cell.name:
+            height = _height(cell.before)
+            path = f"M{x:g} {STRIP_HEIGHT - height:g}v{height:g}h{width:.2f}v{-height:g}z"
+            paths.setdefault(_level(cell.before), []).append(path)
+            continue
+        words = f"{cell.name}: {rounded_percent(cell.before)} → {rounded_percent(cell.after)}"
+        before.append(Bar(x, round(width, 2), _height(cell.before), _level(cell.before), words))
+        after.append(Bar(x, round(width, 2), _height(cell.after), _level(cell.after), words))
+    unchanged = {level: "".join(parts) for level, parts in sorted(paths.items())}
+    return Strip(f"{title}, {counted(len(cells), 'node')}", round(step * len(cells), 2), before, after, unchanged)
+
+
+def histogram_of(figures: Figures, resource: str) -> Histogram:
+    """How many nodes are how full."""
+    before, after = histogram(figures, resource)
+    most = max((*before, *after), default=0) or 1
+    return Histogram(_columns(before, most, 0), _columns(after, most, 1), counted(most, "node"))
+
+
+def _columns(numbers: Sequence[int], most: int, place: int) -> list[Bar]:
+    return [
+        Bar(
+            x=step * 30.0 + place * 12,
+            width=11,
+            height=round(number * _HISTOGRAM_HEIGHT / most, 1),
+            level=min(_LEVELS - 1, step * _LEVELS // 20),
+            words=f"{counted(number, 'node')} {'after' if place else 'before'} at {_range(step)}",
+        )
+        for step, number in enumerate(numbers)
+        if number
+    ]
+
+
+def _range(step: int) -> str:
+    return f"{step * 5}% or more" if step == NUM_STEPS - 1 else f"{step * 5}-{step * 5 + 5}%"
+
+
+def group_shares(figures: Figures) -> Iterator[GroupShares]:
+    """The balance of zones and pools."""
+    for group in figures.groups:
+        before, after = shares_of(group.before, group.allocatable), shares_of(group.after, group.allocatable)
+        shares = {name: (rounded_percent(share), rounded_percent(after[name])) for name, share in before.items()}
+        yield GroupShares(_title(group), group.num_nodes, shares)
+
+
+def targets_of(plan: Plan, resource: str) -> Sequence[float]:
+    """The shares in percent that plugins bring nodes below."""
+    facts = [each.facts.nodes for each in plan.plugins if each.facts is not None and each.facts.nodes is not None]
+    found = {nodes.target_thresholds[resource] for nodes in facts if resource in nodes.target_thresholds}
+    return sorted(found)
+
+
+def _title(group: GroupFigures) -> str:
+    parts = [*([f"zone {group.zone}"] if group.zone else []), *([f"pool {group.pool}"] if group.pool else [])]
+    return ", ".join(parts) or "all zones and pools"
+
+
+def _height(percent: float) -> float:
+    return round(min(percent, 100) * STRIP_HEIGHT / 100, 1)
+
+
+def _level(percent: float) -> int:
+    return min(_LEVELS - 1, int(percent * _LEVELS / 100))

@@ -1,0 +1,173 @@
+"""A plan in Markdown, for a pull request or a change ticket; the same content as the page, without its drawings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from descheduler.model.text.counted import counted
+from descheduler.model.text.printable import printable
+from descheduler.report.pictures.charts import group_shares
+from descheduler.report.pictures.review import Review, WorkloadReview, review_of
+from descheduler.report.plan.document import Plan, PlanMove
+from descheduler.report.plan.strips import main_resource, strip_lines
+from descheduler.version import VERSION
+
+__all__ = ["escaped", "markdown_lines"]
+
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$]|^[#+-])")
+_LINK = re.compile(r":(?=//|[\w+-]+:)|(?<=\bwww)\.")
+"""What makes a link of a bare URL, or a picture of `:name:`."""
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
+"""`@name` would tell somebody."""
+_STRIP_WIDTH = 72
+_MOST_PODS = 20
+"""Pods of one workload that are listed."""
+
+
+def escaped(text: str) -> str:
+    """`text` as Markdown that shows exactly it, on one line."""
+    whole = "".join(_ENTITIES.get(character, character) for character in printable(text))
+    return _LINK.sub(lambda found: f"&#{ord(found[0])};", _SPECIAL.sub(r"\\\1", whole))
+
+
+def markdown_lines(plan: Plan) -> Iterator[str]:
+    """The lines that show `plan`, each with its newline."""
+    review = review_of(plan)
+    for line in (
+        *_head(review),
+        *_nodes(plan),
+        *_goal(plan),
+        *_workloads(review),
+        *_waves(review),
+        *_not_done(review),
+        *_risks(review),
+        *_commands(review),
+    ):
+        yield f"{line}\n"
+
+
+def _head(review: Review) -> Iterator[str]:
+    first, *others = review.verdict
+    yield f"# {escaped(first)}"
+    yield ""
+    yield from (line for sentence in others for line in (escaped(sentence), ""))
+    facts = [(label, text) for label, text in review.identity.items() if text]
+    yield from _table(("", ""), [*facts, ("Made by", f"descheduler {VERSION}")])
+    yield from (
+        f"**Failed**: {escaped(f'{each.profile}/{each.plugin}: {each.message}')}\n" for each in review.plan.failures
+    )
+
+
+def _nodes(plan: Plan) -> Iterator[str]:
+    groups = list(group_shares(plan.figures))
+    if not groups:
+        return
+    resource = main_resource(plan.figures)
+    before, after = strip_lines(plan.figures, _STRIP_WIDTH)
+    yield from ("## Nodes before and after", "")
+    yield f"Share of {resource} that pods request, the fullest nodes before the plan first:"
+    yield from ("", "```text", f"before {before}", f"after  {after}", "```", "")
+    names = [each.resource for each in plan.figures.balance]
+    rows = [
+        (each.title, f"{each.num_nodes:,}", *(" → ".join(each.shares.get(name, ("-",))) for name in names))
+        for each in groups
+    ]
+    yield from _table(("Zone and pool", "Nodes", *names), rows)
+    for each in plan.figures.balance:
+        mean = f"{each.mean_before}% → {each.mean_after}%"
+        deviation = f"{each.deviation_before} → {each.deviation_after}"
+        yield f"- {each.resource}: mean {mean}, standard deviation {deviation} percentage points"
+    yield ""
+
+
+def _goal(plan: Plan) -> Iterator[str]:
+    if plan.goal is None:
+        return
+    rows = [
+        (
+            objective.objective,
+            level.counts,
+            *(f"{figure:,}" for figure in (level.before, level.after, level.bound, objective.evictions)),
+            "not proven" if objective.bound is None else f"{objective.bound:,}",
+        )
+        for objective in plan.goal.objectives
+        for level in objective.levels
+    ]
+    yield from ("## Goal", "")
+    yield from _table(("Objective", "Counts", "Before", "After", "Best possible", "Evictions", "At least"), rows)
+
+
+def _workloads(review: Review) -> Iterator[str]:
+    if not review.workloads:
+        return
+    yield from ("## Workloads", "")
+    rows = [
+        (f"{each.kind} {each.name}", f"{each.moved:,}", f"{each.replicas:,}", f"{each.most_down:,}", each.budget)
+        for each in review.workloads
+    ]
+    yield from _table(("Workload", "Moved", "Replicas", "Most down at once", "Budget left before"), rows)
+    yield from ("<details><summary>Pods</summary>", "")
+    for each in review.workloads:
+        yield from _pods(each)
+    yield from ("", "</details>", "")
+
+
+def _pods(workload: WorkloadReview) -> Iterator[str]:
+    yield f"- {escaped(f'{workload.kind} {workload.name}')}"
+    yield from (f"  - {_move(move)}" for move in workload.moves[:_MOST_PODS])
+    if len(workload.moves) > _MOST_PODS:
+        yield f"  - {counted(len(workload.moves) - _MOST_PODS, 'more pod')}"
+
+
+def _move(move: PlanMove) -> str:
+    landing = move.landing
+    verdict = f" ({landing.verdict})" if landing is not None and landing.verdict != "lands" else ""
+    conditions = "".join(f"; if {condition}" for condition in landing.conditions) if landing is not None else ""
+    return escaped(
+        f"{move.pod.name}: {move.from_node} → {move.to_node or 'unknown'}{verdict}{conditions}: {move.reason}"
+    )
+
+
+def _waves(review: Review) -> Iterator[str]:
+    if len(review.waves) < 2:
+        return
+    yield from ("## Waves", "")
+    rows = [
+        (f"{wave.number:,}", f"{wave.evictions:,}", ", ".join(f"{name} {pods}" for name, pods in wave.workloads[:8]))
+        for wave in review.waves
+    ]
+    yield from _table(("Wave", "Pods", "Down at once"), rows)
+
+
+def _not_done(review: Review) -> Iterator[str]:
+    if not review.not_done:
+        return
+    yield from ("## Not evicted, by reason", "")
+    rows = [
+        (f"{each.number:,}", each.code, each.meaning, each.limit or "-", ", ".join(each.pods))
+        for each in review.not_done
+    ]
+    yield from _table(("Pods", "Reason", "Meaning", "Policy key", "Such as"), rows)
+
+
+def _risks(review: Review) -> Iterator[str]:
+    warnings = [each for each in review.plan.warnings if each not in review.risks]
+    if review.risks or warnings:
+        yield from ("## Risks and warnings", "")
+        yield from (f"- {escaped(text)}" for text in (*review.risks, *warnings))
+        yield ""
+
+
+def _commands(review: Review) -> Iterator[str]:
+    yield from ("## Commands", "", "```sh")
+    # A name of the cluster is quoted for the shell, and what would end the block does not print in it.
+    yield from (printable(command).replace("```", "'''") for command in review.commands.values() if command)
+    yield "```"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(map(escaped, header))} |"
+    yield f"|{' --- |' * len(header)}"
+    yield from (f"| {' | '.join(map(escaped, row))} |" for row in rows)
+    yield ""

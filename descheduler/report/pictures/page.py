@@ -1,0 +1,69 @@
+"""A plan as one HTML file: styles and drawings are in it, it needs no script and no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+from msgspec.structs import replace
+
+from descheduler.report.pictures.charts import STRIP_HEIGHT, group_shares, histogram_of, strips_of, targets_of
+from descheduler.report.pictures.review import review_of
+from descheduler.report.plan.document import Plan, PlanMove
+from descheduler.report.plan.strips import main_resource
+from descheduler.version import VERSION
+
+__all__ = ["page_pieces"]
+
+_MOST_NODES = 8
+"""Of equally good nodes that the embedded plan names for one pod."""
+
+
+def page_pieces(plan: Plan) -> Iterator[str]:
+    """The pieces of the page that shows `plan`. Every text of the cluster and of the policy is escaped in it."""
+    first = main_resource(plan.figures)
+    resources = sorted((each.resource for each in plan.figures.balance), key=lambda name: (name != first, name))
+    yield from _template().generate(
+        plan=plan,
+        review=review_of(plan),
+        resources=resources,
+        strips={name: list(strips_of(plan.figures, name)) for name in resources},
+        histograms={name: histogram_of(plan.figures, name) for name in resources},
+        targets={name: targets_of(plan, name) for name in resources},
+        groups=list(group_shares(plan.figures)),
+        strip_height=STRIP_HEIGHT,
+        version=VERSION,
+        document=_embedded(plan),
+        most_nodes=_MOST_NODES,
+    )
+
+
+def _shortened(move: PlanMove) -> PlanMove:
+    """In a large cluster thousands of nodes may be equally good for each of thousands of pods."""
+    landing = move.landing
+    if landing is None or len(landing.nodes) <= _MOST_NODES:
+        return move
+    return replace(move, landing=replace(landing, nodes=landing.nodes[:_MOST_NODES]))
+
+
+@cache
+def _template() -> Template:
+    # Autoescape is always on: names and messages come from whoever writes objects in the cluster.
+    environment = Environment(
+        loader=PackageLoader("descheduler.report.pictures", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.j2")
+
+
+def _embedded(plan: Plan) -> Markup:
+    """The plan's JSON for a script element, which ends at the first `</script` whatever JSON says."""
+    short = replace(plan, moves=tuple(map(_shortened, plan.moves)))
+    text = msgspec.json.encode(short).decode().replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return Markup(text)  # noqa: S704 - no character of it ends the element or begins another

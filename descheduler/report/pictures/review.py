@@ -1,0 +1,217 @@
+"""What a reviewer of a plan looks for, put together once for the page and for Markdown."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from descheduler.model.text.counted import counted
+from descheduler.report.document import PodReference
+from descheduler.report.nothing import why_nothing
+from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal
+from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline
+
+__all__ = ["NotDone", "Review", "Wave", "WorkloadReview", "review_of"]
+
+_MOST_NAMED = 5
+_UNCERTAIN = {
+    "": "whose landing was not looked up",
+    "lands_if": "that can be scheduled under a condition alone",
+    "likely": "that will likely be scheduled, which is not proven",
+    "unknown": "of which it is unknown whether it can be scheduled",
+    "no": "that would stay pending",
+}
+"""Verdict → what is said of replacements with it; "" for none."""
+_MISSING_KINDS = "kinds are not in the dump"
+
+
+class Wave(msgspec.Struct, frozen=True):
+    """A wave: how many pods it evicts, and of which workloads, each with how many of its pods are down at once."""
+
+    number: int
+    evictions: int
+    workloads: Sequence[tuple[str, int]]
+
+
+class WorkloadReview(msgspec.Struct, frozen=True):
+    """A workload that loses pods. `budget` is the least that a PodDisruptionBudget of it allowed, in words."""
+
+    kind: str
+    name: str
+    moved: int
+    replicas: int
+    most_down: int
+    budget: str
+    moves: Sequence[PlanMove]
+
+
+class NotDone(msgspec.Struct, frozen=True):
+    """Pods that stay for one reason. `limit` is the policy key whose limit keeps them, empty for other reasons."""
+
+    code: str
+    number: int
+    meaning: str
+    limit: str
+    pods: Sequence[str]
+
+
+class Review(msgspec.Struct, frozen=True):
+    """A plan as a reviewer reads it, from the verdict to the commands."""
+
+    plan: Plan
+    verdict: Sequence[str]
+    identity: Mapping[str, str]
+    waves: Sequence[Wave]
+    workloads: Sequence[WorkloadReview]
+    not_done: Sequence[NotDone]
+    risks: Sequence[str]
+    commands: Mapping[str, str]
+
+
+def review_of(plan: Plan) -> Review:
+    """The review of `plan`. Its texts are as they are in the cluster; who shows them escapes them."""
+    workloads = tuple(_workloads(plan))
+    return Review(
+        plan=plan,
+        verdict=tuple(_verdict(plan)),
+        identity=_identity(plan),
+        waves=tuple(_waves(plan)),
+        workloads=workloads,
+        not_done=tuple(_not_done(plan.refusals, {count.code: count.summary for count in plan.refusal_counts})),
+        risks=tuple(_risks(plan, workloads)),
+        commands=_commands(plan),
+    )
+
+
+def _verdict(plan: Plan) -> Iterator[str]:
+    yield plan_headline(plan)
+    if plan.skipped:
+        return
+    if plan.goal is not None:
+        yield from (objective.sentence for objective in plan.goal.objectives)
+    elif why := why_nothing(plan):
+        yield why
+    if pending := plan.landings.no - plan.landings.owner_ends:
+        yield f"{counted(pending, 'replacement')} would stay pending"
+    if stopped := "; ".join(limit_texts(plan)):
+        yield f"stopped by {stopped}"
+    num_waves = len({move.wave for move in plan.moves})
+    if num_waves > 1:
+        yield f"{num_waves:,} waves, each after the one before has ended"
+
+
+def _identity(plan: Plan) -> Mapping[str, str]:
+    snapshot, policy = plan.snapshot, plan.policy
+    return {
+        "Plan": plan.plan_id,
+        "Policy": f"{policy.path} ({policy.kind}, digest {policy.digest[:12]})",
+        "Cluster": f"{snapshot.source}: {counted(snapshot.num_nodes, 'node')}, {counted(snapshot.num_pods, 'pod')}",
+        "Read at": _time(snapshot.taken_at) or "a time that the dump does not tell",
+        "Decided at": _time(plan.now),
+        "Replacement pods": landing_summary(plan.landings),
+    }
+
+
+def _time(moment: datetime | None) -> str:
+    return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def _waves(plan: Plan) -> Iterator[Wave]:
+    evictions = Counter(move.wave for move in plan.moves)
+    for number in sorted(evictions):
+        down = {
+            f"{each.kind} {each.namespace}/{each.name}": share.pods
+            for each in plan.workloads
+            for share in each.waves
+            if share.wave == number
+        }
+        yield Wave(number, evictions[number], sorted(down.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _workloads(plan: Plan) -> Iterator[WorkloadReview]:
+    moves = {move.pod: move for move in plan.moves}
+    for each in plan.workloads:
+        least = min(each.budgets, key=lambda budget: budget.allowed, default=None)
+        yield WorkloadReview(
+            kind=each.kind,
+            name=f"{each.namespace}/{each.name}",
+            moved=each.moved,
+            replicas=each.replicas,
+            most_down=max((share.pods for share in each.waves), default=0),
+            budget="none" if least is None else f"{least.allowed:,} ({least.name})",
+            moves=[moves[pod] for pod in each.pods],
+        )
+
+
+def _not_done(refusals: Sequence[PlannedRefusal], summaries: Mapping[str, str]) -> Iterator[NotDone]:
+    groups: dict[tuple[str, str], list[PlannedRefusal]] = {}
+    for refusal in refusals:
+        groups.setdefault((refusal.code, refusal.limit), []).append(refusal)
+    for (code, limit), members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+        messages = {member.message for member in members}
+        yield NotDone(
+            code=code,
+            number=len(members),
+            meaning=messages.pop() if len(messages) == 1 else summaries.get(code, ""),
+            limit=limit,
+            pods=[_pod(member.pod) for member in members[:_MOST_NAMED]],
+        )
+
+
+def _risks(plan: Plan, workloads: Iterable[WorkloadReview]) -> Iterator[str]:
+    listed = list(workloads)
+    single = [each.name for each in listed if each.replicas == 1]
+    if single:
+        yield f"{counted(len(single), 'workload')} with a single replica: {_named(single)}"
+    whole = [each.name for each in listed if each.replicas > 1 and each.most_down >= each.replicas]
+    if whole:
+        yield f"{counted(len(whole), 'workload')} with all replicas down at once: {_named(whole)}"
+    bare = [each.name for each in listed if each.budget == "none"]
+    if bare:
+        yield f"{counted(len(bare), 'workload')} without a PodDisruptionBudget: {_named(bare)}"
+    spent = [
+        f"{each.namespace}/{budget.name}"
+        for each in plan.workloads
+        for budget in each.budgets
+        if sum(share.pods for share in each.waves) >= budget.allowed
+    ]
+    if spent:
+        names = list(dict.fromkeys(spent))
+        yield f"{counted(len(names), 'budget')} with 0 disruptions left during the plan: {_named(names)}"
+    for verdict, count in Counter(_verdicts(plan.moves)).items():
+        yield f"{counted(count, 'replacement')} {_UNCERTAIN[verdict]}"
+    yield from (warning for warning in plan.warnings if _MISSING_KINDS in warning)
+
+
+def _verdicts(moves: Iterable[PlanMove]) -> Iterator[str]:
+    for move in moves:
+        if move.landing is None:
+            yield ""
+        elif move.landing.verdict != "lands":
+            yield move.landing.verdict
+
+
+def _commands(plan: Plan) -> Mapping[str, str]:
+    """What to run next, for a shell."""
+    policy = shlex.quote(plan.policy.path)
+    is_live = plan.snapshot.source.startswith(("http://", "https://"))
+    source = "" if is_live else f" --snapshot {shlex.quote(plan.snapshot.source)}"
+    pod = f"{plan.moves[0].pod.namespace}/{plan.moves[0].pod.name}" if plan.moves else ""
+    return {
+        "Plan again": f"descheduler plan --policy-config-file {policy}{source} --out plan.json",
+        "Carry out": f"descheduler apply plan.json --policy-config-file {policy}" if is_live and plan.moves else "",
+        "Explain a pod": f"descheduler explain {shlex.quote(pod)} --policy-config-file {policy}{source}" if pod else "",
+    }
+
+
+def _pod(pod: PodReference) -> str:
+    return f"{pod.namespace}/{pod.name}"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

@@ -1,0 +1,107 @@
+"""Pages of plans in headless Chromium: light and dark, wide and narrow, printed, and with 5,000 nodes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from descheduler.report.formats.render import render
+from tests.builders import make_node, make_pod
+from tests.report.decided_cycles import make_test_plan
+
+pytestmark = pytest.mark.browser
+
+_FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--allow-file-access-from-files"),
+    *("--enable-logging=stderr", "--v=0", "--virtual-time-budget=4000"),
+)
+_LOOK = """<!doctype html><iframe src="page.html" width="{width}" height="900"></iframe><script>
+onload = () => {{
+  const page = document.querySelector("iframe").contentDocument;
+  const wide = [...page.querySelectorAll("body > *, section > *")].filter(
+    (each) => each.getBoundingClientRect().right > {width} + 1);
+  const said = {{
+    overflow: wide.map((each) => each.tagName),
+    bars: page.querySelectorAll("svg rect").length,
+    ground: getComputedStyle(page.body).backgroundColor,
+    ink: getComputedStyle(page.body).color,
+    focusable: page.querySelectorAll("a, summary").length,
+  }};
+  document.body.dataset.said = JSON.stringify(said);
+}};
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    """The browser's program, which `make browser` needs."""
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    assert found is not None, "install Chromium (apt-get install chromium)"
+    return found
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """The page of a plan over two nodes with a pod whose name is an element."""
+    pods = [make_pod("old", cpu="500m"), make_pod("<b>bold</b>", cpu="1", namespace="a-namespace-" + "long" * 12)]
+    return _written(tmp_path, "".join(render(make_test_plan(pods), "html")))
+
+
+def _written(folder: Path, html: str) -> Path:
+    file = folder / "page.html"
+    file.write_text(html)
+    return file
+
+
+def _browse(chromium: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    command = [chromium, *_FLAGS, f"--user-data-dir={folder / 'profile'}", *flags]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+
+
+def _look(chromium: str, page: Path, *flags: str, width: int = 1200) -> str:
+    """What a script in a frame around the page sees of it."""
+    frame = page.with_name("frame.html")
+    frame.write_text(_LOOK.format(width=width))
+    seen = _browse(chromium, page.parent, "--dump-dom", *flags, frame.as_uri())
+    assert "CONSOLE" not in seen.stderr
+    found = re.search(r'data-said="([^"]*)"', seen.stdout)
+    assert found is not None, seen.stdout[:500]
+    return found[1].replace("&quot;", '"')
+
+
+@pytest.mark.parametrize("width", [1200, 420], ids=["wide", "narrow"])
+def test_nothing_of_a_page_is_wider_than_the_window(chromium: str, page: Path, width: int) -> None:
+    assert '"overflow":[]' in _look(chromium, page, width=width)
+
+
+def test_a_page_has_a_light_and_a_dark_look(chromium: str, page: Path) -> None:
+    light = _look(chromium, page, "--blink-settings=preferredColorScheme=1")
+    dark = _look(chromium, page, "--blink-settings=preferredColorScheme=0")
+
+    assert '"ground":"rgb(255, 255, 255)"' in light
+    assert '"ground":"rgb(20, 24, 31)"' in dark
+
+
+def test_a_page_is_printed(chromium: str, page: Path, tmp_path: Path) -> None:
+    printed = tmp_path / "page.pdf"
+
+    _browse(chromium, tmp_path, f"--print-to-pdf={printed}", page.as_uri())
+
+    assert printed.read_bytes().startswith(b"%PDF")
+
+
+def test_a_page_of_five_thousand_nodes_is_drawn(chromium: str, tmp_path: Path) -> None:
+    nodes = [make_node(f"node-{number:04}", cpu="16") for number in range(5000)]
+    pods = [make_pod(f"pod-{number:05}", node=f"node-{number:04}", cpu="1") for number in range(900)]
+    page = _written(tmp_path, "".join(render(make_test_plan(pods, nodes=nodes), "html")))
+
+    seen = _look(chromium, page)
+
+    bars = re.search(r'"bars":(\d+)', seen)
+    assert bars is not None
+    assert int(bars[1]) > 2 * 900  # each node that changes before and after, of two resources

@@ -1,0 +1,115 @@
+"""Plans out of files: shown in every format, and compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from descheduler.report.published_schema import published_schema
+from tests.builders import node_object, pod_object
+from tests.cli.commands import Descheduler
+from tests.integration.fake_api import FakeApi
+
+NOW = "2026-06-30T12:00:00Z"
+
+
+@pytest.fixture
+def plan_file(descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path) -> Path:
+    """A plan file over the dump."""
+    file = tmp_path / "plan.json"
+    flags = ("--policy-config-file", policy, "--snapshot", dump, "--now", NOW, "--out", file, "-q")
+    assert descheduler("plan", *flags).code == 0
+    return file
+
+
+@pytest.mark.parametrize("output", ["table", "wide", "json", "yaml", "name", "csv", "jsonl", "html", "markdown"])
+def test_a_plan_from_a_file_is_shown_as_when_it_was_made(
+    descheduler: Descheduler, policy: Path, dump: Path, plan_file: Path, output: str
+) -> None:
+    made = descheduler("run", "--policy-config-file", policy, "--snapshot", dump, "--now", NOW, "-o", output)
+
+    assert descheduler("show", plan_file, "-o", output).out == made.out
+
+
+def test_the_document_of_a_dry_run_is_shown_too(
+    descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path
+) -> None:
+    flags = ("--policy-config-file", policy, "--snapshot", dump, "--now", NOW)
+    file = tmp_path / "document.json"
+    file.write_text(descheduler("run", *flags, "-o", "json").out)
+
+    assert descheduler("show", file).out == descheduler("run", *flags).out
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        pytest.param("{", "is not a plan file", id="cut"),
+        pytest.param("[]", "is not a plan file", id="another shape"),
+        pytest.param('{"kind": "Plan", "apiVersion": "x/v9"}', "has apiVersion 'x/v9'", id="another version"),
+        pytest.param('{"kind": "Plan", "apiVersion": "descheduler.plan/v1"}', "`planId`", id="fields missing"),
+        pytest.param('{"kind": "Outcome"}', "is not a plan file", id="another document"),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "diff"])
+def test_a_file_that_is_no_plan_is_one_message(
+    descheduler: Descheduler, tmp_path: Path, command: str, content: str, sentence: str
+) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text(content)
+
+    ended = descheduler(command, *[file] * (2 if command == "diff" else 1))
+
+    assert ended.code == 2
+    assert f"{file}: " in ended.err
+    assert sentence in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_plan_differs_from_itself_in_nothing(descheduler: Descheduler, plan_file: Path) -> None:
+    ended = descheduler("diff", plan_file, plan_file, "--detailed-exitcode")
+
+    assert ended.code == 0
+    assert ended.out.splitlines()[0] == "Both plans do the same"
+
+
+def test_plans_over_two_states_of_a_cluster_are_compared(
+    descheduler: Descheduler, policy: Path, plan_file: Path, tmp_path: Path
+) -> None:
+    """`old` has another target once node b is cordoned, and `newcomer` is in the later plan alone."""
+    objects = [
+        node_object("a"),
+        node_object("b", unschedulable=True),
+        node_object("c"),
+        pod_object("old", cpu="500m"),
+        pod_object("newcomer", node="b"),
+    ]
+    dump, later = tmp_path / "later-dump.json", tmp_path / "later.json"
+    dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    descheduler("plan", "--policy-config-file", policy, "--snapshot", dump, "--now", NOW, "--out", later, "-q")
+
+    shown = descheduler("diff", plan_file, later, "--detailed-exitcode")
+    document = json.loads(descheduler("diff", plan_file, later, "-o", "json").out)
+
+    assert shown.code == 5
+    assert "Only in the new plan: 1 pod" in shown.out
+    assert "target b → a" in shown.out
+    assert "1 added, 0 gone, 1 changed" in shown.out
+    assert [move["pod"]["name"] for move in document["added"]] == ["newcomer"]
+    assert document["changed"][0]["changed"] == ["to"]
+    jsonschema.validate(document, json.loads(published_schema("difference")))
+
+
+@pytest.mark.parametrize("output", ["html", "markdown"])
+def test_a_run_that_would_evict_has_no_pictures(
+    descheduler: Descheduler, policy: Path, kubeconfig: Path, fake_api: FakeApi, output: str
+) -> None:
+    """Said before anything is read: afterwards the evictions would be done."""
+    ended = descheduler("run", "--policy-config-file", policy, "--kubeconfig", kubeconfig, "-o", output)
+
+    assert ended.code == 2
+    assert f"-o {output} shows plans, and this run would evict pods; add --dry-run" in ended.err
+    assert fake_api.requests == []

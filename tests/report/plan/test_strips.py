@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from descheduler.model.pod import Pod
+from descheduler.report.plan.figures import Change, Figures, make_figures
+from descheduler.report.plan.strips import Cell, histogram, main_resource, node_cells, strip_lines
+from tests.builders import make_node, make_pod, make_snapshot
+
+
+def figures(shares: dict[str, int], moves: dict[str, str] | None = None) -> Figures:
+    """Nodes of ten cores, with one pod each that requests so many percent; `moves` says where the pods of nodes go."""
+    pods: dict[str, Pod] = {
+        name: make_pod(f"p-{name}", node=name, cpu=f"{share * 100}m") for name, share in shares.items() if share
+    }
+    snapshot = make_snapshot([make_node(name, cpu="10", memory="1Gi") for name in shares], pods.values())
+    return make_figures(snapshot, [Change(pods[old], pods[old], new) for old, new in (moves or {}).items()])
+
+
+def test_nodes_keep_their_place_before_and_after() -> None:
+    found = figures({"a": 80, "b": 40, "c": 0}, {"a": "c"})
+
+    assert node_cells(found, found.groups[0], "cpu") == [
+        Cell(80.0, 0.0, "a"),
+        Cell(42.5, 42.5),  # of nodes that do not change the step alone is known
+        Cell(0.0, 80.0, "c"),
+    ]
+
+
+def test_strip_shows_each_node_where_there_is_room() -> None:
+    assert strip_lines(figures({"a": 99, "b": 40, "c": 0}, {"a": "c"}), 80) == ("█▄·", "·▄█")
+
+
+def test_strip_has_one_character_for_several_nodes_where_there_is_not() -> None:
+    before, after = strip_lines(figures({f"n{number}": 50 for number in range(100)}), 30)
+
+    assert (len(before), set(before)) == (25, {"▅"})
+    assert before == after
+
+
+def test_strip_of_no_nodes_is_empty() -> None:
+    assert strip_lines(figures({}), 80) == ("", "")
+
+
+def test_gpus_are_shown_first_where_they_move() -> None:
+    pod = make_pod("train", node="a", requests={"nvidia.com/gpu": "1"})
+    snapshot = make_snapshot([make_node(name, allocatable={"nvidia.com/gpu": "8"}) for name in "ab"], [pod])
+
+    assert main_resource(make_figures(snapshot, [Change(pod, pod, "b")])) == "gpu"
+    assert main_resource(make_figures(snapshot, [])) == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("share", "step"), [(0, 0), (4, 0), (5, 1), (99, 19), (100, 20), (130, 20)], ids=lambda each: f"{each}"
+)
+def test_shares_are_counted_in_steps_of_five_percent(share: int, step: int) -> None:
+    before, _ = histogram(figures({"a": share}), "cpu")
+
+    assert [number for number, count in enumerate(before) if count] == [step]
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), st.booleans()), min_size=1, max_size=9))
+def test_every_node_is_in_the_histogram_once_before_and_once_after(world: list[tuple[int, bool]]) -> None:
+    shares = {f"n{number}": share for number, (share, _) in enumerate(world)}
+    moves = {f"n{number}": "n0" for number, (share, leaves) in enumerate(world) if leaves and share and number}
+
+    before, after = histogram(figures(shares, moves), "cpu")
+
+    assert sum(before) == sum(after) == len(shares)
