@@ -250,6 +250,7 @@ class LiveSession:
 
     def fingerprint(self) -> object:
         """What each job holds, and what is idle."""
+        self._leave_if_extended()
         nodes = self._session.nodes
         jobs = (
             (job.id, sorted((s.value, n) for s, n in job.counts.items() if n), sorted(job.allocated.items()))
