@@ -3,7 +3,7 @@
 Every difference is one row of `GATES`: a feature gate under the name that Kubernetes gives it, or, in `snake_case`, a
 behaviour that came with a release and that no gate of Kubernetes switches. Gates of koord-scheduler, which takes them
 by the same flag, stand beside those of Kubernetes. Rules ask `KubeVersion.gate` and nothing else. Versions and
-dependencies are those of `pkg/features/kube_features.go` of Kubernetes 1.36.
+dependencies are those of `pkg/features/kube_features.go` of Kubernetes 1.37.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["GATES", "NEWEST", "OLDEST", "Gate", "KubeVersion", "KubeVersionError
 
 OLDEST = (1, 33)
 """The oldest release whose scheduler is described here."""
-NEWEST = (1, 36)
+NEWEST = (1, 37)
 """The newest one, and the one that is assumed when nothing else is known."""
 _NEVER = (99, 0)
 _STREAMED_SINCE = (1, 33)
@@ -31,7 +31,10 @@ class KubeVersionError(ValueError):
 
 
 class Gate(msgspec.Struct, frozen=True):
-    """One difference between releases: `effect` is on from the release `since` unless it is overridden."""
+    """One difference between releases: `effect` is on from the release `since` on and before the release `until`.
+
+    Overrides of the operator come before either.
+    """
 
     name: str
     since: tuple[int, int]
@@ -40,6 +43,8 @@ class Gate(msgspec.Struct, frozen=True):
     """What holds while it is on."""
     requires: tuple[str, ...] = ()
     """Gates without which it has no effect."""
+    until: tuple[int, int] = _NEVER
+    """The first release that is without it again; 99.0 while all later ones have it."""
 
 
 GATES: Mapping[str, Gate] = {
@@ -73,7 +78,7 @@ GATES: Mapping[str, Gate] = {
             _NEVER,
             "koord-scheduler: terminating pods are not charged to elastic quotas",
         ),
-        Gate("GangScheduling", _NEVER, "pods of a pod group wait for each other", ("GenericWorkload",)),
+        Gate("GangScheduling", (1, 37), "pods of a pod group wait for each other", ("GenericWorkload",)),
         Gate("GenericWorkload", _NEVER, "pods may belong to a workload's pod group"),
         Gate(
             "InPlacePodLevelResourcesVerticalScaling",
@@ -93,11 +98,18 @@ GATES: Mapping[str, Gate] = {
         Gate("NodeDeclaredFeatures", (1, 36), "a node must declare the features that a pod needs"),
         Gate("OpportunisticBatching", (1, 35), "the result for one pod may serve the next identical ones"),
         Gate("PodLevelResources", (1, 34), "requests at the level of the pod replace the sum over its containers"),
-        Gate("StorageCapacityScoring", _NEVER, "the plugin VolumeBinding scores nodes by their storage"),
+        Gate("StorageCapacityScoring", (1, 37), "the plugin VolumeBinding scores nodes by their storage"),
         Gate("SupportParentQuotaSubmitPod", _NEVER, "Koordinator's webhook admits pods to quotas with children"),
         Gate("TaintTolerationComparisonOperators", _NEVER, "tolerations may compare with Gt and Lt"),
         Gate("VolumeAttributesClass", (1, 34), "a volume is bound only to a claim of the same attributes class"),
-        Gate("VolumeLimitScaling", _NEVER, "a node without its CSI driver takes no volume of the driver"),
+        Gate(
+            "VolumeLimitScaling",
+            (1, 37),
+            "a node without a CSI driver takes no volume of it where the CSIDriver sets preventPodSchedulingIfMissing",
+        ),
+        Gate(
+            "bounds_image_volumes", (1, 37), "images mounted as volumes raise the upper bound of ImageLocality's scores"
+        ),
         Gate(
             "counts_portworx_volumes_everywhere",
             (1, 36),
@@ -109,6 +121,12 @@ GATES: Mapping[str, Gate] = {
             (1, 34),
             "a namespaceSelector of the incoming pod that the empty label set meets selects every namespace"
             " (kubernetes/kubernetes issue 141526, measured on 1.36.3)",
+            until=(1, 37),
+        ),
+        Gate(
+            "narrows_to_named_node",
+            (1, 37),
+            "NodeName narrows the nodes before they are looked at, and runs before NodeUnschedulable",
         ),
         Gate(
             "rules_out_nodes_too_small",
@@ -118,6 +136,11 @@ GATES: Mapping[str, Gate] = {
         Gate("scores_balance_change", (1, 36), "NodeResourcesBalancedAllocation scores the change of balance"),
         Gate(
             "scores_image_volumes", (1, 36), "ImageLocality scores images mounted as volumes like those of containers"
+        ),
+        Gate(
+            "sums_resized_requests",
+            (1, 37),
+            "a running pod occupies the largest of three sums over its containers: spec, allocated and actual requests",
         ),
         Gate("ties_in_examined_order", (1, 35), "the first examined of several best nodes is taken, not a random one"),
     )
@@ -171,7 +194,7 @@ class KubeVersion:
     def gate(self, name: str) -> bool:
         """Whether the gate `name` of `GATES`, and every one it requires, is on. Raises KubeVersionError if unknown."""
         gate = _known(name)
-        is_on = dict(self.overrides).get(name, (self.major, self.minor) >= gate.since)
+        is_on = dict(self.overrides).get(name, gate.since <= (self.major, self.minor) < gate.until)
         return is_on and all(self.gate(required) for required in gate.requires)
 
 

@@ -1,4 +1,4 @@
-"""The resources that a pod asks for (`k8s.io/component-helpers/resource.PodRequests`, 0.36)."""
+"""The resources that a pod asks for (`k8s.io/component-helpers/resource.PodRequests`, 0.37)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ __all__ = [
     "EPHEMERAL_STORAGE",
     "GUARANTEED",
     "MEMORY",
+    "NO_REQUESTS",
     "PODS",
     "ContainerResources",
     "ResizedRequests",
@@ -22,6 +23,7 @@ __all__ = [
     "pod_level_requests",
     "pod_requests",
     "qos_class",
+    "scoring_defaults",
     "scoring_requests",
 ]
 
@@ -35,7 +37,8 @@ PODS = "pods"
 EPHEMERAL_STORAGE = "ephemeral-storage"
 ResourceList = Mapping[str, int]
 """Resource name → quantity in nano units."""
-_NOTHING: ResourceList = {}
+NO_REQUESTS: ResourceList = {}
+"""None of any resource."""
 _SCORING_DEFAULTS: ResourceList = {CPU: 100 * 10**6, MEMORY: 200 * 2**20 * 10**9}
 """What the scheduler's scores take a container to want that asks for no cpu, or no memory (`pkg/scheduler/util`)."""
 
@@ -51,11 +54,14 @@ class ContainerResources(msgspec.Struct, frozen=True):
 class ResizedRequests(msgspec.Struct, frozen=True, gc=False):
     """What a pod holds while its status says other amounts than its spec, in nano units, per ledger of the scheduler.
 
-    `requests` stands in for those of the spec, `scoring_requests` for the cpu and memory that scores charge.
+    `requests` stands in for those of the spec, `scoring_requests` for the cpu and memory that scores charge. Both count
+    the most of what each container asks for, was promised and was given. `summed` counts the most of the three sums
+    over all containers, as kube-scheduler does from 1.37 on; None where that is the same.
     """
 
     requests: ResourceList
     scoring_requests: ResourceList
+    summed: ResizedRequests | None = None
 
 
 def pod_requests(
@@ -64,7 +70,7 @@ def pod_requests(
     *,
     pod_level: ResourceList,
     overhead: ResourceList,
-    defaults: ResourceList = _NOTHING,
+    defaults: ResourceList = NO_REQUESTS,
 ) -> dict[str, int]:
     """The effective request of a pod per resource, in nano units.
 
@@ -111,12 +117,19 @@ def scoring_requests(
     A container that asks for none is charged with a little; where the pod states requests of its own
     (`has_pod_level`), only of what nothing in the pod asks for (`pkg/scheduler/framework.PodInfo`, 1.36).
     """
-    defaults = _SCORING_DEFAULTS
+    stated = NO_REQUESTS
     if has_pod_level:
         stated = pod_requests(containers, init_containers, pod_level=pod_level, overhead=overhead)
-        defaults = {name: nano for name, nano in _SCORING_DEFAULTS.items() if name not in stated}
+    defaults = scoring_defaults(stated, has_pod_level=has_pod_level)
     total = pod_requests(containers, init_containers, pod_level=pod_level, overhead=overhead, defaults=defaults)
     return {CPU: total.get(CPU, 0), MEMORY: total.get(MEMORY, 0)}
+
+
+def scoring_defaults(stated: ResourceList, *, has_pod_level: bool) -> ResourceList:
+    """What scores charge a container with that asks for none, in a pod of the effective requests `stated`."""
+    if not has_pod_level:
+        return _SCORING_DEFAULTS
+    return {name: nano for name, nano in _SCORING_DEFAULTS.items() if name not in stated}
 
 
 def incoming_scoring_requests(
@@ -126,7 +139,9 @@ def incoming_scoring_requests(
 
     Requests of the pod as a whole are left out of account (`noderesources/resource_allocation.go`, 1.36).
     """
-    total = pod_requests(containers, init_containers, pod_level=_NOTHING, overhead=overhead, defaults=_SCORING_DEFAULTS)
+    total = pod_requests(
+        containers, init_containers, pod_level=NO_REQUESTS, overhead=overhead, defaults=_SCORING_DEFAULTS
+    )
     return {CPU: total.get(CPU, 0), MEMORY: total.get(MEMORY, 0)}
 
 

@@ -172,10 +172,14 @@ class CSINode(msgspec.Struct, frozen=True):
 
 
 class CSIDriver(msgspec.Struct, frozen=True):
-    """A storage driver, and whether the scheduler has to look at the capacity that it publishes."""
+    """A storage driver, and whether the scheduler has to look at the capacity that it publishes.
+
+    With `is_required` a node without the driver takes no pod that has a volume of it.
+    """
 
     name: str
     tracks_capacity: bool = False
+    is_required: bool = False
 
 
 class CSIStorageCapacity(msgspec.Struct, frozen=True):

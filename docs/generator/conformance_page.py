@@ -38,9 +38,9 @@ clusters and policies. Which recorded expectation is followed stands in
 _SCHEDULER = """\
 ## Scheduler
 
-Cases recorded on kube-scheduler 1.36.3 with its default profile: a cluster, and for each candidate pod what every
-plugin says of every node. A case in sequence binds each candidate before it asks about the next. `cases` passed are
-those in which all else agrees; the other columns count the candidates that they apply to:
+Cases recorded on kube-scheduler 1.36.3 and 1.37.2 with its default profile: a cluster, and for each candidate pod what
+every plugin says of every node. A case in sequence binds each candidate before it asks about the next. `cases` passed
+are those in which all else agrees; the other columns count the candidates that they apply to:
 
 | column | what agrees |
 |---|---|

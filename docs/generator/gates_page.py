@@ -51,4 +51,5 @@ def _since(gate: Gate) -> str:
     """The release, within those that are described here."""
     if gate.since > NEWEST:
         return "off"
-    return "all" if gate.since <= OLDEST else f"{gate.since[0]}.{gate.since[1]}"
+    since = "all" if gate.since <= OLDEST else f"{gate.since[0]}.{gate.since[1]}"
+    return since if gate.until > NEWEST else f"{since}, until {gate.until[0]}.{gate.until[1] - 1}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 __all__ = [
@@ -47,7 +47,8 @@ class Answer:
     """One field an aspect; None where the question does not arise, such as scores without a feasible node.
 
     `rejected` are the plugins against a node in running order, `reported` the one that a real run names. Scores are
-    keyed `plugin node` and those of 0 are left out; a pod that cannot be scored has `scores` without entries.
+    keyed `plugin node` and those of 0 are left out; a pod that cannot be scored has `scores` without entries. Where the
+    reference gave different reasons from run to run, `reasons_in` has all of them by node: each is as right as another.
     """
 
     feasible: Names
@@ -61,6 +62,7 @@ class Answer:
     raw: Mapping[str, int] | None = None
     totals: Mapping[str, int] | None = None
     best: Names | None = None
+    reasons_in: Mapping[str, Sequence[tuple[Names, ...]]] | None = None
 
 
 def recorded_answer(entry: Mapping[str, Any]) -> Answer:
@@ -85,6 +87,10 @@ def recorded_answer(entry: Mapping[str, Any]) -> Answer:
         raw=raw,
         totals=dict(zip(feasible, entry["totals"], strict=True)) if scored is not None else None,
         best=tuple(entry.get("best", ())) if feasible else None,
+        reasons_in={
+            node: [tuple(map(tuple, entries)) for entries in seen]
+            for node, seen in entry.get("rejected_in", {}).items()
+        },
     )
 
 
@@ -102,6 +108,9 @@ def normalised_scores(
 
 def differences_of(want: Answer, got: Answer) -> Differences:
     """How `got` departs from `want`, aspect by aspect."""
+    if want.reasons and got.reasons and want.reasons_in:
+        given = {node: got.reasons[node] for node, seen in want.reasons_in.items() if got.reasons.get(node) in seen}
+        want = replace(want, reasons={**want.reasons, **given})
     pairs = ((aspect, getattr(want, aspect), getattr(got, aspect)) for aspect in ASPECTS)
     return {
         aspect: _difference(wanted, given) for aspect, wanted, given in pairs if wanted is not None or given is not None

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 VECTORS = Path(__file__).parent / "vectors"
 UNIT, DIFFERENTIAL = FILES = "unit.jsonl.gz", "differential.jsonl.gz"
 """Cases of the descheduler."""
-SCHEDULER = "scheduler.jsonl.gz"
-"""Cases of the scheduler, of which every candidate is compared in several ways."""
+SCHEDULER, NEXT_SCHEDULER = SCHEDULERS = "scheduler.jsonl.gz", "scheduler-1.37.jsonl.gz"
+"""Cases of the scheduler, of which every candidate is compared in several ways; the second what its next release does
+otherwise."""
 KOORDINATOR = tuple(
     f"koordinator-{subject}.jsonl.gz"
     for subject in ("coscheduling", "deviceshare", "elasticquota", "lownodeload", "migration", "more", "reservation")
@@ -29,7 +30,7 @@ KOORDINATOR = tuple(
 """Cases of Koordinator."""
 
 _DIFFERENTIAL_BYTES = 4_000_000
-_SCHEDULER_BYTES = 1_700_000
+_SCHEDULER_BYTES, _NEXT_SCHEDULER_BYTES = 1_700_000, 250_000
 """Budgets of compressed cases; a case is charged with its own compressed size, which overstates it."""
 _KOORDINATOR_BYTES = 120_000
 """Budget of each file of Koordinator."""
@@ -58,6 +59,7 @@ def main() -> None:
     _write(full, UNIT, lambda lines: lines)
     _write(full, DIFFERENTIAL, lambda lines: _choose(lines, _descheduler_case, _DIFFERENTIAL_BYTES))
     _write(full, SCHEDULER, lambda lines: _choose(lines, _scheduler_case, _SCHEDULER_BYTES))
+    _write(full, NEXT_SCHEDULER, lambda lines: _choose(lines, _scheduler_case, _NEXT_SCHEDULER_BYTES))
     for name in KOORDINATOR:
         _write(full, name, lambda lines: _choose(lines, _class_case, _KOORDINATOR_BYTES))
     _write(full, OWNERS, lambda lines: _choose(lines, _class_case, _OWNERS_BYTES))

@@ -16,7 +16,7 @@ import pytest
 from tests.conformance.runner import read_lines
 from tests.conformance.scheduler_cases import make_scheduler, our_answers
 from tests.conformance.scheduler_tally import placement_difference
-from tests.conformance.subset import SCHEDULER, VECTORS
+from tests.conformance.subset import SCHEDULERS, VECTORS
 from tests.series import Part, parts
 
 _FOLDER = Path(os.environ.get("DESCHEDULER_CONFORMANCE_DIR") or VECTORS)
@@ -28,7 +28,7 @@ _NUM_TAKEN_BACK = 5
 def _lines_by_class_and_mode() -> dict[tuple[str, str], list[str]]:
     # Kept as text: decoded, all cases take ten times the memory, in every process that runs tests.
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for line in read_lines([_FOLDER / SCHEDULER]):
+    for line in read_lines(_FOLDER / name for name in SCHEDULERS):
         case = json.loads(line)
         groups[case["class"], case["mode"]].append(line)
     return groups
@@ -43,7 +43,8 @@ _CLASSES_WITH_SEQUENCES = [name for name, mode in _lines_by_class_and_mode() if 
 def test_recorded_placements_come_out_the_same(class_name: str, mode: str, part: Part) -> None:
     cases = [json.loads(line) for line in part.of(_lines_by_class_and_mode()[class_name, mode])]
 
-    differences = {case["id"]: found for case in cases if (found := placement_difference(case)) is not None}
+    found = {(case["id"], case["kubernetes"]): placement_difference(case) for case in cases}
+    differences = {case: difference for case, difference in found.items() if difference is not None}
 
     assert differences == {}
 

@@ -10,7 +10,7 @@ from descheduler.model.kube_version import GATES, NEWEST, KubeVersion, KubeVersi
 @pytest.mark.parametrize(
     ("text", "release"),
     [
-        pytest.param("1.36", (1, 36), id="a release"),
+        pytest.param("1.37", (1, 37), id="a release"),
         pytest.param("v1.36.3", (1, 36), id="a patch release as servers answer it"),
         pytest.param("v1.35.1+k3s1", (1, 35), id="a distribution's build"),
         pytest.param("1.34+", (1, 34), id="the minor version of a managed cluster"),
@@ -35,15 +35,15 @@ def test_version_is_read(text: str, release: tuple[int, int]) -> None:
             id="one too old",
         ),
         pytest.param(
+            "1.38",
             "1.37",
-            "1.36",
-            "Kubernetes 1.37 is not supported; the rules of 1.36, the newest release, apply",
+            "Kubernetes 1.38 is not supported; the rules of 1.37, the newest release, apply",
             id="one too new",
         ),
         pytest.param(
             "2.0",
-            "1.36",
-            "Kubernetes 2.0 is not supported; the rules of 1.36, the newest release, apply",
+            "1.37",
+            "Kubernetes 2.0 is not supported; the rules of 1.37, the newest release, apply",
             id="the next major",
         ),
     ],
@@ -67,7 +67,7 @@ def test_release_that_is_not_described_cannot_be_made() -> None:
     with pytest.raises(KubeVersionError) as refused:
         KubeVersion(1, 32)
 
-    assert str(refused.value) == "Kubernetes 1.32 is not supported; use 1.33 to 1.36"
+    assert str(refused.value) == "Kubernetes 1.32 is not supported; use 1.33 to 1.37"
 
 
 def test_newest_release_is_assumed() -> None:
@@ -79,29 +79,32 @@ def test_newest_release_is_assumed() -> None:
     [
         ("TaintTolerationComparisonOperators", ""),
         ("GangScheduling", ""),
-        ("StorageCapacityScoring", ""),
-        ("VolumeLimitScaling", ""),
-        ("MatchLabelKeysInPodTopologySpread", "33 34 35 36"),
-        ("MatchLabelKeysInPodTopologySpreadSelectorMerge", "34 35 36"),
-        ("PodLevelResources", "34 35 36"),
-        ("InPlacePodVerticalScaling", "33 34 35 36"),
-        ("InPlacePodLevelResourcesVerticalScaling", "36"),
-        ("NodeDeclaredFeatures", "36"),
-        ("VolumeAttributesClass", "34 35 36"),
-        ("DynamicResourceAllocation", "34 35 36"),
-        ("DRAExtendedResource", "36"),
-        ("OpportunisticBatching", "35 36"),
-        ("scores_balance_change", "36"),
-        ("scores_image_volumes", "36"),
-        ("counts_ports_of_sidecars", "34 35 36"),
-        ("rules_out_nodes_too_small", "34 35 36"),
-        ("counts_portworx_volumes_everywhere", "36"),
-        ("ties_in_examined_order", "35 36"),
+        ("StorageCapacityScoring", "37"),
+        ("VolumeLimitScaling", "37"),
+        ("MatchLabelKeysInPodTopologySpread", "33 34 35 36 37"),
+        ("MatchLabelKeysInPodTopologySpreadSelectorMerge", "34 35 36 37"),
+        ("PodLevelResources", "34 35 36 37"),
+        ("InPlacePodVerticalScaling", "33 34 35 36 37"),
+        ("InPlacePodLevelResourcesVerticalScaling", "36 37"),
+        ("NodeDeclaredFeatures", "36 37"),
+        ("VolumeAttributesClass", "34 35 36 37"),
+        ("DynamicResourceAllocation", "34 35 36 37"),
+        ("DRAExtendedResource", "36 37"),
+        ("OpportunisticBatching", "35 36 37"),
+        ("scores_balance_change", "36 37"),
+        ("scores_image_volumes", "36 37"),
+        ("counts_ports_of_sidecars", "34 35 36 37"),
+        ("rules_out_nodes_too_small", "34 35 36 37"),
+        ("counts_portworx_volumes_everywhere", "36 37"),
+        ("ties_in_examined_order", "35 36 37"),
+        ("bounds_image_volumes", "37"),
+        ("narrows_to_named_node", "37"),
+        ("sums_resized_requests", "37"),
         ("matches_negative_namespace_selectors_everywhere", "34 35 36"),
     ],
 )
 def test_gate_is_on_from_its_release_on(gate: str, on: str) -> None:
-    releases = [str(minor) for minor in range(33, 37) if KubeVersion(1, minor).gate(gate)]
+    releases = [str(minor) for minor in range(33, 38) if KubeVersion(1, minor).gate(gate)]
 
     assert " ".join(releases) == on
 

@@ -18,10 +18,10 @@ from descheduler.cluster.decoding.blocks import (
     decode_labels,
     decode_owners,
 )
+from descheduler.cluster.decoding.pods.resizes import ResizeDecoder
 from descheduler.cluster.decoding.pods.specs import SpecDecoder
 from descheduler.cluster.decoding.pods.status import (
     PodStatus,
-    ResizeDecoder,
     StatusDecoder,
     decode_conditions,
     is_ready,

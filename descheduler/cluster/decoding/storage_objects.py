@@ -145,6 +145,7 @@ class _CsiNodeWire(Wire):
 
 class _CsiDriverSpecWire(Wire):
     storage_capacity: bool | None = None
+    prevent_pod_scheduling_if_missing: bool | None = None
 
 
 class _CsiDriverWire(Wire):
@@ -311,8 +312,12 @@ def decode_csi_node(block: bytes) -> CSINode:
 def decode_csi_driver(block: bytes) -> CSIDriver:
     """One CSIDriver."""
     wire = _read_csi_driver(block)
-    tracks_capacity = wire.spec is not None and bool(wire.spec.storage_capacity)
-    return CSIDriver((wire.metadata or MetadataWire()).name or "", tracks_capacity)
+    spec = wire.spec or _CsiDriverSpecWire()
+    return CSIDriver(
+        (wire.metadata or MetadataWire()).name or "",
+        tracks_capacity=bool(spec.storage_capacity),
+        is_required=bool(spec.prevent_pod_scheduling_if_missing),
+    )
 
 
 def decode_storage_capacity(block: bytes) -> CSIStorageCapacity:

@@ -150,7 +150,7 @@ STORAGE_CLASS = an_object(
     allowedTopologies={"matchLabelExpressions": scalars("key", "values")},
 )
 CSI_NODE = an_object(spec={"drivers": {"name": Leaf.SCALAR, "allocatable": scalars("count")}})
-CSI_DRIVER = an_object(spec=scalars("storageCapacity"))
+CSI_DRIVER = an_object(spec=scalars("storageCapacity", "preventPodSchedulingIfMissing"))
 STORAGE_CAPACITY = an_object(**scalars("storageClassName", "capacity", "maximumVolumeSize"), nodeTopology=SELECTOR)
 ATTACHMENT = an_object(
     spec={

@@ -16,8 +16,10 @@ POD_GONE = "the pod does not exist any more"
 
 _EVACUATION = "Eviction triggered evacuation"
 _SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
-_BUDGET_CAUSE = "DisruptionBudget"
-_TERMINATING_CAUSE = "NamespaceTerminating"
+_CODES_OF_CAUSES = {
+    "DisruptionBudget": OutcomeCode.BUDGET,
+    "NamespaceTerminating": OutcomeCode.NAMESPACE_TERMINATING,
+}
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -63,8 +65,7 @@ def judge(
         case 409 if response.is_told:
             return _refused(OutcomeCode.CONFLICT, response)
         case 403 if response.is_told:
-            is_terminating = any(cause.reason == _TERMINATING_CAUSE for cause in response.causes)
-            return _refused(OutcomeCode.NAMESPACE_TERMINATING if is_terminating else OutcomeCode.FORBIDDEN, response)
+            return _refused(_code_by_cause(response, OutcomeCode.FORBIDDEN), response)
         case 429 if evictions_in_background and eviction.request_evict_only and _EVACUATION in response.message:
             return Judgement(OutcomeKind.BACKGROUND, OutcomeCode.HANDED_OVER, "another controller evacuates the pod")
         case 429:
@@ -96,11 +97,16 @@ def _refused(
     return Judgement(OutcomeKind.REFUSED, code, message, wait_seconds, is_open)
 
 
+def _code_by_cause(response: EvictionResponse, otherwise: OutcomeCode) -> OutcomeCode:
+    """What the causes in the details of a refusal say; of budgets in disorder (403) the API tells one from 1.37 on."""
+    found = (_CODES_OF_CAUSES.get(cause.reason) for cause in response.causes)
+    return next((code for code in found if code is not None), otherwise)
+
+
 def _judge_throttled(response: EvictionResponse) -> Judgement:
     wait_seconds = response.retry_after_seconds
     if response.is_told:
-        by_budget = any(cause.reason == _BUDGET_CAUSE for cause in response.causes)
-        return _refused(OutcomeCode.BUDGET if by_budget else OutcomeCode.THROTTLED, response, wait_seconds)
+        return _refused(_code_by_cause(response, OutcomeCode.THROTTLED), response, wait_seconds)
     # The API server and proxies before it turn calls away in plain text, without a Status: that is not about the pod.
     code = OutcomeCode.THROTTLED if wait_seconds is None else OutcomeCode.OVERLOADED
     return _refused(code, response, wait_seconds, is_open=not response.is_unread)

@@ -16,7 +16,7 @@ from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
-__all__ = ["Choice", "Evaluator", "PluginScores", "PodEvaluation", "ScoreTable"]
+__all__ = ["Choice", "Evaluator", "Narrowing", "PluginScores", "PodEvaluation", "ScoreTable"]
 
 
 class PluginScores(msgspec.Struct, frozen=True):
@@ -93,9 +93,9 @@ class Evaluator(Protocol):
 
 
 class _LeftOut(NamedTuple):
-    """A node is not among those that a plugin has narrowed the search to."""
+    """A node is not among those that `plugins` have narrowed the search to."""
 
-    plugin: str
+    plugins: tuple[str, ...]
 
     @property
     def reason(self) -> str:
@@ -105,7 +105,38 @@ class _LeftOut(NamedTuple):
     @property
     def short(self) -> str:
         """As part of a sentence about nodes."""
-        return f"didn't satisfy plugin(s) [{self.plugin}]"
+        return f"didn't satisfy plugin(s) [{' '.join(sorted(self.plugins))}]"
+
+
+class _Apart(_LeftOut):
+    """No node is among those that each of `plugins` has narrowed the search to."""
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes."""
+        return f"{super().short} simultaneously"
+
+
+class Narrowing:
+    """The nodes that PreFilter leaves of all: `nodes`, None for every node, by `plugins`, in running order."""
+
+    def __init__(self) -> None:
+        self.nodes: BoolMask | None = None
+        self.plugins: tuple[str, ...] = ()
+        self._names: frozenset[str] | None = None
+
+    def add(self, plugin: str, nodes: BoolMask, names: frozenset[str] | None) -> Obstacle | None:
+        """Narrows them to `nodes`, which have these `names` where that is known; an obstacle when none is left of what
+        the plugins have named."""
+        self.plugins += (plugin,)
+        if self.nodes is None:
+            self.nodes, self._names = nodes, names
+            return None
+        self.nodes = self.nodes & nodes
+        self._names = None if self._names is None or names is None else self._names & names
+        # A name that is left may be that of a node that does not exist.
+        is_left = self.nodes.any() if self._names is None else self._names
+        return None if is_left else Obstacle.of(plugin, Code.UNRESOLVABLE, _Apart(self.plugins))
 
 
 class PodEvaluation:
@@ -123,7 +154,7 @@ class PodEvaluation:
         is_queued: bool,
         refusals: tuple[Obstacle, ...],
         narrowed: BoolMask | None,
-        narrowed_by: str,
+        narrowed_by: tuple[str, ...],
         bits: Mapping[str, ReasonBits],
         feasible: BoolMask,
         undecided: tuple[Obstacle, ...] = (),
@@ -175,7 +206,7 @@ class PodEvaluation:
         if self.refusals:
             return self.refusals[0]
         if self.narrowed is not None and not self.narrowed[node]:
-            return Obstacle.of(self.narrowed_by, Code.UNRESOLVABLE, _LeftOut(self.narrowed_by))
+            return Obstacle.of(self.narrowed_by[0], Code.UNRESOLVABLE, _LeftOut(self.narrowed_by))
         obstacles = self.obstacles_on(node)
         if not obstacles:
             raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")

@@ -59,13 +59,15 @@ class PreFilterResult(msgspec.Struct, frozen=True):
 
     `obstacle` refuses the pod everywhere; `nodes` narrows the nodes by name; `is_skipped` leaves the plugin's filter
     out for this pod. `is_for_good` says that no move changes this answer for pods of the class, although the plugin is
-    not static.
+    not static. `names` are those that `nodes` stands for, names of nodes that do not exist included; None where they
+    are not told.
     """
 
     obstacle: Obstacle | None = None
     nodes: BoolMask | None = None
     is_skipped: bool = False
     is_for_good: bool = False
+    names: frozenset[str] | None = None
 
 
 PASS = PreFilterResult()

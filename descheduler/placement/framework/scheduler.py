@@ -16,7 +16,7 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
 from descheduler.placement.framework.doubts import Doubts
-from descheduler.placement.framework.evaluation import Choice, PodEvaluation, ScoreTable
+from descheduler.placement.framework.evaluation import Choice, Narrowing, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import (
     CountingTransformer,
     FilterPlugin,
@@ -175,17 +175,17 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         static = self._kept_answers.of(cycle)
         refusals: list[Obstacle] = []
         undecided: list[Obstacle] = []
-        narrowed, narrowed_by = None, ""
+        narrowing = Narrowing()
         asked: list[Asked] = []
         idle: list[Asked] = []
         for each in static.asked:
             result = each.result or each.plugin.pre_filter(cycle)
-            if result.obstacle is not None:
-                (undecided if result.obstacle.code is Code.UNDECIDED else refusals).append(result.obstacle)
+            obstacle = result.obstacle
+            if obstacle is None and result.nodes is not None:
+                obstacle = narrowing.add(each.name, result.nodes, result.names)
+            if obstacle is not None:
+                (undecided if obstacle.code is Code.UNDECIDED else refusals).append(obstacle)
                 continue
-            if result.nodes is not None:
-                narrowed = result.nodes if narrowed is None else narrowed & result.nodes
-                narrowed_by = narrowed_by or each.name
             if not result.is_skipped:
                 asked.append(each)
             elif result.is_for_good:
@@ -196,7 +196,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             refusals.sort(key=lambda obstacle: self._first_asked.get(obstacle.plugin, 0))
             return self.refused(cycle, tuple(refusals))
         bits = {}
-        feasible = static.is_open.copy() if narrowed is None else narrowed & static.is_open
+        feasible = static.is_open.copy() if narrowing.nodes is None else narrowing.nodes & static.is_open
         for name, plugin, _, known in asked:
             if plugin.is_static:
                 if known is not None:
@@ -211,8 +211,8 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             cycle,
             is_queued=True,
             refusals=(),
-            narrowed=narrowed,
-            narrowed_by=narrowed_by,
+            narrowed=narrowing.nodes,
+            narrowed_by=narrowing.plugins,
             bits=bits,
             feasible=feasible,
             undecided=tuple(undecided),

@@ -136,7 +136,7 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
             is_queued=is_queued,
             refusals=obstacles,
             narrowed=None,
-            narrowed_by="",
+            narrowed_by=(),
             bits={},
             feasible=nowhere,
         )

@@ -1,4 +1,4 @@
-"""ImageLocality (kube-scheduler 1.36): nodes that hold large images of the pod already are better.
+"""ImageLocality (kube-scheduler 1.37): nodes that hold large images of the pod already are better.
 
 An image counts by its size times the share of nodes that hold it, so that pods do not crowd on the one node that has
 a rare image.
@@ -24,7 +24,7 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 __all__ = ["ImageLocality"]
 
 _LOWER_BYTES = 23 * 2**20
-_UPPER_BYTES_PER_CONTAINER = 1000 * 2**20
+_UPPER_BYTES_PER_IMAGE = 1000 * 2**20
 
 
 class ImageLocality:
@@ -34,7 +34,9 @@ class ImageLocality:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._num_nodes = len(cluster.table)
-        self._scores_volumes = cluster.version.gate("scores_image_volumes")
+        release = profile.release(cluster.version)
+        self._scores_volumes = release.gate("scores_image_volumes")
+        self._bounds_volumes = release.gate("bounds_image_volumes")
         self._nodes_with: dict[str, list[int]] = {}
         self._sizes: dict[str, int] = {}
         for index, node in enumerate(cluster.table.nodes):
@@ -56,13 +58,14 @@ class ImageLocality:
 
     def _scores_of(self, spec: PodSpec) -> Scores | None:
         volume_images = spec.volume_images if self._scores_volumes else ()
-        key = (*spec.init_images, *spec.images, *volume_images), _num_containers(spec)
+        bounding = volume_images if self._bounds_volumes else ()
+        key = (*spec.init_images, *spec.images, *volume_images), len((*spec.init_images, *spec.images, *bounding))
         if key not in self._scores:
             known = self._score_all(*key)
             self._scores[key] = None if known is None else Scores(known)
         return self._scores[key]
 
-    def _score_all(self, images: tuple[str, ...], num_containers: int) -> NDArray[np.int64] | None:
+    def _score_all(self, images: tuple[str, ...], num_bounding: int) -> NDArray[np.int64] | None:
         total = np.zeros(self._num_nodes, dtype=np.int64)
         for name in map(_normalized, images):
             holders = self._nodes_with.get(name, ())
@@ -71,12 +74,8 @@ class ImageLocality:
                 total[list(nodes)] += int(self._sizes.get(name, 0) * (number / self._num_nodes))
         if not total.any():
             return None
-        upper = _UPPER_BYTES_PER_CONTAINER * num_containers
+        upper = _UPPER_BYTES_PER_IMAGE * num_bounding
         return MAX_SCORE * (np.clip(total, _LOWER_BYTES, upper) - _LOWER_BYTES) // (upper - _LOWER_BYTES)
-
-
-def _num_containers(spec: PodSpec) -> int:
-    return len(spec.init_images) + len(spec.images)
 
 
 def _normalized(image: str) -> str:

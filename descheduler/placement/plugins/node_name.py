@@ -1,4 +1,4 @@
-"""NodeName (kube-scheduler 1.36): a pod that names a node fits nowhere else."""
+"""NodeName (kube-scheduler 1.37): a pod that names a node fits nowhere else."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from descheduler.placement.framework.extension_points import PASS, PreFilterResu
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["NodeName"]
@@ -31,24 +32,31 @@ class NodeName:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._index = cluster.table.index
+        self._narrows = profile.release(cluster.version).gate("narrows_to_named_node")
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
-        """Passes every pod."""
-        return PASS
+        """Narrows the nodes to the one that the pod names; kube-scheduler before 1.37 passes every pod."""
+        name = cycle.pod.pod.node_name
+        if not self._narrows or not name:
+            return PASS
+        return PreFilterResult(nodes=self._named(name), names=frozenset((name,)))
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Every node but the named one; None when the pod names none."""
         name = cycle.pod.pod.node_name
         if not name:
             return None
-        against = np.ones(len(self._index), dtype=np.uint32)
-        if name in self._index:
-            against[self._index[name]] = 0
-        return against
+        return np.where(self._named(name), 0, 1).astype(np.uint32)
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """That the pod names another node."""
         return Obstacle.of(self.name, Code.UNRESOLVABLE, NodeNameReason.OTHER_NODE)
+
+    def _named(self, name: str) -> BoolMask:
+        mask = np.zeros(len(self._index), dtype=bool)
+        if name in self._index:
+            mask[self._index[name]] = True
+        return mask
 
 
 def explain_node_name(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
@@ -59,7 +67,7 @@ def explain_node_name(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]
 
 ROW = SchedulingPlugin(
     plugin=NodeName,
-    points=frozenset({"filter"}),
+    points=frozenset({"pre_filter", "filter"}),
     by_default=ByDefault(),
     interactions=own_node,
     explain=explain_node_name,

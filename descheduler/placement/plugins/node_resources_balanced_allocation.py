@@ -88,7 +88,7 @@ class NodeResourcesBalancedAllocation(OwnNodeScore):
     name = "NodeResourcesBalancedAllocation"
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        self._scores_change = (profile.made_of or cluster.version).gate("scores_balance_change")
+        self._scores_change = profile.release(cluster.version).gate("scores_balance_change")
         names = filter(is_counted, profile.args.of(NodeResourcesBalancedAllocationArgs).resources)
         self._resources = {name: scored_resource(cluster.table, name) for name in names}
         self._balanced: dict[Amounts, _Balanced] = {}

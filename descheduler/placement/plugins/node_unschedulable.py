@@ -1,4 +1,4 @@
-"""NodeUnschedulable (kube-scheduler 1.36): cordoned nodes take only pods that tolerate the cordon's taint."""
+"""NodeUnschedulable (kube-scheduler 1.37): cordoned nodes take only pods that tolerate the cordon's taint."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def explain_cordon(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
 
 ROW = SchedulingPlugin(
     plugin=NodeUnschedulable,
-    points=frozenset({"filter"}),
-    by_default=ByDefault(),
+    points=frozenset({"pre_filter", "filter"}),
+    by_default=ByDefault(leads_without="narrows_to_named_node"),
     interactions=own_node,
     explain=explain_cordon,
     about=About(

@@ -1,11 +1,12 @@
 """Filter NodeVolumeLimits: storage drivers attach so many volumes to a node and no more.
 
-Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits` (1.36).
+Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits` (1.37).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,20 +18,59 @@ from descheduler.placement.framework.interactions import ClosingNodes
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.volumes.attachable import AttachableVolumes, may_have_attachable
+from descheduler.placement.plugins.volumes.attachable import AttachableVolume, AttachableVolumes, may_have_attachable
 from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
 from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, PodClaims, not_found
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["NodeVolumeLimits"]
 
-_TOO_MANY_VOLUMES, _NO_CLAIM = 1, 2
+_TOO_MANY_VOLUMES, _NO_CLAIM, _NO_DRIVER = 1, 2, 4
 
 
 class LimitReason(ObstacleReason):
     """Why no more volumes are attached to a node."""
 
     EXCEEDED = 1, "node(s) exceed max volume count", "too many volumes"
+
+
+class MissingDriver(NamedTuple):
+    """A node lacks a CSI driver that the pod's volumes need."""
+
+    driver: str
+
+    @property
+    def reason(self) -> str:
+        """In the words of the scheduler's events."""
+        return f"{self.driver} CSI driver is not installed on the node"
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes."""
+        return f"CSI driver {self.driver} not installed"
+
+
+class _RequiredDrivers:
+    """The nodes that lack a driver whose CSIDriver sets `preventPodSchedulingIfMissing`."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        snapshot, nodes = cluster.snapshot, cluster.table.nodes
+        installed = [csi_node.limits if (csi_node := snapshot.csi_nodes.get(node.name)) else {} for node in nodes]
+        required = [name for name, driver in snapshot.csi_drivers.items() if driver.is_required]
+        self._lacking = {name: np.array([name not in each for each in installed], dtype=bool) for name in required}
+        self._attached = cluster.follow(AttachedVolumes)
+
+    def __bool__(self) -> bool:
+        """Whether there is such a driver."""
+        return bool(self._lacking)
+
+    def lacking(self, volumes: Iterable[AttachableVolume]) -> Iterator[tuple[str, BoolMask]]:
+        """Each driver that `volumes` need, and the nodes that lack it."""
+        for volume in volumes:
+            nodes = self._lacking.get(volume.driver)
+            if nodes is not None:
+                yield volume.driver, nodes & self._attached.counts(volume.plugin) if volume.plugin else nodes
 
 
 class NodeVolumeLimits:
@@ -46,10 +86,12 @@ class NodeVolumeLimits:
         self._volumes = AttachableVolumes(cluster.snapshot)
         self._claims = PodClaims(cluster)
         self._attached = cluster.follow(AttachedVolumes)
+        has_required = profile.release(cluster.version).gate("VolumeLimitScaling")
+        self._required = _RequiredDrivers(cluster) if has_required else None
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone that have nothing to attach."""
-        is_asked = self._attached.has_limits or self._asks_for_claims
+        is_asked = self._attached.has_limits or self._asks_for_claims or self._required
         return PASS if is_asked and may_have_attachable(cycle.pod.pod) else SKIP_FOR_GOOD
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
@@ -57,19 +99,31 @@ class NodeVolumeLimits:
         pod = cycle.pod.pod
         if self._asks_for_claims and self._missing(pod):
             return np.full(len(cycle.cluster.table), _NO_CLAIM, dtype=np.uint32)
-        exceeded = self._attached.exceeded(self._volumes.of(pod, self._claims.of(pod)))
-        return None if exceeded is None else np.where(exceeded, _TOO_MANY_VOLUMES, 0).astype(np.uint32)
+        volumes = tuple(self._volumes.of(pod, self._claims.of(pod)))
+        against: ReasonBits = np.zeros(len(cycle.cluster.table), dtype=np.uint32)
+        exceeded = self._attached.exceeded(volumes)
+        if exceeded is not None:
+            against[exceeded] = _TOO_MANY_VOLUMES
+        for _, nodes in self._lacking(volumes):
+            against[nodes] = _NO_DRIVER
+        return against if against.any() else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The claim that does not exist, or that the driver has no room."""
-        del node
+        """The claim or the driver that does not exist, or that the driver has no room."""
+        pod = cycle.pod.pod
         if bits == _TOO_MANY_VOLUMES:
             return Obstacle.of(self.name, Code.UNSCHEDULABLE, LimitReason.EXCEEDED)
-        pod = cycle.pod.pod
+        if bits == _NO_DRIVER:
+            lacking = self._lacking(self._volumes.of(pod, self._claims.of(pod)))
+            driver = next(driver for driver, nodes in lacking if nodes[node])
+            return Obstacle.of(self.name, Code.UNSCHEDULABLE, MissingDriver(driver))
         name = self._missing(pod)
         found = not_found(self._snapshot, self.name, "PersistentVolumeClaim", name)
         reasons = tuple(f"looking up PVC {pod.namespace}/{name}: {reason}" for reason in found.reasons)
         return Obstacle(self.name, found.code, reasons)
+
+    def _lacking(self, volumes: Iterable[AttachableVolume]) -> Iterator[tuple[str, BoolMask]]:
+        return self._required.lacking(volumes) if self._required else iter(())
 
     def _missing(self, pod: Pod) -> str:
         """The first claim of the pod that does not exist; empty when all do."""
@@ -77,8 +131,11 @@ class NodeVolumeLimits:
 
 
 def explain_volume_limits(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
-    """The drivers that cannot attach more volumes to the node."""
-    del obstacle
+    """The drivers that the node lacks, or that cannot attach more volumes to it."""
+    missing = [fact.driver for fact in obstacle.facts if isinstance(fact, MissingDriver)]
+    if missing:
+        yield f"CSI driver {missing[0]} is not installed (CSIDriver spec.preventPodSchedulingIfMissing: true)"
+        return
     cluster = refused.cycle.cluster
     volumes = AttachableVolumes(refused.snapshot).of(refused.pod, PodClaims(cluster).of(refused.pod))
     for driver, held, new, limit in cluster.follow(AttachedVolumes).overflow(volumes, refused.node_index):
@@ -93,7 +150,10 @@ ROW = SchedulingPlugin(
     explain=explain_volume_limits,
     reads_kinds=CLAIM_KINDS | {"CSINode.storage.k8s.io", "CSIDriver.storage.k8s.io", "VolumeAttachment.storage.k8s.io"},
     about=About(
-        check="A storage driver attaches a limited number of volumes to a node (CSINode).",
-        reasons=tuple(reason.reason for reason in LimitReason),
+        check=(
+            "A storage driver attaches a limited number of volumes to a node (CSINode); from Kubernetes 1.37 on, a"
+            " driver whose CSIDriver sets preventPodSchedulingIfMissing must be installed on the node."
+        ),
+        reasons=(*(reason.reason for reason in LimitReason), MissingDriver("<driver>").reason),
     ),
 )

@@ -38,8 +38,8 @@ __all__ = ["PLUGINS"]
 _ROWS: dict[str, SchedulingPlugin] = {
     "SchedulingGates": scheduling_gates.ROW,
     "PrioritySort": unmodelled.PRIORITY_SORT,
-    "NodeUnschedulable": node_unschedulable.ROW,
     "NodeName": node_name.ROW,
+    "NodeUnschedulable": node_unschedulable.ROW,
     "TaintToleration": taint_toleration.ROW,
     "NodeAffinity": node_affinity_row.ROW,
     "NodePorts": node_ports.ROW,
@@ -68,7 +68,7 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "Reservation": reservation_row.ROW,
     "SchedulingHint": unmodelled.SCHEDULING_HINT,
 }
-"""kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
+"""kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.37
 (`pkg/scheduler/apis/config/v1/default_plugins.go`), then those of koord-scheduler 1.8, of which none runs by default.
 A profile says which run, in which order and with which weight."""
 

@@ -1,6 +1,6 @@
-"""Filter VolumeBinding: bound claims are used where their volume is, others where they can get one.
+"""VolumeBinding: bound claims are used where their volume is, others where they can get one; most room left is best.
 
-Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding` (1.36). Placing a pod takes volumes for its
+Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding` (1.37). Placing a pod takes volumes for its
 unbound claims, or pins the claims to the node that the volumes will be made for.
 """
 
@@ -17,20 +17,40 @@ from descheduler.model.volume_sources import PersistentVolume, PersistentVolumeC
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import PASS, SKIP, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import (
+    PASS,
+    SKIP,
+    SKIP_FOR_GOOD,
+    PreFilterResult,
+    ReasonBits,
+    Scores,
+)
 from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.helper.node_selector_words import unmet
-from descheduler.placement.plugins.helper.shape import ShapePointSection
+from descheduler.placement.plugins.helper.shape import (
+    ShapePoint,
+    ShapePointSection,
+    ratings_of,
+    read_shape,
+    shown_shape,
+)
 from descheduler.placement.plugins.volumes.claim_interactions import NewVolumeInteractions
+from descheduler.placement.plugins.volumes.claim_supply import FoundVolumes
 from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, claims_of
+from descheduler.placement.plugins.volumes.storage_score import storage_scores
 from descheduler.placement.plugins.volumes.volume_ledger import VolumeLedger
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args
 
-__all__ = ["VolumeBinding", "VolumeFault"]
+__all__ = ["VolumeBinding", "VolumeBindingArgs", "VolumeBindingScore", "VolumeFault"]
+
+_SCORING_GATE = "StorageCapacityScoring"
+_FOUND = "VolumeBinding/found"
+"""Where a cycle keeps the volumes that the filter found for the pod, for the score."""
 
 
 class VolumeFault(ObstacleReason):
@@ -97,7 +117,7 @@ class VolumeBinding:
             bits[missed] = VolumeFault.VOLUME_LOST.bit if reach is None else VolumeFault.ELSEWHERE.bit
             is_open &= ~missed
         if demand.unbound:
-            found = self.ledger.supply.volumes_for(demand.unbound)
+            found = cycle.scratch[_FOUND] = self.ledger.supply.volumes_for(demand.unbound)
             bits[found.no_volume] |= VolumeFault.NO_VOLUME.bit
             bits[found.no_room] |= VolumeFault.NO_ROOM.bit
         return bits if bits.any() else None
@@ -107,6 +127,25 @@ class VolumeBinding:
         del cycle, node
         found = sorted((fault for fault in VolumeFault if bits & fault.bit), key=lambda fault: fault.reason)
         return Obstacle.of(self.name, Code.UNRESOLVABLE, *found)
+
+
+class VolumeBindingScore:
+    """Prefers nodes on which the volumes of unbound claims leave the most of a volume or of a published capacity."""
+
+    name = "VolumeBinding"
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._supply = cluster.ledger(VolumeLedger).supply
+        self._ratings = ratings_of(profile.args.of(VolumeBindingArgs).shape)
+
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
+        """The score of each node; None for a pod whose claims are bound, or whose volumes nothing is known of."""
+        del feasible
+        found = cycle.scratch.get(_FOUND)
+        if not isinstance(found, FoundVolumes):
+            return None
+        scores = storage_scores(found, self._supply, self._ratings)
+        return None if scores is None else Scores(scores)
 
 
 def explain_volume_binding(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
@@ -146,13 +185,23 @@ class VolumeBindingSection(Args, frozen=True):
     bind_timeout_seconds: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
     """How long binding may take, 600 by default; without effect here."""
     shape: tuple[ShapePointSection, ...] | None = None
-    """Only with the gate StorageCapacityScoring."""
+    """Score of a node at a utilization of its storage; by default 10 at 0 and 0 at 100. Only with the gate
+    StorageCapacityScoring, which is on from Kubernetes 1.37 on."""
 
 
-def _read_args(block: ArgsBlock, section: VolumeBindingSection) -> None:
-    if section.shape is not None:
-        message = "is ignored; kube-scheduler scores storage with the gate StorageCapacityScoring only"
-        block.warn(("shape",), message)
+class VolumeBindingArgs(msgspec.Struct, frozen=True):
+    """How the storage of nodes is scored."""
+
+    shape: tuple[ShapePoint, ...] = (ShapePoint(0, 10), ShapePoint(100, 0))
+
+
+def _read_args(block: ArgsBlock, section: VolumeBindingSection) -> VolumeBindingArgs | None:
+    if not section.shape:
+        return None
+    if not block.release.gate(_SCORING_GATE):
+        block.warn(("shape",), f"is ignored; kube-scheduler scores storage with the gate {_SCORING_GATE} only")
+        return None
+    return VolumeBindingArgs(read_shape(block, section.shape, ("shape",)))
 
 
 ROW = SchedulingPlugin(
@@ -160,13 +209,15 @@ ROW = SchedulingPlugin(
     points=frozenset({"pre_filter", "filter", "pre_score", "score", "reserve", "pre_bind"}),
     by_default=ByDefault(),
     prepared_for=frozenset({"filter", "reserve"}),
-    args=ArgsKind(VolumeBindingSection, _read_args),
+    score=VolumeBindingScore,
+    args=ArgsKind(VolumeBindingSection, _read_args, VolumeBindingArgs, lambda args: {"shape": shown_shape(args.shape)}),
     explain=explain_volume_binding,
-    scoring_gate="StorageCapacityScoring",
+    scoring_gate=_SCORING_GATE,
     reads_kinds=CLAIM_KINDS
     | {"CSINode.storage.k8s.io", "CSIDriver.storage.k8s.io", "CSIStorageCapacity.storage.k8s.io"},
     about=About(
         check="Bound volumes must be reachable from the node, and unbound claims must get a volume there.",
+        preference="Nodes on which the pod's new volumes take the smallest share of the storage.",
         reasons=(
             *(fault.reason for fault in VolumeFault),
             "pod has unbound immediate PersistentVolumeClaims",

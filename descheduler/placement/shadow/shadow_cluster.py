@@ -184,6 +184,7 @@ class ShadowCluster:
     ) -> None:
         self.snapshot = snapshot
         self.version = version or KubeVersion()
+        self._sums_resized = self.version.gate("sums_resized_requests")
         self.table = NodeTable(snapshot.nodes)
         self.read_annotations = AnnotationKeys(reads_annotations)
         self._marks = tuple(marks)
@@ -384,7 +385,8 @@ class ShadowCluster:
     def _demand(self, pod: Pod) -> Demand:
         """What a placed pod takes; in-place resizing may make that more than its spec says."""
         if pod.resized is not None:
-            return self.table.demand(pod.resized.requests, pod.resized.scoring_requests)
+            held = (self._sums_resized and pod.resized.summed) or pod.resized
+            return self.table.demand(held.requests, held.scoring_requests)
         known = self._demands.get(id(pod.spec))
         if known is None:
             demand = self.table.demand(pod.spec.requests, pod.spec.scoring_requests)

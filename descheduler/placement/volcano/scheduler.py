@@ -195,7 +195,7 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
             is_queued=True,
             refusals=() if found is None else found.refusals,
             narrowed=None if found is None else found.narrowed,
-            narrowed_by="" if found is None else found.narrowed_by,
+            narrowed_by=() if found is None else found.narrowed_by,
             bits=bits,
             feasible=feasible,
             undecided=() if found is None else found.undecided,

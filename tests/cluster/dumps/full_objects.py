@@ -530,7 +530,12 @@ def _storage_objects() -> dict[str, Object]:
             },
         },
         "CSIDriver": {
-            "spec": {"storageCapacity": True, "fsGroupPolicy": CANARY, "tokenRequests": [{"audience": CANARY}]},
+            "spec": {
+                "storageCapacity": True,
+                "preventPodSchedulingIfMissing": True,
+                "fsGroupPolicy": CANARY,
+                "tokenRequests": [{"audience": CANARY}],
+            },
         },
         "CSIStorageCapacity": {
             "nodeTopology": _SELECTOR,

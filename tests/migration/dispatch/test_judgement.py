@@ -37,6 +37,13 @@ EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggere
         ),
         pytest.param(EvictionResponse(403), OutcomeKind.REFUSED, OutcomeCode.FORBIDDEN, None, id="forbidden"),
         pytest.param(
+            EvictionResponse(403, causes=(StatusCause("DisruptionBudget", "too many pending evictions"),)),
+            OutcomeKind.REFUSED,
+            OutcomeCode.BUDGET,
+            None,
+            id="a budget that is in disorder, as Kubernetes 1.37 tells it",
+        ),
+        pytest.param(
             EvictionResponse(403, causes=(StatusCause("NamespaceTerminating", "namespace n is being terminated"),)),
             OutcomeKind.REFUSED,
             OutcomeCode.NAMESPACE_TERMINATING,

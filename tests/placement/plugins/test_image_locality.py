@@ -56,7 +56,14 @@ def test_init_containers_and_image_volumes_count() -> None:
     volume = {"volumes": [{"name": "v", "image": {"reference": "app"}}]}
 
     assert _scores(_holding("a", app=1000), images=["other"], spec=init) == [49]
-    assert _scores(_holding("a", app=1000), images=["other"], spec=volume) == [100]
+    assert _scores(_holding("a", app=1000), images=["other"], spec=volume) == [49]
+
+
+def test_image_volumes_raise_no_bound_before_1_37() -> None:
+    volume = {"volumes": [{"name": "v", "image": {"reference": "app"}}]}
+    old = KubeVersion.parse("1.36")
+
+    assert _scores(_holding("a", app=1000), images=["other"], spec=volume, version=old) == [100]
 
 
 def test_image_volumes_do_not_count_before_1_36() -> None:

@@ -9,7 +9,7 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.model.volume_sources import CSINode
+from descheduler.model.volume_sources import CSIDriver, CSINode
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.node_volume_limits import NodeVolumeLimits
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -233,3 +233,32 @@ def test_migration_is_read_from_the_objects_of_the_cluster() -> None:
     left = passing(NodeVolumeLimits, ShadowCluster(snapshot, version=KubeVersion.parse("1.35")), new_pod("c"))
 
     assert left == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("version", "is_required", "left"),
+    [
+        pytest.param("1.37", True, ["a"], id="from 1.37 on, where the driver asks for it"),
+        pytest.param("1.37", False, ["a", "b"], id="not where the driver does not ask for it"),
+        pytest.param("1.36", True, ["a", "b"], id="not before 1.37"),
+    ],
+)
+def test_node_without_the_driver_refuses_its_volumes(version: str, is_required: bool, left: list[str]) -> None:
+    drivers = {DRIVER: CSIDriver(DRIVER, is_required=is_required)}
+    storage = _storage(csi_drivers=drivers)
+    cluster = make_cluster(NODES, version=KubeVersion.parse(version), **storage)
+
+    assert passing(NodeVolumeLimits, cluster, new_pod("c0")) == left
+    assert passing(NodeVolumeLimits, cluster, new_pod()) == ["a", "b"]
+
+
+def test_missing_driver_is_told_before_a_limit() -> None:
+    nodes = [*NODES, make_node("c")]
+    csi_nodes = {"a": CSINode("a", {DRIVER: 1}), "b": CSINode("b", {"other.example.com": 1})}
+    storage = _storage(csi_nodes=csi_nodes, csi_drivers={DRIVER: CSIDriver(DRIVER, is_required=True)})
+
+    against = obstacles(NodeVolumeLimits, make_cluster(nodes, **storage), new_pod("c0", "c1"))
+
+    missing = Obstacle("NodeVolumeLimits", Code.UNSCHEDULABLE, (f"{DRIVER} CSI driver is not installed on the node",))
+    full = Obstacle("NodeVolumeLimits", Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
+    assert against == {"a": full, "b": missing, "c": missing}

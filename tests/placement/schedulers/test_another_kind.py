@@ -88,7 +88,7 @@ class QueueScheduler(SchedulerModel):
             is_queued=True,
             refusals=(),
             narrowed=None,
-            narrowed_by="",
+            narrowed_by=(),
             bits={NAME: np.where(feasible, 0, 1).astype(np.uint32)},
             feasible=feasible,
         )

@@ -1,37 +1,22 @@
-"""What a pod's status says: states of its containers, readiness, and amounts while the pod is being resized."""
+"""What a pod's status says: states of its containers, conditions and readiness."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from sys import intern
 
 import msgspec
 
-from descheduler.cluster.decoding.block_cache import BlockCache
-from descheduler.cluster.decoding.blocks import decode_quantities, decode_resources
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import (
-    ABSENT,
-    SIDECAR,
     ConditionWire,
     ContainerStatusWire,
-    ContainerWire,
-    PodSpecWire,
     StatusWire,
 )
-from descheduler.model.pod import ContainerStatus, PodCondition, PodSpec
-from descheduler.model.requests import (
-    ContainerResources,
-    ResizedRequests,
-    highest,
-    pod_requests,
-    scoring_requests,
-)
+from descheduler.model.pod import ContainerStatus, PodCondition
 
-__all__ = ["PodStatus", "ResizeDecoder", "StatusDecoder", "decode_conditions", "is_ready"]
+__all__ = ["PodStatus", "StatusDecoder", "decode_conditions", "is_ready"]
 
-_NULL = b"null"
 _READY = b'"type":"Ready"'
 _TRUE = b',"status":"True"'
 
@@ -127,117 +112,3 @@ def _container_status(status: ContainerStatusWire) -> ContainerStatus:
         terminated_reason=None if terminated is None else terminated.reason or "",
         exit_code=None if terminated is None else terminated.exit_code or 0,
     )
-
-
-class ResizeDecoder:
-    """Finds the pods that hold other amounts than their specs ask for (`component-helpers/resource`, 1.36)."""
-
-    def __init__(self) -> None:
-        self._resources = BlockCache(decode_resources)
-        self._quantities = BlockCache(decode_quantities)
-        self._resized: dict[object, ResizedRequests | None] = {}
-        self._alike: tuple[PodSpec, PodStatus] | None = None
-
-    def decode(
-        self, spec: PodSpec, status: PodStatus, asked: PodSpecWire, told: StatusWire, conditions: bytes
-    ) -> ResizedRequests | None:
-        """What a pod holds when that differs from `spec`, the value of `asked`; `status` is that of `told`.
-
-        The conditions of the status are given by themselves.
-        """
-        alike = self._alike
-        if alike is not None and alike[0] is spec and alike[1] is status:
-            return None
-        if (
-            spec.pod_level_requests
-            or self._differ(told.container_statuses, asked.containers)
-            or self._differ(told.init_container_statuses, asked.init_containers)
-        ):
-            return self._look_up(spec, asked, told, conditions)
-        self._alike = spec, status
-        return None
-
-    def _differ(self, statuses: list[ContainerStatusWire] | None, containers: list[ContainerWire] | None) -> bool:
-        """Whether a status reports resources in other words than its container asks for them."""
-        for status in statuses or ():
-            if status.resources is ABSENT:
-                continue
-            for container in containers or ():
-                if container.name == status.name:
-                    if status.resources != container.resources:
-                        return True
-                    if status.allocated_resources is not ABSENT:
-                        requests = self._resources[bytes(container.resources)].requests
-                        if self._quantities[bytes(status.allocated_resources)] != requests:
-                            return True
-        return False
-
-    def _look_up(
-        self, spec: PodSpec, asked: PodSpecWire, told: StatusWire, conditions: bytes
-    ) -> ResizedRequests | None:
-        reported = {
-            s.name: (bytes(s.resources), bytes(s.allocated_resources))
-            for s in (*(told.container_statuses or ()), *(told.init_container_statuses or ()))
-            if s.resources is not ABSENT and bytes(s.resources) != _NULL
-        }
-        pod_level = bytes(told.resources) if spec.pod_level_requests else _NULL
-        if not reported and pod_level == _NULL:
-            return None
-        found = tuple([reported.get(container.name) for container in asked.containers or ()])
-        # Init containers that end are charged with what they ask for, whatever they were given.
-        found += tuple(
-            [reported.get(c.name) if c.restart_policy == SIDECAR else None for c in asked.init_containers or ()]
-        )
-        is_infeasible = _is_resize_infeasible(conditions)
-        key = (id(spec), found, pod_level, bytes(told.allocated_resources), is_infeasible)
-        if key not in self._resized:
-            self._resized[key] = self._make(spec, found, told, is_infeasible=is_infeasible)
-        return self._resized[key]
-
-    def _make(
-        self, spec: PodSpec, found: Sequence[tuple[bytes, bytes] | None], told: StatusWire, *, is_infeasible: bool
-    ) -> ResizedRequests | None:
-        held = [
-            self._held(container, reported, is_infeasible=is_infeasible)
-            for container, reported in zip((*spec.containers, *spec.init_containers), found, strict=True)
-        ]
-        containers, init = held[: len(spec.containers)], held[len(spec.containers) :]
-        pod_level = spec.pod_level_requests
-        if pod_level and bytes(told.resources) != _NULL:
-            held_by_pod = highest(
-                (
-                    {} if is_infeasible else pod_level,
-                    self._resources[bytes(told.resources)].requests,
-                    self._quantities[bytes(told.allocated_resources)],
-                )
-            )
-            # What a pod does not ask for itself stays the sum over its containers, whatever its status reports.
-            pod_level = {name: held_by_pod.get(name, 0) for name in pod_level}
-        requests = pod_requests(containers, init, pod_level=pod_level, overhead=spec.overhead)
-        scoring = scoring_requests(
-            containers, init, pod_level=pod_level, overhead=spec.overhead, has_pod_level=bool(spec.pod_level_requests)
-        )
-        if requests == spec.requests and scoring == spec.scoring_requests:
-            return None
-        return ResizedRequests(requests, scoring)
-
-    def _held(
-        self, container: ContainerResources, reported: tuple[bytes, bytes] | None, *, is_infeasible: bool
-    ) -> ContainerResources:
-        """What a container holds: the most of what it asks for, was promised and was given."""
-        if reported is None:
-            return container
-        lists = [self._resources[reported[0]].requests, self._quantities[reported[1]]]
-        if not is_infeasible:
-            lists.append(container.requests)
-        return ContainerResources(highest(lists), container.limits, container.is_sidecar)
-
-
-def _is_resize_infeasible(block: bytes) -> bool:
-    if b"PodResizePending" not in block and b"\\u" not in block:
-        return False
-    conditions: list[ConditionWire] | None = _decode_conditions(block)
-    for condition in conditions or ():
-        if condition.type == "PodResizePending":
-            return condition.reason == "Infeasible"
-    return False

@@ -1,6 +1,6 @@
 """What runs by default, and what a profile makes of the defaults.
 
-The way sets are merged and expanded is that of Kubernetes 1.36
+The way sets are merged and expanded is that of Kubernetes 1.37
 (`pkg/scheduler/apis/config/v1/default_plugins.go`, `pkg/scheduler/framework/runtime/framework.go`).
 """
 
@@ -85,13 +85,14 @@ REMOVED = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimit
 
 
 def default_plugins(version: KubeVersion, table: Mapping[str, PluginSettings]) -> tuple[PluginSection, ...]:
-    """What runs by default, in the order of `table`, in the scheduler of `version`."""
-    rows = ((name, row.by_default) for name, row in table.items())
-    return tuple(
-        PluginSection(name, default.weight)
-        for name, default in rows
-        if default is not None and (not default.gate or version.gate(default.gate))
-    )
+    """What runs by default, in running order, in the scheduler of `version`; `table` has the order of the newest."""
+    found: list[PluginSection] = []
+    for name, row in table.items():
+        default = row.by_default
+        if default is not None and (not default.gate or version.gate(default.gate)):
+            leads = bool(default.leads_without) and not version.gate(default.leads_without)
+            found.insert(len(found) - leads, PluginSection(name, default.weight))
+    return tuple(found)
 
 
 def merge_multi_point(

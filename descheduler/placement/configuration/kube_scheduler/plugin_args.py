@@ -14,6 +14,7 @@ import msgspec
 from descheduler.documents.decode import Path, Strictness
 from descheduler.documents.document import TreeNode
 from descheduler.documents.problems import did_you_mean, shown
+from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.checks import Checks
 
 __all__ = ["SCHEDULER_API_VERSION", "ArgsBlock", "ArgsKind", "Percent", "PluginArgs", "read_plugin_args"]
@@ -27,10 +28,11 @@ ArgsType = TypeVar("ArgsType")
 
 
 class ArgsBlock(msgspec.Struct, frozen=True):
-    """The `args` of one entry of `pluginConfig`: where they stand, and where findings about them go."""
+    """The `args` of one entry of `pluginConfig`: where they stand, where findings about them go, and who reads them."""
 
     checks: Checks
     path: Path
+    release: KubeVersion
 
     def fail(self, path: Path, message: str) -> None:
         """Record a problem at `path` below the arguments."""
@@ -91,14 +93,16 @@ class PluginArgs:
         return PluginArgs.made_of(*others, value)
 
 
-def read_plugin_args(checks: Checks, name: str, kind: ArgsKind[Any], node: TreeNode, path: Path) -> object | None:
+def read_plugin_args(
+    checks: Checks, name: str, kind: ArgsKind[Any], node: TreeNode, path: Path, release: KubeVersion
+) -> object | None:
     """The arguments of the plugin `name` in `node`, which stands at `path`; None where they are as by default.
 
-    They are decoded strictly, checked and defaulted as kube-scheduler does. What is wrong with them is recorded in
-    `checks`.
+    They are decoded strictly, checked and defaulted as kube-scheduler of `release` does. What is wrong with them is
+    recorded in `checks`.
     """
     section = checks.load.struct(node, kind.section, path, Strictness("error", "error", type_meta=True))
-    block = ArgsBlock(checks, path)
+    block = ArgsBlock(checks, path, release)
     _check_type_meta(block, name, node)
     return None if section is None else kind.read(block, section)
 

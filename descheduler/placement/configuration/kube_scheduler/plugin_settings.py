@@ -12,10 +12,14 @@ __all__ = ["ByDefault", "PluginSettings"]
 
 
 class ByDefault(msgspec.Struct, frozen=True):
-    """That kube-scheduler runs a plugin by default: with which weight, and under which feature gate, if any."""
+    """That kube-scheduler runs a plugin by default: with which weight, and under which feature gate, if any.
+
+    Without the gate `leads_without` it runs before the plugin that it follows in the table.
+    """
 
     weight: int | None = None
     gate: str = ""
+    leads_without: str = ""
 
 
 class PluginSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,8 +27,8 @@ class PluginSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     `multiPoint` of a profile enables it at these. `by_default` is None for one that a profile has to enable. At the
     points `prepared_for` it fails without what it leaves there for itself at PreFilter, or at PreScore for Score.
-    `scoring_gate` names a gate that is off in all releases and without which it does not score, although it implements
-    that point. `args` are its arguments, None where it takes none.
+    `scoring_gate` names a gate without which it does not score, although it implements that point; empty for none.
+    `args` are its arguments, None where it takes none.
     """
 
     points: frozenset[str]

@@ -67,7 +67,7 @@ class SchedulerProfile(msgspec.Struct, frozen=True, kw_only=True):
     post_filters: tuple[str, ...] = ()
     pre_scores: tuple[str, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
-    """Scorers and their weights; VolumeBinding, which scores nothing by default, is left out."""
+    """Scorers and their weights; those whose gate for scoring is off are left out."""
     reserves: tuple[str, ...] = ()
     permits: tuple[str, ...] = ()
     pre_binds: tuple[str, ...] = ()
@@ -98,6 +98,10 @@ class SchedulerProfile(msgspec.Struct, frozen=True, kw_only=True):
         points = (self.queue_sorts, self.pre_enqueue, self.pre_filters, self.filters, self.post_filters)
         others = (self.pre_scores, self.reserves, self.permits, self.pre_binds, self.binds)
         return frozenset().union(*points, *others, (name for name, _ in self.scores))
+
+    def release(self, cluster: KubeVersion) -> KubeVersion:
+        """The kube-scheduler that decides in a cluster of this version, with the gates that are set there."""
+        return cluster if self.made_of is None else self.made_of.with_gates(dict(cluster.overrides))
 
 
 def read_scheduler_profile(
@@ -131,7 +135,8 @@ class _ProfileReader:
         self._path = path
         self._plugins_path: Path = (*path, "plugins")
         self._made_of = made_of
-        self._defaults = default_plugins(made_of or version, known)
+        self._version = made_of or version
+        self._defaults = default_plugins(self._version, known)
         self._multi_point = merge_multi_point(self._defaults, section.plugins.multi_point)
         self._sets = {point: expand(point, self._set(point), self._multi_point, known) for point in POINTS}
         self._running = frozenset(name for names in self._sets.values() for name in names)
@@ -156,7 +161,7 @@ class _ProfileReader:
             scores=tuple(
                 (name, weight_of(name, score, self._multi_point))
                 for name in self._known("score")
-                if not self._plugins[name].scoring_gate
+                if not (gate := self._plugins[name].scoring_gate) or self._version.gate(gate)
             ),
             reserves=self._known("reserve"),
             permits=self._known("permit"),
@@ -278,7 +283,7 @@ class _ProfileReader:
                 node = (
                     section.args if isinstance(section.args, TreeNode) else TreeNode(None, self._checks.node(path).mark)
                 )
-                read = read_plugin_args(self._checks, section.name, row.args, node, (*path, "args"))
+                read = read_plugin_args(self._checks, section.name, row.args, node, (*path, "args"), self._version)
                 args = args if read is None else args.replaced(read)
             self._check_configured(section, path)
         return args

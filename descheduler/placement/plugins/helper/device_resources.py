@@ -21,7 +21,7 @@ _OF_CLASSES = "deviceclass.resource.kubernetes.io/"
 
 def serves_devices(cluster: ShadowCluster, profile: SchedulerProfile) -> bool:
     """Whether a scheduler of `profile` may serve extended resources by dynamic resource allocation."""
-    return (profile.made_of or cluster.version).gate(_GATE) and _PLUGIN in profile.filters
+    return profile.release(cluster.version).gate(_GATE) and _PLUGIN in profile.filters
 
 
 def is_served_by_devices(table: NodeTable, resource: str) -> bool:

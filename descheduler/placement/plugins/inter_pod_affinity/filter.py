@@ -73,7 +73,7 @@ class InterPodAffinity:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._groups = cluster.follow(PodCounts)
         self._holders = cluster.follow(TermHolders)
-        self._terms = AffinityTerms(cluster)
+        self._terms = AffinityTerms(cluster, profile.release(cluster.version))
         self._topology = Topology(cluster.table)
         self._wanted: dict[PlacementClass, _Wanted] = {}
 

@@ -45,7 +45,7 @@ def _repelled(refused: RefusedNode) -> Iterator[str]:
 
 
 def _avoided(refused: RefusedNode, terms: Iterable[PodAffinityTerm]) -> Iterator[str]:
-    queries = AffinityTerms(refused.cycle.cluster)
+    queries = AffinityTerms(refused.cycle.cluster, refused.cycle.cluster.version)
     for term in terms:
         query = queries.query(refused.pod, (term,))
         met = [
@@ -58,7 +58,7 @@ def _avoided(refused: RefusedNode, terms: Iterable[PodAffinityTerm]) -> Iterator
 
 
 def _lonely(refused: RefusedNode, terms: Iterable[PodAffinityTerm]) -> Iterator[str]:
-    queries = AffinityTerms(refused.cycle.cluster)
+    queries = AffinityTerms(refused.cycle.cluster, refused.cycle.cluster.version)
     terms = tuple(terms)
     company = queries.query(refused.pod, terms)
     for key in dict.fromkeys(term.topology_key for term in terms):

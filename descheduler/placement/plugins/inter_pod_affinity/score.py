@@ -39,7 +39,7 @@ class InterPodAffinityScore:
         self._num_nodes = len(cluster.table)
         self._groups = cluster.follow(PodCounts)
         self._holders = cluster.follow(TermHolders)
-        self._terms = AffinityTerms(cluster)
+        self._terms = AffinityTerms(cluster, profile.release(cluster.version))
         self._topology = Topology(cluster.table)
         self._preferred: dict[PlacementClass, Mapping[str, PodSum]] = {}
 

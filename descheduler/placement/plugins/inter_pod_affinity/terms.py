@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.model.selection.labels import LabelSelector
@@ -14,17 +15,17 @@ __all__ = ["AffinityTerms"]
 
 
 class AffinityTerms:
-    """Resolves terms of incoming pods to queries. Pods that are being deleted count.
+    """Resolves terms of incoming pods to queries, as kube-scheduler of `release` does. Pods being deleted count.
 
     kube-scheduler 1.34 to 1.36 tests the namespace selector of an incoming pod's term against an empty label set as
     well (kubernetes/kubernetes issue 141526), so one that asks only for what is absent selects every namespace. Terms
     of placed pods have no such flaw.
     """
 
-    def __init__(self, cluster: ShadowCluster) -> None:
+    def __init__(self, cluster: ShadowCluster, release: KubeVersion) -> None:
         self._namespaces = cluster.snapshot.namespaces
         self._selected_by: dict[LabelSelector, frozenset[str]] = {}
-        self._is_flawed = cluster.version.gate("matches_negative_namespace_selectors_everywhere")
+        self._is_flawed = release.gate("matches_negative_namespace_selectors_everywhere")
 
     def query(self, pod: Pod, terms: Sequence[PodAffinityTerm]) -> PodQuery:
         """Finds the pods that every one of `terms`, at least one, means."""

@@ -55,7 +55,7 @@ class NodeAffinity:
             return PASS
         if not names:
             return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, NodeAffinityReason.CONFLICT))
-        return PreFilterResult(nodes=self._terms.named(names))
+        return PreFilterResult(nodes=self._terms.named(names), names=names)
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """The nodes that do not match."""

@@ -5,8 +5,7 @@ These are in `pkg/scheduler/apis/config/v1/defaults.go` and `pkg/scheduler/apis/
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Annotated, Literal, cast, get_args
 
 import msgspec
@@ -16,10 +15,10 @@ from descheduler.documents.decode import Path
 from descheduler.documents.problems import shown
 from descheduler.model.selection.labels import key_problem
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
-from descheduler.placement.plugins.helper.shape import ShapePointSection
+from descheduler.placement.plugins.helper.shape import ShapePoint, ShapePointSection, read_shape, shown_shape
 from descheduler.policy.shared_args import Args
 
-__all__ = ["ARGS", "NodeResourcesFitArgs", "ResourceWeight", "ScoringStrategyType", "ShapePoint"]
+__all__ = ["ARGS", "NodeResourcesFitArgs", "ResourceWeight", "ScoringStrategyType"]
 
 ScoringStrategyType = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
 _STRATEGIES: tuple[ScoringStrategyType, ...] = get_args(ScoringStrategyType)
@@ -31,13 +30,6 @@ class ResourceWeight(msgspec.Struct, frozen=True):
 
     name: str
     weight: int = 1
-
-
-class ShapePoint(msgspec.Struct, frozen=True):
-    """One point of a scoring function: the score, 0 to 10, at a utilization in percent."""
-
-    utilization_percent: int
-    score: int
 
 
 class NodeResourcesFitArgs(msgspec.Struct, frozen=True):
@@ -122,24 +114,11 @@ def _with_strategy(
         if ratio is None:
             block.fail(place, "is missing; the strategy RequestedToCapacityRatio needs a shape")
         else:
-            shape = _read_shape(block, ratio.shape, (*place, "shape"))
+            shape = read_shape(block, ratio.shape, (*place, "shape"))
     elif ratio is not None:
         message = "counts for the strategy RequestedToCapacityRatio only, ignored; Kubernetes 1.36 refuses it"
         block.warn((*place, "requestedToCapacityRatio"), message)
     return replace(fit, strategy=strategy, resources=resources or fit.resources, shape=shape)
-
-
-def _read_shape(block: ArgsBlock, points: Sequence[ShapePointSection], path: Path) -> tuple[ShapePoint, ...]:
-    if not points:
-        block.fail(path, "is empty; give at least one point, such as {utilization: 0, score: 10}")
-    for index, (before, point) in enumerate(pairwise(points), start=1):
-        if before.utilization >= point.utilization:
-            message = (
-                f"{point.utilization} is not above {before.utilization}, that of the point before; sort the points"
-            )
-            block.fail((*path, index, "utilization"), message)
-            break
-    return tuple(ShapePoint(point.utilization, point.score) for point in points)
 
 
 def _ignoring(args: NodeResourcesFitArgs, names: frozenset[str]) -> NodeResourcesFitArgs:
@@ -153,9 +132,7 @@ def _shown(args: NodeResourcesFitArgs) -> Mapping[str, object]:
         "ignoredResourceGroups": sorted(args.ignored_resource_groups),
         "scoringStrategy.type": args.strategy,
         "scoringStrategy.resources": [{"name": each.name, "weight": each.weight} for each in args.resources],
-        "scoringStrategy.requestedToCapacityRatio.shape": [
-            {"utilization": point.utilization_percent, "score": point.score} for point in args.shape
-        ],
+        "scoringStrategy.requestedToCapacityRatio.shape": shown_shape(args.shape),
     }
 
 

@@ -1,4 +1,4 @@
-"""NodeResourcesFit (kube-scheduler 1.36): what the pod asks for has to be free on the node."""
+"""NodeResourcesFit (kube-scheduler 1.37): what the pod asks for has to be free on the node."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class NodeResourcesFit:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._table = cluster.table
-        self._rules_out = cluster.version.gate("rules_out_nodes_too_small")
+        self._rules_out = profile.release(cluster.version).gate("rules_out_nodes_too_small")
         args = profile.args.of(NodeResourcesFitArgs)
         self._ignored = args.ignored_resources
         self._ignored_groups = args.ignored_resource_groups

@@ -7,7 +7,6 @@ resources from the real one. Amounts beyond 2^56 wrap as they do in the schedule
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,8 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Divide, Ints, exact_div, tdiv
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
+from descheduler.placement.plugins.helper.shape import ShapePoint, ratings_of
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.shadow.node_table import SomeNodes, amount, is_counted, is_exact_amount
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -27,8 +27,6 @@ __all__ = ["NodeResourcesFitScore"]
 
 _IN_LEDGER = CPU, MEMORY
 """The resources that are read from the scoring ledger, in the order of its rows."""
-_SHAPE_SCALE = 10
-"""A shape's scores go from 0 to 10."""
 
 Rating = Callable[[Ints, Ints, Divide], Ints]
 """From what would be requested and what is allocatable, which is positive, to 0..100, by some division."""
@@ -153,21 +151,9 @@ def _most_allocated(requested: Ints, allocatable: Ints, divide: Divide) -> Ints:
 
 
 def _by_shape(shape: tuple[ShapePoint, ...]) -> Rating:
-    ratings = np.array([_at(shape, percent) for percent in range(101)], dtype=np.int64)
+    ratings = ratings_of(shape)
 
     def rate(requested: Ints, allocatable: Ints, divide: Divide) -> Ints:
         return ratings.take(_most_allocated(requested, allocatable, divide), mode="clip")
 
     return rate
-
-
-def _at(shape: tuple[ShapePoint, ...], percent: int) -> int:
-    """The broken line through `shape` at a utilization, each step cut toward zero; flat beyond its ends."""
-    if percent <= shape[0].utilization_percent:
-        return shape[0].score * _SHAPE_SCALE
-    for left, right in pairwise(shape):
-        if percent <= right.utilization_percent:
-            rise = (right.score - left.score) * _SHAPE_SCALE * (percent - left.utilization_percent)
-            step = abs(rise) // (right.utilization_percent - left.utilization_percent)
-            return left.score * _SHAPE_SCALE + (step if rise >= 0 else -step)
-    return shape[-1].score * _SHAPE_SCALE

@@ -119,7 +119,7 @@ class AttachedVolumes:
                 continue
             news = by_driver.setdefault(volume.driver, np.zeros_like(self._counts[volume.driver]))
             # Nodes that leave an in-tree volume to its plugin do not count it.
-            counted = self._has_migrated(volume.plugin).astype(np.int64) if volume.plugin else np.ones_like(news)
+            counted = self.counts(volume.plugin).astype(np.int64) if volume.plugin else np.ones_like(news)
             if volume.handle is not None:
                 seen.add(volume)
                 counted[list(self._uses[volume.driver].get(volume.handle, ()))] = 0
@@ -129,10 +129,10 @@ class AttachedVolumes:
     def _counted(self, pod: Pod, node: int) -> Iterator[tuple[str, str | None]]:
         """Driver and handle of the pod's volumes that count on `node`."""
         for driver, handle, plugin in self._volumes.of(pod, self._claims.of_placed(pod)):
-            if driver in self._limits and (not plugin or self._has_migrated(plugin)[node]):
+            if driver in self._limits and (not plugin or self.counts(plugin)[node]):
                 yield driver, handle
 
-    def _has_migrated(self, plugin: str) -> BoolMask:
+    def counts(self, plugin: str) -> BoolMask:
         """Nodes that count the volumes of an in-tree plugin for its driver."""
         known = self._migrated.get(plugin)
         if known is None:

@@ -1,7 +1,7 @@
 """What the unbound claims of a pod would get on each node, and taking it.
 
 Mirrors `FindPodVolumes` and `AssumePodVolumes` of
-`k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding/binder.go` (1.36).
+`k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding/binder.go` (1.37).
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from descheduler.model.volume_sources import ClaimReference, PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.plugins.volumes.assumed_volumes import Assumed, AssumedVolumes
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
-from descheduler.placement.plugins.volumes.provisioning import Provisioning
+from descheduler.placement.plugins.volumes.provisioning import MOST_BYTES, Provisioning
 from descheduler.placement.plugins.volumes.volume_pool import NO_VOLUME, Ranks, VolumePool
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
@@ -34,12 +35,14 @@ class UnboundClaim(NamedTuple):
 class FoundVolumes(NamedTuple):
     """Nodes on which a claim gets no volume, and those on which the driver has no room for one.
 
-    `matched` are the claims that may get a volume there is, with that volume on each node.
+    `matched` are the claims that may get a volume there is, with that volume on each node. `provisioned` are those
+    that may get a new one, with the nodes on which they would, as far as these take the pod at all.
     """
 
     no_volume: BoolMask
     no_room: BoolMask
     matched: tuple[tuple[UnboundClaim, Ranks], ...]
+    provisioned: tuple[tuple[UnboundClaim, BoolMask], ...]
 
 
 class ClaimSupply:
@@ -49,7 +52,8 @@ class ClaimSupply:
         self._cluster = cluster
         self._nodes = nodes
         self.assumed = AssumedVolumes()
-        self._provisioning = Provisioning(cluster.snapshot, nodes)
+        self.provisioning = Provisioning(cluster.snapshot, nodes)
+        self._volume_bytes: dict[str, NDArray[np.int64]] = {}
         self._pools: dict[str, VolumePool] = {}
         self._volumes_by_class: dict[str, list[PersistentVolume]] | None = None
 
@@ -72,13 +76,21 @@ class ClaimSupply:
         to_provision += [(wanted, ranks == NO_VOLUME) for wanted, ranks in matched]
         for wanted, asked in to_provision:
             # The first claim that fails decides what is said of a node.
-            lacking = is_open & asked & ~self._provisioning.reaches(wanted.claim)
+            lacking = is_open & asked & ~self.provisioning.reaches(wanted.claim)
             is_open = is_open & ~lacking
-            full = is_open & asked & ~self._provisioning.has_room(wanted.claim)
+            full = is_open & asked & ~self.provisioning.has_room(wanted.claim)
             is_open = is_open & ~full
             no_volume |= lacking
             no_room |= full
-        return FoundVolumes(no_volume, no_room, matched)
+        return FoundVolumes(no_volume, no_room, matched, tuple(to_provision))
+
+    def volume_bytes(self, storage_class: str) -> NDArray[np.int64]:
+        """The sizes of the volumes of a class, by rank."""
+        known = self._volume_bytes.get(storage_class)
+        if known is None:
+            sizes = [min(volume.capacity_bytes, MOST_BYTES) for volume in self._pool(storage_class).volumes]
+            known = self._volume_bytes[storage_class] = np.array(sizes, dtype=np.int64)
+        return known
 
     def assume(self, claims: Sequence[UnboundClaim], node: int) -> tuple[tuple[Assumed, ...], tuple[str, ...]]:
         """Takes what `claims` get on `node`; also returns doubts that the scheduler does not have.
@@ -123,7 +135,7 @@ class ClaimSupply:
         """What is assumed of a claim that gets a new volume for `node`; a claim with a node already stays there."""
         claim = wanted.claim
         pin = None if wanted.is_new or claim.selected_node else ((claim.namespace, claim.name), node)
-        source = self._provisioning.source(claim, node, self.assumed)
+        source = self.provisioning.source(claim, node, self.assumed)
         if source is None:
             return Assumed(pin=pin)
         capacity, left = source

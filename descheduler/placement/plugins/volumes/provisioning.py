@@ -1,11 +1,14 @@
 """Where a driver can make a new volume, and whether it says that it has the room.
 
-Mirrors `checkVolumeProvisions` of `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding` (1.36).
+Mirrors `checkVolumeProvisions` of `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding` (1.37).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.volume_sources import CSIStorageCapacity, PersistentVolumeClaim, StorageClass
@@ -13,7 +16,10 @@ from descheduler.placement.plugins.volumes.assumed_volumes import AssumedVolumes
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["Provisioning"]
+__all__ = ["MOST_BYTES", "Provisioning"]
+
+MOST_BYTES = 2**54
+"""Amounts are scored as if they were no larger, 16 PiB, so that percentages stay within int64."""
 
 _NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
@@ -27,6 +33,7 @@ class Provisioning:
         self._by_node: dict[str, dict[int, list[CSIStorageCapacity]]] = {}
         self._reaching: dict[str, BoolMask] = {}
         self._roomy: dict[tuple[str, int], BoolMask] = {}
+        self._offered: dict[tuple[str, int], NDArray[np.int64]] = {}
 
     def reaches(self, claim: PersistentVolumeClaim) -> BoolMask:
         """Nodes for which the claim's class can have a volume made, as far as its topology goes."""
@@ -49,6 +56,23 @@ class Provisioning:
             else:
                 known = self._nodes.mask(self._nodes.everywhere)
             self._roomy[key] = known
+        return known
+
+    def offered(self, claim: PersistentVolumeClaim) -> NDArray[np.int64] | None:
+        """The capacity in bytes out of which the claim's volume would come on each node, 0 where none has the room.
+
+        None for a driver whose capacity is not looked at. Of several for one node the scheduler takes any; this is the
+        largest. Volumes of pods placed before are not taken off: the scheduler does not see them either.
+        """
+        if not self._is_tracked(claim):
+            return None
+        key = claim.storage_class, claim.request_bytes
+        known = self._offered.get(key)
+        if known is None:
+            known = self._offered[key] = np.zeros(len(self._nodes.everywhere), dtype=np.int64)
+            for capacity, nodes in self._published(claim.storage_class):
+                if _limit(capacity) >= claim.request_bytes:
+                    known[nodes] = np.maximum(known[nodes], min(capacity.capacity or 0, MOST_BYTES))
         return known
 
     def source(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.cluster.decoding.pods.status import is_ready
 from descheduler.model.pod import ContainerStatus
@@ -110,7 +111,11 @@ def held(cpu_milli: int, memory_mib: int = 1) -> ResizedRequests:
             ONE_CORE,
             {
                 "containerStatuses": [
-                    {"name": "c", **requests(memory="1024Ki", cpu="1000m"), "allocatedResources": {"cpu": "1"}}
+                    {
+                        "name": "c",
+                        **requests(memory="1024Ki", cpu="1000m"),
+                        "allocatedResources": {"cpu": "1", "memory": "1Mi"},
+                    }
                 ]
             },
             None,
@@ -133,7 +138,10 @@ def held(cpu_milli: int, memory_mib: int = 1) -> ResizedRequests:
             id="promised more",
         ),
         pytest.param(
-            ONE_CORE, {"containerStatuses": [{"name": "c", **requests(cpu="500m")}]}, None, id="still given less"
+            ONE_CORE,
+            {"containerStatuses": [{"name": "c", **requests(cpu="500m", memory="1Mi")}]},
+            None,
+            id="still given less",
         ),
         pytest.param(
             ONE_CORE,
@@ -144,7 +152,7 @@ def held(cpu_milli: int, memory_mib: int = 1) -> ResizedRequests:
         pytest.param(
             ONE_CORE,
             {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "5"}}], **INFEASIBLE},
-            None,
+            held(1000),
             id="promises count only beside what was given",
         ),
         pytest.param(
@@ -168,7 +176,7 @@ def held(cpu_milli: int, memory_mib: int = 1) -> ResizedRequests:
         pytest.param(
             ONE_CORE | INIT,
             {"initContainerStatuses": [{"name": "i", **requests(cpu="2")}]},
-            None,
+            ResizedRequests({"cpu": 10**9, "memory": MIB}, {"cpu": 10**9, "memory": 200 * MIB}),
             id="an init container that ends",
         ),
         pytest.param(
@@ -186,7 +194,7 @@ def held(cpu_milli: int, memory_mib: int = 1) -> ResizedRequests:
         pytest.param(
             ONE_CORE | POD_LEVEL,
             {"resources": {"requests": {"memory": "4Gi"}}},
-            None,
+            held(3000),
             id="the pod as a whole, of which something else is reported",
         ),
     ],
@@ -194,7 +202,77 @@ def held(cpu_milli: int, memory_mib: int = 1) -> ResizedRequests:
 def test_pod_that_is_being_resized_holds_the_most_of_all_amounts(
     spec: Object, status: Object, expected: ResizedRequests | None
 ) -> None:
-    assert resized(spec=spec, status=status) == expected
+    found = resized(spec=spec, status=status)
+
+    assert (None if found is None else replace(found, summed=None)) == expected
+
+
+ONLY_PROMISED = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "5", "memory": "1Mi"}}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "cpu_milli", "memory_mib"),
+    [
+        pytest.param(
+            TWO,
+            {
+                "containerStatuses": [
+                    {"name": "b", **requests(cpu="1"), "allocatedResources": {"cpu": "1"}},
+                    {"name": "a", **requests(cpu="2500m"), "allocatedResources": {"cpu": "2500m"}},
+                ]
+            },
+            3500,
+            0,
+            id="the largest sum, not the sum of the largest",
+        ),
+        pytest.param(ONE_CORE, ONLY_PROMISED, 5000, 1, id="promises alone"),
+        pytest.param(ONE_CORE, ONLY_PROMISED | INFEASIBLE, 5000, 1, id="promises alone, with a node without room"),
+        pytest.param(ONE_CORE, INFEASIBLE, 0, 0, id="nothing where the node has no room and nothing was promised"),
+        pytest.param(
+            ONE_CORE | INIT,
+            {"initContainerStatuses": [{"name": "i", **requests(cpu="2")}]},
+            2000,
+            1,
+            id="an init container that ends",
+        ),
+        pytest.param(
+            ONE_CORE | SIDECAR,
+            {"initContainerStatuses": [{"name": "i", **requests(cpu="2")}]},
+            3000,
+            1,
+            id="a sidecar",
+        ),
+        pytest.param(
+            ONE_CORE,
+            {"allocatedResources": {"cpu": "2", "memory": "3Mi"}, "resources": {"requests": {"cpu": "4"}}},
+            4000,
+            3,
+            id="what is reported of the pod as a whole",
+        ),
+        pytest.param(
+            ONE_CORE,
+            {"resources": {"requests": {"cpu": "4"}}, **ONLY_PROMISED},
+            5000,
+            1,
+            id="the containers where less is reported of the pod as a whole",
+        ),
+        pytest.param(
+            ONE_CORE | POD_LEVEL,
+            {"resources": {"requests": {"memory": "4Mi"}}},
+            3000,
+            4,
+            id="all of a pod-level status",
+        ),
+    ],
+)
+def test_pod_that_is_being_resized_holds_the_largest_of_three_sums_from_1_37_on(
+    spec: Object, status: Object, cpu_milli: int, memory_mib: int
+) -> None:
+    found = resized(spec=spec, status=status)
+
+    assert found is not None
+    held_since = (found.summed or found).requests
+    assert (held_since.get("cpu", 0), held_since.get("memory", 0)) == (cpu_milli * 10**6, memory_mib * MIB)
 
 
 def test_what_is_held_is_told_of_pods_that_are_being_resized_alone() -> None:

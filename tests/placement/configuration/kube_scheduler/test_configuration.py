@@ -29,8 +29,8 @@ from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 from .builders import load, profile_with, scheduler
 
 FILTERS = (
-    "NodeUnschedulable",
     "NodeName",
+    "NodeUnschedulable",
     "TaintToleration",
     "NodeAffinity",
     "NodePorts",
@@ -50,6 +50,7 @@ SCORES = (
     ("TaintToleration", 3),
     ("NodeAffinity", 2),
     ("NodeResourcesFit", 1),
+    ("VolumeBinding", 1),
     ("PodTopologySpread", 2),
     ("InterPodAffinity", 2),
     ("DynamicResources", 2),
@@ -96,11 +97,12 @@ def test_default_profile_runs_the_default_plugins_in_order() -> None:
 def test_default_plugins_follow_the_version(release: str, missing: set[str]) -> None:
     (profile,) = default_configuration(KubeVersion.parse(release), PLUGINS).profiles
 
-    assert profile.filters == tuple(name for name in FILTERS if name not in missing)
+    assert profile.filters == ("NodeUnschedulable", "NodeName", *(name for name in FILTERS[2:] if name not in missing))
+    assert profile.scores == tuple(each for each in SCORES if each[0] not in {*missing, "VolumeBinding"})
 
 
 def test_gate_of_the_operator_brings_its_plugin() -> None:
-    version = KubeVersion().with_gates({"GenericWorkload": True, "GangScheduling": True})
+    version = KubeVersion().with_gates({"GenericWorkload": True})
 
     (profile,) = default_configuration(version, PLUGINS).profiles
 
@@ -235,8 +237,8 @@ def test_filters_run_in_the_order_of_kube_scheduler(plugins: str, filters: tuple
         ),
         pytest.param(
             "{score: {disabled: [{name: '*'}], enabled: [{name: NodeResourcesFit}, {name: VolumeBinding}]}}",
-            (("NodeResourcesFit", 1),),
-            id="volumes are not scored",
+            (("NodeResourcesFit", 1), ("VolumeBinding", 1)),
+            id="volumes are scored",
         ),
     ],
 )

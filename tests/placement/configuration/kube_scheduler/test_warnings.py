@@ -53,11 +53,6 @@ WARNINGS = [
         id="arguments of a plugin that does not run",
     ),
     pytest.param(
-        with_args("VolumeBinding", "{shape: [{utilization: 0, score: 10}]}"),
-        f":7:19: {ARGS}.shape: is ignored; kube-scheduler scores storage with the gate StorageCapacityScoring only",
-        id="storage that is to be scored",
-    ),
-    pytest.param(
         with_args("NodeResourcesFit", "{scoringStrategy: {type: LeastAllocated, requestedToCapacityRatio: {}}}"),
         f":7:78: {ARGS}.scoringStrategy.requestedToCapacityRatio: counts for the strategy RequestedToCapacityRatio "
         "only, ignored; Kubernetes 1.36 refuses it",

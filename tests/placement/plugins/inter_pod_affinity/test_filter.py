@@ -232,7 +232,8 @@ def test_term_means_pods_of_its_namespaces(scope: dict[str, Any], expected: set[
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
-        pytest.param(KubeVersion(1, 36), ["b", "bare"], id="every namespace from 1.34 on"),
+        pytest.param(KubeVersion(1, 37), ["a", "b", "bare"], id="the documented ones from 1.37 on"),
+        pytest.param(KubeVersion(1, 36), ["b", "bare"], id="every namespace from 1.34 to 1.36"),
         pytest.param(KubeVersion(1, 33), ["a", "b", "bare"], id="the documented ones before"),
     ],
 )
@@ -247,7 +248,7 @@ def test_negative_namespace_selector_of_the_incoming_pod_means(version: KubeVers
 
 
 def test_answer_that_hangs_on_the_flawed_selector_says_so() -> None:
-    cluster = make_cluster(ZONES, namespaces=NAMESPACES)
+    cluster = make_cluster(ZONES, namespaces=NAMESPACES, version=KubeVersion(1, 36))
     cycle = Cycle(cluster.placement_class(_candidate(_apart(_term(WEB, namespaceSelector=NOT_TEST)))), cluster)
 
     InterPodAffinity(cluster, make_profile()).pre_filter(cycle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.objects import Namespace
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
@@ -118,12 +119,13 @@ def test_profile_may_ignore_placed_pods_for_a_pod_without_preferences_of_its_own
     assert (indifferent, choosy) == (None, ([0, 0, 4], [0, 0, 100]))
 
 
-def test_negative_namespace_selector_of_the_incoming_pod_means_every_namespace() -> None:
+def test_negative_namespace_selector_of_the_incoming_pod_means_every_namespace_before_1_37() -> None:
     namespaces = {"lab": Namespace("lab", {"env": "test"})}
     selector = {"matchExpressions": [{"key": "env", "operator": "DoesNotExist"}]}
     affinity = {"podAffinity": {PREFERRED: [_weighted(5, WEB, namespaceSelector=selector)]}}
-    cluster = make_cluster(NODES, [make_pod("w", node="a", namespace="lab", labels=WEB)], namespaces=namespaces)
+    placed = [make_pod("w", node="a", namespace="lab", labels=WEB)]
+    flawed = make_cluster(NODES, placed, namespaces=namespaces, version=KubeVersion(1, 36))
+    mended = make_cluster(NODES, placed, namespaces=namespaces)
 
-    answer = scores(InterPodAffinityScore, cluster, _candidate(affinity))
-
-    assert answer == ([5, 0, 0], [100, 0, 0])
+    assert scores(InterPodAffinityScore, flawed, _candidate(affinity)) == ([5, 0, 0], [100, 0, 0])
+    assert scores(InterPodAffinityScore, mended, _candidate(affinity)) == ([0, 0, 0], [0, 0, 0])
