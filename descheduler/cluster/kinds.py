@@ -16,7 +16,11 @@ from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elast
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
 from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
-from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group, decode_scheduler_plugins_pod_group
+from descheduler.cluster.decoding.koordinator.pod_groups import (
+    decode_kubernetes_pod_group,
+    decode_pod_group,
+    decode_scheduler_plugins_pod_group,
+)
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.cluster.decoding.volcano import decode_volcano_job, decode_volcano_pod_group, decode_volcano_queue
 from descheduler.cluster.decoding.workload_objects import revision_decoder, workload_decoder
@@ -345,6 +349,15 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="how many pods of a gang of scheduler-plugins have to run",
         decoder=unshared(decode_scheduler_plugins_pod_group),
         kept=schedulers.POD_GROUP,
+        is_optional=True,
+    ),
+    Kind(
+        "PodGroup",
+        "scheduling.k8s.io/v1beta1",
+        "podgroups",
+        purpose="how many pods of a group of Kubernetes have to run, and whether they leave together only",
+        decoder=unshared(decode_kubernetes_pod_group),
+        kept=schedulers.KUBERNETES_POD_GROUP,
         is_optional=True,
     ),
     Kind(

@@ -29,9 +29,9 @@ _Limit = tuple[str, int | str | None, str]
 _MOST_NAMED = 5
 _PLANNER = "MigrationPlanner"
 """It plans around budgets and requests no pod that a budget blocks, so no refusal names a budget."""
-_OF_KUBERNETES = "PodGroup.scheduling.k8s.io"
-"""What `spec.schedulingGroup` and `spec.workloadRef` of a pod stand for; no snapshot holds it."""
-_NEVER_READ = "PodGroups and Workloads of scheduling.k8s.io are not read"
+_WORKLOAD = "Workload.scheduling.k8s.io"
+"""What `spec.workloadRef` of a pod of Kubernetes 1.35 stands for; no snapshot holds it."""
+_NEVER_READ = "Workloads of scheduling.k8s.io are not read"
 _UNREAD = "no such objects were read"
 
 
@@ -138,14 +138,14 @@ def _gang_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) ->
     unread = Counter(kind for kind in named if kind and kind not in kinds)
     return tuple(
         f"{counted(number, 'evicted pod')} {'names' if number == 1 else 'name'} a {kind.replace('.', ' (', 1)}), and"
-        f" {_NEVER_READ if kind == _OF_KUBERNETES else _UNREAD}: how many pods the gang needs is unknown"
+        f" {_NEVER_READ if kind == _WORKLOAD else _UNREAD}: how many pods the gang needs is unknown"
         for kind, number in sorted(unread.items())
     )
 
 
 def _group_of(pod: Pod) -> str:
     """The kind of the group that a pod names, as far as Koordinator's is not meant."""
-    return pod_group_kind_of(pod) or (_OF_KUBERNETES if pod.spec.has_scheduling_group else "")
+    return pod_group_kind_of(pod) or (_WORKLOAD if pod.spec.has_scheduling_group else "")
 
 
 def _open_choice_notes(moves: Iterable[Move]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Gangs of all schedulers: pods whose work needs a number of them to run, whoever places them.
 
 Koordinator's are known by its labels and annotations, Volcano's by the annotation of its webhooks and controllers
-(volcano 1.14, `scheduling.k8s.io/group-name`), and those of scheduler-plugins by the label of its Coscheduling
-(scheduler-plugins 0.34, `scheduling.x-k8s.io/pod-group`).
+(volcano 1.14, `scheduling.k8s.io/group-name`), those of scheduler-plugins by the label of its Coscheduling
+(scheduler-plugins 0.34, `scheduling.x-k8s.io/pod-group`), and those of Kubernetes by `spec.schedulingGroup` (1.37).
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ __all__ = [
 ]
 
 _KOORDINATOR = "scheduling.sigs.k8s.io"
-_VOLCANO, _SCHEDULER_PLUGINS = "scheduling.volcano.sh", "scheduling.x-k8s.io"
-POD_GROUP_API_GROUPS = (_KOORDINATOR, _VOLCANO, _SCHEDULER_PLUGINS)
+_VOLCANO, _SCHEDULER_PLUGINS, _KUBERNETES = "scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io"
+_OTHERS = (_VOLCANO, _SCHEDULER_PLUGINS, _KUBERNETES)
+POD_GROUP_API_GROUPS = (_KOORDINATOR, *_OTHERS)
 """The API groups of the PodGroups that a snapshot holds."""
-_PREFIXES = (f"{_VOLCANO}:", f"{_SCHEDULER_PLUGINS}:")
+_PREFIXES = tuple(f"{group}:" for group in _OTHERS)
 """What keys of gangs begin with that are not Koordinator's; no namespace has a dot or a colon."""
-OTHER_POD_GROUPS = (f"PodGroup.{_VOLCANO}", f"PodGroup.{_SCHEDULER_PLUGINS}")
+OTHER_POD_GROUPS = tuple(f"PodGroup.{group}" for group in _OTHERS)
 """The kinds PodGroup beside Koordinator's, by their keys in the table of kinds."""
 COSCHEDULING_LABEL = f"{_SCHEDULER_PLUGINS}/pod-group"
 """Names the PodGroup of scheduler-plugins that the pod is a member of."""
@@ -53,6 +54,7 @@ class GangMinimum(msgspec.Struct, frozen=True):
 
     `key` is one of `gangs_of`, `name` the `namespace/name` for people. `group` are the keys of all gangs that are
     useless without each other. `task` is empty for the gang as a whole; `setting` is the field that states the number.
+    With `leaves_whole` all of its pods go at once or none, whatever the number.
     """
 
     key: str
@@ -61,6 +63,7 @@ class GangMinimum(msgspec.Struct, frozen=True):
     group: tuple[str, ...]
     task: str = ""
     setting: str = "minMember"
+    leaves_whole: bool = False
 
 
 def gangs_of(pod: Pod) -> tuple[str, ...]:
@@ -74,6 +77,8 @@ def gangs_of(pod: Pod) -> tuple[str, ...]:
         found += [key, _task_key(key, task)] if task else [key]
     if label:
         found.append(_key(_SCHEDULER_PLUGINS, pod.namespace, label))
+    if pod.spec.scheduling_group:
+        found.append(_key(_KUBERNETES, pod.namespace, pod.spec.scheduling_group))
     return tuple(found)
 
 
@@ -150,7 +155,8 @@ def _minimums(group: PodGroup) -> Iterator[GangMinimum]:
     """What the gang needs, and its tasks: those only where their sum is no more than the whole (volcano 1.14,
     `pkg/scheduler/api/job_info.go`, CheckTaskReady)."""
     key = _key(group.api_group, group.namespace, group.name)
-    yield GangMinimum(key, group.gang_id, group.min_member, (key,))
+    setting = "minCount" if group.api_group == _KUBERNETES else "minMember"
+    yield GangMinimum(key, group.gang_id, group.min_member, (key,), setting=setting, leaves_whole=group.leaves_whole)
     if sum(group.min_task_member.values()) <= group.min_member:
         for task, least in sorted(group.min_task_member.items()):
             yield GangMinimum(_task_key(key, task), group.gang_id, least, (key,), task, "minTaskMember")

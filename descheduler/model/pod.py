@@ -163,6 +163,7 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     preemption_policy: str = ""
     resource_claim_names: tuple[str, ...] = ()
     has_scheduling_group: bool = False
+    scheduling_group: str = ""
     required_features: frozenset[str] = frozenset()
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import msgspec
 
 from descheduler.model.pod import Pod
 
-__all__ = ["Goal", "GoalStatus", "Level", "SearchEnd", "UnscheduledPod"]
+__all__ = ["Goal", "GoalStatus", "Level", "SearchEnd", "SearchPoint", "UnscheduledPod"]
 
 
 GoalStatus = Literal["nothing", "optimal", "feasible", "infeasible"]
@@ -31,6 +32,16 @@ class Level(msgspec.Struct, frozen=True):
     scale: int = 1
 
 
+class SearchPoint(msgspec.Struct, frozen=True):
+    """A moment of a search: the seconds since its start, the figure of the best plan so far, what no plan is better
+    than, as far as that was known, and how many evictions the plan had; 0 where there was none yet."""
+
+    seconds: float
+    figure: int
+    bound: int
+    evictions: int
+
+
 class UnscheduledPod(NamedTuple):
     """A pod that needs evictions to be scheduled, and its expected node after them; "" where it stays pending."""
 
@@ -48,7 +59,9 @@ class Goal(msgspec.Struct, frozen=True):
     `feasible` where one may, `infeasible` where no plan can reach anything, and `nothing` where nothing is to be done.
     `sentence` says all of it. `pending_pods` are
     those that room was looked for, if the objective is about pending pods. `search_ended_by` is the limit that ended
-    the search or a part of it, `interrupt` where a signal or the deadline did, and empty where it was done.
+    the search or a part of it, `interrupt` where a signal or the deadline did, and empty where it was done. `targets`
+    are the shares in percent, by resource, that the objective brings nodes below, and `history` is how the search came
+    there.
     """
 
     objective: str
@@ -63,3 +76,5 @@ class Goal(msgspec.Struct, frozen=True):
     sentence: str
     pending_pods: tuple[UnscheduledPod, ...] = ()
     search_ended_by: SearchEnd = ""
+    targets: Mapping[str, float] = msgspec.field(default_factory=dict)
+    history: tuple[SearchPoint, ...] = ()

@@ -8,7 +8,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, counted_about
-from descheduler.plan.goals import Goal, Level, UnscheduledPod
+from descheduler.plan.goals import Goal, Level, SearchPoint, UnscheduledPod
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.plan.search_watch import SearchState
 from descheduler.planner.args import MigrationPlannerArgs
@@ -47,6 +47,7 @@ class Planning:
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
         self._search: PlanSearch
+        self._history: list[SearchPoint] = []
         self._none_can_leave = ""
         self._why_left = ""
         self._waiting: Sequence[Pod] = ()
@@ -135,12 +136,19 @@ class Planning:
         """Tells whoever looks on of the best plan so far."""
         search = self._search
         best, least = search.bound[0], search.least_evictions
+        self._remember(SearchPoint(search.seconds, figure, best, num_evictions))
         is_reached = figure <= best and least
         bound = f"at least {least:,}" if is_reached else f"best possible: {self._objective.amount_of(best)}"
         change = f"{self._objective.text_of(self._before)} → {self._objective.amount_of(figure)}"
         worth = f"{change} with {counted(num_evictions, 'eviction')}"
         text = f"Best plan so far: {worth} ({bound})" if num_evictions else "no plan yet that is better than none"
         self._handle.search.note(SearchState(text, bool(num_evictions), search.most_seconds))
+
+    def _remember(self, point: SearchPoint) -> None:
+        """Keeps what is new of the search."""
+        last = self._history[-1] if self._history else None
+        if last is None or (last.figure, last.bound, last.evictions) != (point.figure, point.bound, point.evictions):
+            self._history.append(point)
 
     def _poor(self, trial: Trial) -> dict[PodIdentity, str]:
         """What is said against pods, whose moves gain too little for what they disrupt."""
@@ -204,6 +212,8 @@ class Planning:
             sentence,
             self._pending_pods(),
             search.ended_by,
+            self._objective.targets(),
+            tuple(self._history),
         )
 
     def _pending_pods(self) -> tuple[UnscheduledPod, ...]:

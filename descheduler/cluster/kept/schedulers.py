@@ -93,7 +93,10 @@ POD_GROUP = an_object(
     },
     status=scalars("phase", "scheduled", "running", "succeeded", "failed", "occupiedBy", "scheduleStartTime"),
 )
-"""Of Koordinator, of scheduler-plugins and of Volcano: all kinds of this name share it."""
+"""Of Koordinator, of scheduler-plugins and of Volcano: these kinds share it."""
+KUBERNETES_POD_GROUP = an_object(
+    spec={"schedulingPolicy": {"gang": scalars("minCount")}, "disruptionMode": {"all": {}}}
+)
 _POLICIES = scalars("action", "event", "events")
 VOLCANO_JOB = an_object(
     spec={

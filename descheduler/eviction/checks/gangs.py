@@ -30,7 +30,8 @@ _Members = tuple[str, bool]
 
 
 class GangCheck:
-    """Lets members of a gang go while at least its minMember run, or all of its group at once.
+    """Lets members of a gang go while at least its minMember run, or all of its group at once; of a PodGroup whose
+    disruptionMode is `all`, only the latter.
 
     Where a profile moves gangs whole, it names the pods with which one of them may go.
     Replacements of this run are not counted: they have to start first. Profiles that do not verify landings are not
@@ -85,7 +86,8 @@ class GangCheck:
                 yield minimum
 
     def _may_shrink(self, minimum: GangMinimum, leaving: Mapping[_Members, int]) -> bool:
-        if self._left((minimum.key, True), leaving) + self._succeeded[minimum.key] >= minimum.least:
+        has_enough = self._left((minimum.key, True), leaving) + self._succeeded[minimum.key] >= minimum.least
+        if has_enough and not minimum.leaves_whole:
             return True
         return not any(self._left((key, runs), leaving) for key in minimum.group for runs in (True, False))
 
@@ -157,6 +159,8 @@ def _named(minimum: GangMinimum) -> str:
 
 
 def _needed(minimum: GangMinimum) -> str:
+    if minimum.leaves_whole:
+        return "its pods are evicted all together or not at all (disruptionMode: all)"
     needed = f"it needs {minimum.least} ({minimum.setting})"
     return needed if len(minimum.group) == 1 else f"{needed}, and so do the gangs of its group"
 

@@ -74,7 +74,8 @@ _POLICIES = {policy.value: policy for policy in MatchPolicy}
 class PodGroup(msgspec.Struct, frozen=True):
     """A PodGroup, by default of Koordinator. `annotations` holds only the keys that some rule reads.
 
-    `min_task_member` says how many pods of each task have to run; only Volcano's has it.
+    `min_task_member` says how many pods of each task have to run; only Volcano's has it. `leaves_whole` says that its
+    pods can be disrupted together only; of Kubernetes' own one, which states that as `disruptionMode`.
     """
 
     namespace: str
@@ -85,6 +86,7 @@ class PodGroup(msgspec.Struct, frozen=True):
     created_at: datetime | None = None
     api_group: str = "scheduling.sigs.k8s.io"
     min_task_member: Mapping[str, int] = msgspec.field(default_factory=dict)
+    leaves_whole: bool = False
 
     @property
     def gang_id(self) -> str:

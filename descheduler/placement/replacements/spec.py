@@ -84,6 +84,7 @@ def merge_specs(template: PodSpec, live: PodSpec, admission: Defaults = NO_DEFAU
         scheduler_name=_scheduler_name(template, live),
         has_local_storage=template.has_local_storage or live.has_local_storage,
         has_resource_claims=template.has_resource_claims or live.has_resource_claims,
+        scheduling_group=template.scheduling_group or live.scheduling_group,
         has_scheduling_group=template.has_scheduling_group or live.has_scheduling_group,
         host_ports=_joined(template.host_ports, live.host_ports) if num_added else template.host_ports,
     )

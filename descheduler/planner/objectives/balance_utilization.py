@@ -57,6 +57,10 @@ class BalanceUtilizationObjective(ClusterObjective):
         usages = (self._usage.of(node.name) for node in nodes)
         return UsageTargets.above_average(args.target_thresholds, [usage for usage in usages if usage is not None])
 
+    def targets(self) -> Mapping[str, float]:
+        """The targets in effect."""
+        return self._targets.percent
+
     def nothing_to_do(self) -> str:
         """That no node is over its target, and of which resources no node has any."""
         if self._over_before:

@@ -74,6 +74,10 @@ class ClusterObjective(ABC):
         """What the figure counts, such as `nodes over target`."""
         return f"{self.noun}s {self.state}"
 
+    def targets(self) -> Mapping[str, float]:
+        """The shares in percent, by resource, that nodes are brought below; none if not overridden."""
+        return {}
+
     def pending(self) -> Sequence[Pod]:
         """The pods without a node that the plan places; none if not overridden."""
         return ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -10,9 +10,20 @@ from descheduler.model.text.amounts import rounded_percent
 from descheduler.model.text.counted import counted
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.figures import NUM_STEPS, Figures, GroupFigures, shares_of
+from descheduler.report.plan.goal import PlannedObjective
 from descheduler.report.plan.strips import Cell, histogram, node_cells
 
-__all__ = ["Bar", "GroupShares", "Histogram", "Strip", "group_shares", "histogram_of", "strips_of", "targets_of"]
+__all__ = [
+    "Bar",
+    "GroupShares",
+    "Histogram",
+    "Strip",
+    "group_shares",
+    "histogram_of",
+    "search_of",
+    "strips_of",
+    "targets_of",
+]
 
 STRIP_HEIGHT = 44
 """Of 100 percent, in units of the drawing."""
@@ -21,6 +32,7 @@ _WIDEST_BAR = 12.0
 _LEVELS = 9
 """Shades, from empty to full."""
 _HISTOGRAM_HEIGHT = 120
+_SEARCH_WIDTH, _SEARCH_HEIGHT = 400, 100
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -51,6 +63,17 @@ class Histogram(msgspec.Struct, frozen=True):
     after: Sequence[Bar]
     most_words: str
     height: int = _HISTOGRAM_HEIGHT
+
+
+class Search(msgspec.Struct, frozen=True):
+    """The figure of the best plan and the bound over the time of a search, as paths."""
+
+    figure: str
+    bound: str
+    seconds: float
+    most: float
+    width: int = _SEARCH_WIDTH
+    height: int = _SEARCH_HEIGHT
 
 
 class GroupShares(msgspec.Struct, frozen=True):
@@ -111,6 +134,30 @@ def _range(step: int) -> str:
     return f"{step * 5}% or more" if step == NUM_STEPS - 1 else f"{step * 5}-{step * 5 + 5}%"
 
 
+def search_of(objective: PlannedObjective) -> Search | None:
+    """How the search of an objective went; None where nothing happened in it that can be drawn."""
+    points = objective.history
+    most = max((max(point.figure, point.bound) for point in points), default=0)
+    last = points[-1].seconds if points else 0
+    if len(points) < 2 or not most or not last:
+        return None
+    return Search(
+        figure=_steps((point.seconds / last, point.figure / most) for point in points),
+        bound=_steps((point.seconds / last, point.bound / most) for point in points),
+        seconds=last,
+        most=most,
+    )
+
+
+def _steps(points: Iterable[tuple[float, float]]) -> str:
+    """The path of a figure that holds until the next point; right and up are 1."""
+    path = ""
+    for right, up in points:
+        x, y = round(right * _SEARCH_WIDTH, 1), round((1 - up) * _SEARCH_HEIGHT, 1)
+        path += f"H{x:g}V{y:g}" if path else f"M{x:g} {y:g}"
+    return path
+
+
 def group_shares(figures: Figures) -> Iterator[GroupShares]:
     """The balance of zones and pools."""
     for group in figures.groups:
@@ -122,8 +169,9 @@ def group_shares(figures: Figures) -> Iterator[GroupShares]:
 def targets_of(plan: Plan, resource: str) -> Sequence[float]:
     """The shares in percent that plugins bring nodes below."""
     facts = [each.facts.nodes for each in plan.plugins if each.facts is not None and each.facts.nodes is not None]
-    found = {nodes.target_thresholds[resource] for nodes in facts if resource in nodes.target_thresholds}
-    return sorted(found)
+    stated = [nodes.target_thresholds for nodes in facts]
+    stated += [objective.targets for objective in plan.goal.objectives] if plan.goal is not None else []
+    return sorted({targets[resource] for targets in stated if resource in targets})
 
 
 def _title(group: GroupFigures) -> str:

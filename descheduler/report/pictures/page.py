@@ -10,7 +10,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from descheduler.report.pictures.charts import STRIP_HEIGHT, group_shares, histogram_of, strips_of, targets_of
+from descheduler.report.pictures.charts import (
+    STRIP_HEIGHT,
+    group_shares,
+    histogram_of,
+    search_of,
+    strips_of,
+    targets_of,
+)
 from descheduler.report.pictures.review import review_of
 from descheduler.report.plan.document import Plan, PlanMove
 from descheduler.report.plan.strips import main_resource
@@ -34,6 +41,7 @@ def page_pieces(plan: Plan) -> Iterator[str]:
         histograms={name: histogram_of(plan.figures, name) for name in resources},
         targets={name: targets_of(plan, name) for name in resources},
         groups=list(group_shares(plan.figures)),
+        searches=[(each, search_of(each)) for each in (plan.goal.objectives if plan.goal is not None else ())],
         strip_height=STRIP_HEIGHT,
         version=VERSION,
         document=_embedded(plan),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import get_args
 
 import msgspec
@@ -10,12 +10,12 @@ import msgspec
 from descheduler.documents.fields import Fields
 from descheduler.plan import goals
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.goals import GoalStatus, Level, SearchEnd
+from descheduler.plan.goals import GoalStatus, Level, SearchEnd, SearchPoint
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 
-__all__ = ["GoalLevel", "PendingPod", "PlannedGoal", "PlannedObjective", "goal_of"]
+__all__ = ["GoalLevel", "PendingPod", "PlannedGoal", "PlannedObjective", "SearchMoment", "goal_of"]
 
 _WORST: Sequence[GoalStatus] = get_args(GoalStatus)
 _ENDS: Sequence[SearchEnd] = get_args(SearchEnd)
@@ -32,6 +32,16 @@ class GoalLevel(Fields, frozen=True):
     before: int | float
     after: int | float
     bound: int | float
+
+
+class SearchMoment(Fields, frozen=True):
+    """The best plan so far at one moment of a search: its figure, what no plan is better than, as far as that was known
+    then, and its evictions, 0 without a plan."""
+
+    seconds: float
+    figure: int | float
+    bound: int | float
+    evictions: int
 
 
 class PendingPod(Fields, frozen=True):
@@ -51,7 +61,9 @@ class PlannedObjective(Fields, frozen=True):
 
     `cost` is that of the evictions in thousandths of ordinary ones. A plan that reaches the same figures needs at least
     `bound` evictions and costs at least `cost_bound`; both are null where nothing is proven for these figures.
-    `pending_pods` are those of makeRoom, empty for other objectives.
+    `pending_pods` are those of makeRoom, empty for other objectives. `targets` are the shares in percent, by resource,
+    that nodes are brought below, empty for objectives without any. `history` has the moments at which the search got
+    further; their seconds and number differ from run to run.
     """
 
     profile: str
@@ -64,6 +76,8 @@ class PlannedObjective(Fields, frozen=True):
     cost_bound: int | None
     sentence: str
     pending_pods: tuple[PendingPod, ...]
+    targets: Mapping[str, int | float]
+    history: tuple[SearchMoment, ...]
 
 
 class PlannedGoal(Fields, frozen=True):
@@ -74,8 +88,8 @@ class PlannedGoal(Fields, frozen=True):
     `status` is `optimal` where no plan has better figures or fewer evictions, or costs less by more than tie-breaks,
     `feasible` where one may, `infeasible` where no plan can reach anything, and `nothing` where nothing was to be done.
     `seconds` is how long was searched, and `work` the same in units that are equal on every machine. `search_ended_by`
-    is the limit that ended the search or a part of it, and empty where it was done. All but `seconds` is the same for
-    equal input unless that is `timeLimit`, or `interrupt`: a signal or the deadline.
+    is the limit that ended the search or a part of it, and empty where it was done. All but `seconds` and the `history`
+    of objectives is the same for equal input unless that is `timeLimit`, or `interrupt`: a signal or the deadline.
     """
 
     objectives: tuple[PlannedObjective, ...]
@@ -109,6 +123,8 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
                 cost_bound=goal.cost_bound,
                 sentence=goal.sentence,
                 pending_pods=tuple(_pending_pod(each, held) for each in goal.pending_pods),
+                targets=goal.targets,
+                history=tuple(_moment(point, goal.levels[0].scale) for point in goal.history),
             )
             for profile, plugin, goal in found
         ),
@@ -125,6 +141,15 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
 def _level(level: Level) -> GoalLevel:
     before, after, bound = (_in_units(figure, level.scale) for figure in (level.before, level.after, level.bound))
     return GoalLevel(counts=level.counts, before=before, after=after, bound=bound)
+
+
+def _moment(point: SearchPoint, scale: int) -> SearchMoment:
+    return SearchMoment(
+        seconds=round(point.seconds, 3),
+        figure=_in_units(point.figure, scale),
+        bound=_in_units(point.bound, scale),
+        evictions=point.evictions,
+    )
 
 
 def _pending_pod(each: goals.UnscheduledPod, held: Container[PodIdentity]) -> PendingPod:

@@ -354,6 +354,15 @@ def _cluster_objects() -> dict[str, Object]:
                 "conditions": [_CONDITION],
             },
         },
+        "PodGroup.scheduling.k8s.io": {
+            "spec": {
+                "schedulingPolicy": {"gang": {"minCount": 3}},
+                "disruptionMode": {"all": {"x": CANARY}},
+                "workloadRef": {"workloadName": CANARY, "templateName": CANARY},
+                "priorityClassName": CANARY,
+            },
+            "status": {"conditions": [_CONDITION]},
+        },
         "Job.batch.volcano.sh": {
             "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
             "spec": {

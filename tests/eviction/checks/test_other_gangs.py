@@ -1,4 +1,4 @@
-"""Gangs of Volcano and of scheduler-plugins keep the pods that they need, whoever schedules these."""
+"""Gangs of Volcano, of scheduler-plugins and of Kubernetes keep the pods that they need, whoever schedules these."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from descheduler import evaluate
+from descheduler.cluster.dumps.write import redact
+from descheduler.cluster.kinds import KINDS
 from descheduler.evaluation import Evaluation
 from tests.builders import NOW, Object, node_object, pod_object
 
@@ -131,7 +133,7 @@ UNREAD = "no such objects were read"
                 for name in ("m0", "m1")
             ],
             "scheduling.k8s.io",
-            "PodGroups and Workloads of scheduling.k8s.io are not read",
+            UNREAD,
             id="Kubernetes",
         ),
     ],
@@ -153,3 +155,70 @@ def test_member_under_a_scheduler_that_may_run_coscheduling_is_likely_at_best() 
         result.refusals[0].message
         == "pod groups of scheduler-plugins are not modelled (Coscheduling) (onUnknown: refuse)"
     )
+
+
+def in_kubernetes(name: str, node: str = "drained") -> Object:
+    return pod_object(name, node=node, spec={"schedulingGroup": {"podGroupName": "train"}})
+
+
+def kubernetes_group(minimum: int | None, mode: object = None, version: str = "v1beta1") -> Object:
+    """A PodGroup of Kubernetes, of the policy `basic` without a minimum."""
+    policy: Object = {"basic": {}} if minimum is None else {"gang": {"minCount": minimum}}
+    spec = {"schedulingPolicy": policy} | ({} if mode is None else {"disruptionMode": mode})
+    metadata = {"name": "train", "namespace": "default"}
+    return {"apiVersion": f"scheduling.k8s.io/{version}", "kind": "PodGroup", "metadata": metadata, "spec": spec}
+
+
+WHOLE: Object = {"all": {}}
+
+
+@pytest.mark.parametrize(
+    ("group", "evicted"),
+    [
+        pytest.param(kubernetes_group(None), ["m0", "m1", "m2"], id="a basic group needs no pod"),
+        pytest.param(kubernetes_group(2), ["m0"], id="those above minCount"),
+        pytest.param(kubernetes_group(2, {"single": {}}), ["m0"], id="those above minCount, as the mode says"),
+        pytest.param(kubernetes_group(2, WHOLE), [], id="none alone of a group that leaves whole"),
+        pytest.param(kubernetes_group(None, WHOLE), [], id="nor of a basic group that leaves whole"),
+        pytest.param(kubernetes_group(None, "PodGroup", "v1alpha2"), [], id="nor as Kubernetes 1.36 spells it"),
+    ],
+)
+def test_group_of_kubernetes_lets_go(group: Object, evicted: list[str]) -> None:
+    result = run([group, *map(in_kubernetes, ("m0", "m1", "m2"))])
+
+    assert [each.name for each in result.evictions] == evicted
+    assert {each.code for each in result.refusals} <= {"GangMinimum"}
+
+
+def test_refusal_says_that_a_group_of_kubernetes_leaves_whole() -> None:
+    result = run([kubernetes_group(1, WHOLE), in_kubernetes("m0"), in_kubernetes("m1")])
+
+    assert result.refusals[0].message == (
+        "gang default/train has 2 pods running; its pods are evicted all together or not at all (disruptionMode: all),"
+        " and 1 pod would be evicted (onGangMinimum: refuse)"
+    )
+
+
+@pytest.mark.parametrize("minimum", [None, 1, 3])
+def test_group_that_leaves_whole_takes_its_other_pods_along_where_that_is_allowed(minimum: int | None) -> None:
+    pods = [in_kubernetes("m0"), in_kubernetes("m1", "room"), in_kubernetes("m2", "room")]
+
+    result = run([kubernetes_group(minimum, WHOLE), *pods], onGangMinimum="evictGang")
+
+    assert [each.name for each in result.evictions] == ["m0", "m1", "m2"]
+
+
+def test_dump_says_that_a_group_of_kubernetes_leaves_whole() -> None:
+    kind = KINDS["PodGroup.scheduling.k8s.io"]
+
+    kept = redact(kind, kubernetes_group(2, WHOLE))
+
+    assert kept["spec"] == {"schedulingPolicy": {"gang": {"minCount": 2}}, "disruptionMode": {"all": {}}}
+
+
+def test_workload_of_kubernetes_1_35_is_not_read_and_its_pods_are_counted() -> None:
+    reference = {"workloadRef": {"name": "train", "podGroup": "workers"}}
+
+    result = run([pod_object("m0", node="drained", spec=reference)])
+
+    assert any("Workloads of scheduling.k8s.io are not read" in note for note in result.plan.warnings)

@@ -149,9 +149,9 @@ def test_api_group_of_the_question_chooses_the_pod_group(api_group: str, minimum
     ("api_group", "message"),
     [
         pytest.param(
-            "scheduling.k8s.io",
-            "PodGroups of 'scheduling.k8s.io' are not read; those of scheduling.sigs.k8s.io, scheduling.volcano.sh,"
-            " scheduling.x-k8s.io are",
+            "scheduling.example.com",
+            "PodGroups of 'scheduling.example.com' are not read; those of scheduling.sigs.k8s.io,"
+            " scheduling.volcano.sh, scheduling.x-k8s.io, scheduling.k8s.io are",
             id="a group that is not read",
         ),
         pytest.param(VOLCANO, f"no PodGroup of {VOLCANO} 'default/train' in objects", id="a group without this name"),

@@ -1,4 +1,4 @@
-"""PodGroups of Koordinator and scheduler-plugins, from the bytes of the API to model values."""
+"""PodGroups of Koordinator, scheduler-plugins and Kubernetes, from the bytes of the API to model values."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import msgspec
 
 from descheduler.cluster.decoding.annotations import AnnotationReader
 from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import Int32, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS, PodGroup
 
-__all__ = ["decode_pod_group", "decode_scheduler_plugins_pod_group"]
+__all__ = ["decode_kubernetes_pod_group", "decode_pod_group", "decode_scheduler_plugins_pod_group"]
 
 
 class _Spec(Wire):
@@ -23,7 +23,31 @@ class _PodGroup(Wire):
     spec: _Spec | None = None
 
 
+class _GangPolicy(Wire):
+    min_count: Int32 | None = None
+
+
+class _Policy(Wire):
+    gang: _GangPolicy | None = None
+
+
+class _KubernetesSpec(Wire):
+    scheduling_policy: _Policy | None = None
+    disruption_mode: msgspec.Raw = ABSENT
+
+
+class _KubernetesPodGroup(Wire):
+    metadata: MetadataWire | None = None
+    spec: _KubernetesSpec | None = None
+
+
+class _DisruptionMode(Wire):
+    all: msgspec.Raw = ABSENT
+
+
 _decode = msgspec.json.Decoder(_PodGroup).decode
+_decode_kubernetes = msgspec.json.Decoder(_KubernetesPodGroup).decode
+_decode_mode = msgspec.json.Decoder(_DisruptionMode | str | None).decode
 _annotations = AnnotationReader(AnnotationKeys(GANG_ANNOTATIONS))
 
 
@@ -35,6 +59,27 @@ def decode_pod_group(block: bytes) -> PodGroup:
 def decode_scheduler_plugins_pod_group(block: bytes) -> PodGroup:
     """One PodGroup of `scheduling.x-k8s.io`."""
     return _pod_group(block, "scheduling.x-k8s.io")
+
+
+def decode_kubernetes_pod_group(block: bytes) -> PodGroup:
+    """One PodGroup of `scheduling.k8s.io`. A group of the policy `basic` needs no number of pods."""
+    wire = _decode_kubernetes(block)
+    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _KubernetesSpec()
+    gang = None if spec.scheduling_policy is None else spec.scheduling_policy.gang
+    return PodGroup(
+        namespace=metadata.namespace or "",
+        name=metadata.name or "",
+        min_member=(gang.min_count or 0) if gang is not None else 0,
+        created_at=set_time(metadata.creation_timestamp),
+        api_group="scheduling.k8s.io",
+        leaves_whole=_is_disrupted_whole(bytes(spec.disruption_mode)),
+    )
+
+
+def _is_disrupted_whole(block: bytes) -> bool:
+    """Whether `disruptionMode` is `{all: {}}`, or `PodGroup` as Kubernetes 1.36 writes it."""
+    mode = _decode_mode(block)
+    return mode == "PodGroup" if mode is None or isinstance(mode, str) else mode.all is not ABSENT
 
 
 def _pod_group(block: bytes, api_group: str) -> PodGroup:

@@ -48,6 +48,10 @@ class _ClaimWire(Wire):
     resource_claim_name: str | None = None
 
 
+class _GroupWire(Wire):
+    pod_group_name: str | None = None
+
+
 class _RestartRuleWire(Wire):
     action: str | None = None
 
@@ -56,6 +60,7 @@ _decode_restart_rules = msgspec.json.Decoder(list[_RestartRuleWire] | None).deco
 _decode_ports = msgspec.json.Decoder(list[_PortWire] | None).decode
 _decode_gates = msgspec.json.Decoder(list[_GateWire] | None).decode
 _decode_claims = msgspec.json.Decoder(list[_ClaimWire] | None).decode
+_decode_group = msgspec.json.Decoder(_GroupWire | None).decode
 
 
 def decode_host_ports(block: bytes) -> tuple[HostPort, ...]:
@@ -194,6 +199,7 @@ class SpecDecoder:
                 for claim in _decode_claims(bytes(spec.resource_claims)) or ()
                 if claim.resource_claim_name
             ),
+            scheduling_group=_group_name(spec.scheduling_group),
             has_scheduling_group=_says_something(spec.scheduling_group) or _says_something(spec.workload_ref),
             required_features=_required_features(spec),
         )
@@ -237,6 +243,11 @@ def _required_features(spec: PodSpecWire) -> frozenset[str]:
 def _restarts_all(container: ContainerWire) -> bool:
     rules: list[_RestartRuleWire] | None = _decode_restart_rules(container.restart_policy_rules)
     return any(rule.action == "RestartAllContainers" for rule in rules or ())
+
+
+def _group_name(raw: msgspec.Raw) -> str:
+    group = None if raw is ABSENT else _decode_group(bytes(raw))
+    return "" if group is None else group.pod_group_name or ""
 
 
 def _says_something(raw: msgspec.Raw) -> bool:
