@@ -74,7 +74,7 @@ def decide(
         together = judge_together(landings, this_round.most_proved, asked.waves)
     run = asked.run
     run.note_faults(policy.profiles[0].name if policy.profiles else "", faults)
-    decisions = in_waves(decisions_of(asked.evictor, policy, snapshot, now), asked.waves)
+    decisions = in_waves(decisions_of(asked.evictor, policy, snapshot, now), asked)
     return replace(
         decisions,
         together=together,

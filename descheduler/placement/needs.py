@@ -32,13 +32,13 @@ ENDING_OWNER_KINDS = frozenset(key for key, row in CONTROLLERS.items() if row.ma
 """Those whose objects an eviction can end."""
 
 
-SCHEDULER_KINDS = kinds_read_by(SCHEDULERS.values())
-"""Kinds of schedulers that few clusters run: their pods are unknown where the objects are missing."""
+SCHEDULER_KINDS = kinds_read_by((*SCHEDULERS.values(), *(row for row in PLUGINS.values() if row.unread is not None)))
+"""Kinds of schedulers that few clusters run: where the objects are missing that is said of their pods."""
 
 
 def landing_kinds() -> frozenset[str]:
     """Kinds that decide where a pod lands, beside nodes and pods; there are few objects of them."""
-    return _ADMISSION_KINDS | kinds_read_by(PLUGINS.values())
+    return _ADMISSION_KINDS | kinds_read_by(row for row in PLUGINS.values() if row.unread is None)
 
 
 def landing_annotations() -> frozenset[str]:

@@ -90,7 +90,9 @@ BAD_INPUT = [
     pytest.param(literally("validte"), "did you mean 'validate'", id="misspelled command"),
     pytest.param(literally("validate"), "missing argument 'FILE...'", id="nothing to validate"),
     pytest.param(
-        literally("schema"), "; choose from plan, outcome, explanation, simulation, policy (see", id="schema of nothing"
+        literally("schema"),
+        "; choose from plan, outcome, difference, explanation, simulation, policy (see",
+        id="schema of nothing",
     ),
     pytest.param(literally("validate", "/nowhere/p.yaml"), "no such file", id="validate what is not there"),
     pytest.param(literally("validate", "p", "-ojson", "--print-effective"), "leave out -o", id="two formats at once"),

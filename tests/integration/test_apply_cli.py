@@ -88,6 +88,28 @@ def test_plan_is_carried_out(fake_api: FakeApi, cli: Cli, file: Path) -> None:
     assert [result["pod"]["name"] for result in outcome["results"]] == ["cart", "desk"]
 
 
+def test_dry_run_checks_the_plan_and_writes_nothing(fake_api: FakeApi, cli: Cli, file: Path) -> None:
+    code, out, err = cli.run(str(file), "--dry-run", "-o", "json", command="apply")
+
+    assert code == 0, err
+    assert [move["pod"]["name"] for move in json.loads(out)["moves"]] == ["cart", "desk"]
+    assert {request.method for request in fake_api.requests} == {"GET"}
+
+
+def test_dry_run_of_a_plan_that_changed_is_refused(fake_api: FakeApi, cli: Cli, file: Path) -> None:
+    fake_api.objects[PODS].remove(named(fake_api, PODS, "cart"))
+
+    assert "pod default/cart: is gone" in refusal(fake_api, cli, file, "--dry-run")
+
+
+def test_dry_run_shows_what_is_left_of_a_plan(fake_api: FakeApi, cli: Cli, file: Path) -> None:
+    fake_api.objects[PODS].remove(named(fake_api, PODS, "cart"))
+
+    code, out, err = cli.run(str(file), "--dry-run", "--allow-partial", "-o", "name", command="apply")
+
+    assert (code, out, eviction_requests(fake_api)) == (0, "default/desk\n", []), err
+
+
 def test_only_the_pods_of_the_plan_are_evicted(fake_api: FakeApi, cli: Cli, file: Path) -> None:
     fake_api.add(PODS, pod_object("late", node="tainted"))
 

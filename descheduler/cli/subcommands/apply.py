@@ -54,7 +54,10 @@ __all__ = ["apply"]
     show_default=True,
     help="Evict only pods with unchanged labels that the plugins of the policy still select.",
 )
-@takes_output("the outcome", has_flat_formats=True)
+@click.option(
+    "--dry-run/--no-dry-run", default=False, help="Check the plan again and show what is left of it; evict nothing."
+)
+@takes_output("the outcome, or of the plan with --dry-run,", has_flat_formats=True, has_pictures=True)
 @takes_connection
 @takes_pace
 @takes_deadline
@@ -73,6 +76,7 @@ def apply(
     max_age: timedelta,
     allow_partial: bool,
     reselect: bool,
+    dry_run: bool,
     output: Output,
     **flags: object,
 ) -> None:
@@ -83,6 +87,9 @@ def apply(
     or cordoned, a pod is not allowed to be evicted any more, or a replacement pod can no longer be scheduled. With
     --allow-partial such moves are left out and the others are carried out. No other pod is evicted, also not for
     PodMigrationJobs of users.
+
+    With --dry-run the same is checked, nothing is written to the cluster, and the plan is shown as it would be carried
+    out now.
 
     Exit codes: as of 'descheduler run'; 1 also for a plan that is refused, and 2 for a file that is not a plan.
     """
@@ -98,7 +105,7 @@ def apply(
         apply=PlanToApply(plan_file, max_age, allow_partial, reselect),
         output=output,
         snapshot=(),
-        dry_run=False,
+        dry_run=dry_run,
         now=None,
         skip_broken_objects=bool(plan_file.plan.snapshot.skipped_objects),
         scope=EVERYWHERE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cmp_to_key
 
 import msgspec
@@ -13,6 +13,7 @@ from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, PODS
 from descheduler.model.text.amounts import amount_text
+from descheduler.model.volcano import JOB_ENDS, JOB_RESTARTS, POD_EVICTED, VolcanoJob
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.schedulers import Schedulers
@@ -100,10 +101,11 @@ class VolcanoJobFacts(Fields, frozen=True):
     """A job of Volcano: a PodGroup and its pods.
 
     It needs `min_available` of its pods. `ready` pods have a node or have succeeded, `after_eviction` are left of them
-    once one is evicted, `pending` pods have no node. `phase` is that of the PodGroup. `admitted` is set where the next
-    session tries its pods. `dominant_share` is the largest part of a resource of the cluster that it holds (plugin
-    drf), null without that plugin. `message` says what keeps its pending pods from being tried, with the plugin and
-    its tier; it is empty where nothing does.
+    once one is evicted: the fewest, where a policy of its Job restarts or ends more than the pod. `on_evicted` lists
+    the policies for the event `PodEvicted`, as `RestartJob` or by task. `pending` pods have no node. `phase` is that of
+    the PodGroup. `admitted` is set where the next session tries its pods. `dominant_share` is the largest part of a
+    resource of the cluster that it holds (plugin drf), null without that plugin. `message` says what keeps its pending
+    pods from being tried, with the plugin and its tier; it is empty where nothing does.
     """
 
     name: str
@@ -113,6 +115,7 @@ class VolcanoJobFacts(Fields, frozen=True):
     min_available: int
     num_ready: int = msgspec.field(name="ready")
     num_left: int = msgspec.field(name="afterEviction")
+    on_evicted: str
     num_pending: int = msgspec.field(name="pending")
     is_admitted: bool = msgspec.field(name="admitted")
     dominant_share: float | None
@@ -181,11 +184,22 @@ class OpenedSession:
             resources=tuple(_resource(queue, account, name) for name in _resources(queue, account)),
         )
 
+    def _actions(self, job: Job) -> dict[str, str]:
+        """What the controller of `job` does when a pod is evicted, by the task of the pod; empty for nothing more."""
+        workloads = self.session.cluster.snapshot.workloads
+        found: dict[str, str] = {}
+        for task in sorted(job.tasks.values(), key=lambda task: task.role):
+            owner = task.pod.controller
+            known = None if owner is None else workloads.get(owner.uid)
+            found[task.role] = known.action_on(POD_EVICTED, task.role) if isinstance(known, VolcanoJob) else ""
+        return found
+
     def job_facts(self, job: Job) -> VolcanoJobFacts:
         """What is known of `job`."""
         pending = list(job.of_status(Status.PENDING))
         barrier = job_barrier(self.session, job, _first(pending)) if pending or job.is_pending else None
         ready, shares = job.num_by_role(), self.session.accounts.get("drf")
+        actions = self._actions(job)
         return VolcanoJobFacts(
             name=job.id,
             queue=job.queue,
@@ -193,15 +207,30 @@ class OpenedSession:
             priority=job.priority,
             min_available=job.min_available,
             num_ready=job.num_ready,
-            num_left=max(0, job.num_ready - 1),
+            num_left=min((_left(job, ready, role, action) for role, action in actions.items()), default=0),
+            on_evicted=_policies(actions),
             num_pending=len(pending),
             is_admitted=not job.is_pending,
             dominant_share=round(shares.of(job), 4) if isinstance(shares, DominantShares) else None,
             tasks=tuple(
                 JobTask(name=role, num_ready=ready[role], minimum=least) for role, least in job.role_minimums.items()
             ),
-            message="" if barrier is None else ", ".join(barrier.reasons),
+            message=self.session.fault or ("" if barrier is None else ", ".join(barrier.reasons)),
         )
+
+
+def _left(job: Job, ready: Mapping[str, int], role: str, action: str) -> int:
+    """How many of its pods that have a node or have succeeded are left once a pod of `role` is evicted."""
+    if action in JOB_ENDS or action == "RestartJob":
+        return 0
+    return max(0, job.num_ready - (ready[role] if action in JOB_RESTARTS else 1))
+
+
+def _policies(actions: Mapping[str, str]) -> str:
+    """The one action of all tasks, or each task with its own; empty where there is no policy."""
+    if len(set(actions.values())) == 1:
+        return next(iter(actions.values()))
+    return ", ".join(f"{role or 'other pods'}: {action or 'none'}" for role, action in actions.items())
 
 
 def volcano_facts(
@@ -303,7 +332,10 @@ def job_table(jobs: Sequence[VolcanoJobFacts], style: TableStyle) -> Iterator[st
             for task in job.tasks
         ],
     )
-    yield from style.table(["JOB", "BLOCKED BY"], [[job.name, job.message] for job in jobs if job.message])
+    yield from style.table(
+        ["JOB", "POLICY FOR PodEvicted"], [[job.name, job.on_evicted] for job in jobs if job.on_evicted]
+    )
+    yield from style.table(["JOB", "REASON"], [[job.name, job.message] for job in jobs if job.message])
 
 
 def _row(job: VolcanoJobFacts) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.documents.problems import shown
@@ -22,6 +23,7 @@ from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
+from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND
 from descheduler.placement.plugins.coscheduling.plugin import Coscheduling
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
@@ -153,8 +155,18 @@ def _notes(
             yield f"gang {other or _NO_NAME} of its group does not exist"
     if len(others) > _MOST_GANGS:
         yield f"{len(others) - _MOST_GANGS:,} more gangs of its group are not shown"
+    yield from _missing_queue(key, scheduling.cluster.snapshot)
     if gangs.koordinator.settings(key) is not None:
         yield from _other_schedulers(members, scheduling)
+
+
+def _missing_queue(key: str, snapshot: Snapshot) -> Iterator[str]:
+    """The queue of a job of Volcano, if queues were read and it is not among them."""
+    queues = {queue.name for queue in snapshot.of(KINDS[QUEUE_KIND])}
+    for group in snapshot.of(KINDS[POD_GROUP_KIND]):
+        is_meant = (group.api_group, group.gang_id) == (api_group_of(key), name_of_gang(key))
+        if is_meant and queues and group.queue not in queues:
+            yield f"queue {group.queue} does not exist: none of its pods is evicted (QueueNotOpen) or scheduled"
 
 
 def _other_schedulers(members: Sequence[Pod], scheduling: Scheduling) -> Iterator[str]:

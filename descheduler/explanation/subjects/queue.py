@@ -75,10 +75,14 @@ def _explain(name: str, scheduling: Scheduling) -> tuple[QueueExplanation, tuple
 
 
 def _why_pending(job: Job, scheduling: Scheduling) -> str:
-    return scheduling.why_pending(next(job.of_status(Status.PENDING)).pod)
+    task = min(job.of_status(Status.PENDING), key=lambda task: task.is_gated)
+    placement = scheduling.analyse(task.pod)
+    return f"not scheduled yet: {placement.summary}" if placement.num_feasible else placement.summary
 
 
 def _notes(facts: QueueFacts, opened: OpenedSession) -> Iterator[str]:
+    if opened.session.fault:
+        yield opened.session.fault
     if facts.state not in _OPEN:
         yield f"the queue is in state {facts.state}: none of its pods is evicted (QueueNotOpen)"
     if facts.parent:

@@ -20,6 +20,7 @@ from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Short
 from descheduler.placement.framework.scheduler_model import DoubtOf, EvictedFor, SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.framework.units import Unit
+from descheduler.placement.plugins.scheduling_gates import waiting_for_gates
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 from descheduler.placement.volcano.admission import barred, gang_shortage
@@ -153,6 +154,9 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
         """What the next cycle says of each node: job and queue, then filters and room."""
         cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
         cycle.scratch[_NAME] = pod
+        gates = waiting_for_gates(pod.spec.scheduling_gates)
+        if gates is not None:
+            return self.refused(cycle, (gates,), is_queued=False)
         asked = self._live.asked(pod, company)
         barrier = barred(asked)
         if barrier is not None:

@@ -29,6 +29,8 @@ from descheduler.policy.load import load_policy
 from descheduler.report.subjects import SUBJECTS, types_of
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, Object
+from tests.eviction.checks.volcano_jobs import NODES, pod_group, task, volcano_job
+from tests.eviction.checks.volcano_jobs import queue as of_queue
 from tests.explanation.questions import explained
 from tests.placement.volcano.worlds import group, node, owned, plugin, pods, queue, scheduling, snapshot_of
 
@@ -106,7 +108,7 @@ def test_job_that_is_admitted_now_is_no_riddle() -> None:
     found = _queue("team", node("a"), queue("team"), group("next", queue="team", phase="Pending"), *pods("next", 1))
 
     assert [(job.phase, job.is_admitted) for job in found.jobs] == [("Pending", True)]
-    assert _messages(found) == {"batch/next": "1/1 nodes are available"}
+    assert _messages(found) == {"batch/next": "not scheduled yet: 1/1 nodes are available"}
 
 
 def test_queue_over_its_share_says_what_evictions_lead_to() -> None:
@@ -190,6 +192,16 @@ def test_closed_queue_and_its_place_in_a_hierarchy_are_said() -> None:
     assert _queue("other", node("a"), closed, queue("other")).children == ("team",)
 
 
+def test_guarantees_beyond_the_cluster_are_said() -> None:
+    greedy = queue("team", guarantee={"resource": {"cpu": "20"}})
+
+    found = _queue("team", node("a"), greedy, group("ring", queue="team", phase="Running"), *pods("ring", 1))
+
+    fault = "Volcano ends: the guarantees of queues are more than the cluster has left for them"
+    assert found.notes[0] == fault
+    assert _messages(found) == {"batch/ring": fault}
+
+
 def test_queue_that_does_not_exist_is_named() -> None:
     with pytest.raises(UnknownSubjectError) as unknown:
         _queue("teem", *_CLUSTER)
@@ -232,6 +244,7 @@ _JOB = VolcanoJobFacts(
     min_available=2,
     num_ready=3,
     num_left=2,
+    on_evicted="",
     num_pending=0,
     is_admitted=True,
     dominant_share=0.3,
@@ -257,12 +270,48 @@ def test_pod_and_gang_show_their_job_and_its_queue(
     assert [(each.name, each.share) for each in found.queues] == [("team", 0.6)]
 
 
+def test_gang_whose_queue_is_gone_says_so() -> None:
+    lost = (node("a"), queue("team"), group("lost", queue="gone", phase="Running"), *pods("lost", 1, on="a"))
+
+    found = explained(PodGroupExplanation, "podgroup", "batch/lost", lost, settings=_TIERS)
+
+    assert (found.volcano, found.notes) == (
+        None,
+        ("queue gone does not exist: none of its pods is evicted (QueueNotOpen) or scheduled",),
+    )
+
+
 def test_workload_shows_the_jobs_and_queues_of_its_pods() -> None:
     found = explained(GroupExplanation, "replicaset", "batch/web", [queue("default"), *_CLUSTER], settings=_TIERS)
 
     assert isinstance(found.volcano, VolcanoFacts)
     assert [job.name for job in found.volcano.jobs] == ["batch/big", "batch/rest", "batch/ring", "batch/wide"]
     assert [each.name for each in found.volcano.queues] == ["team", "other"]
+
+
+@pytest.mark.parametrize(
+    ("of_job", "of_worker", "policy", "num_left"),
+    [
+        pytest.param("", "", "", 2, id="without a policy"),
+        pytest.param("RestartJob", "RestartJob", "RestartJob", 0, id="a restart of the job leaves nothing"),
+        pytest.param("AbortJob", "SyncJob", "ps: AbortJob, worker: SyncJob", 0, id="the fewest of all tasks"),
+        pytest.param("", "RestartTask", "ps: none, worker: RestartTask", 1, id="a restart of a task"),
+    ],
+)
+def test_job_shows_what_its_policies_leave(of_job: str, of_worker: str, policy: str, num_left: int) -> None:
+    job = volcano_job(_policy(of_job), [{"name": "worker", "replicas": 2, "policies": _policy(of_worker)}])
+    members = [task("ps-0", "ps"), task("w-0", "worker"), task("w-1", "worker")]
+
+    found = explained(
+        GroupExplanation, "job", "train", [*NODES, of_queue(), pod_group(), job, *members], settings=_TIERS
+    ).volcano
+
+    assert found is not None
+    assert [(each.on_evicted, each.num_left, each.num_ready) for each in found.jobs] == [(policy, num_left, 3)]
+
+
+def _policy(action: str) -> list[Object]:
+    return [{"event": "PodEvicted", "action": action}] if action else []
 
 
 def test_table_of_a_queue() -> None:

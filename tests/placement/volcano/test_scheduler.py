@@ -92,6 +92,18 @@ def test_a_pod_whose_podgroup_is_missing_is_refused() -> None:
     assert landing.message == "the scheduler rejects the replacement pod: PodGroup batch/gone does not exist"
 
 
+def test_a_pod_with_scheduling_gates_is_not_scheduled() -> None:
+    gated = owned(pods("job", 1, on="a", spec={"schedulingGates": [{"name": "example.com/wait"}]}))
+    prover, pod = prover_of([*NODES, group("job", phase="Running"), *gated])
+
+    landing = prover.consider(pod["job-0"])
+
+    assert landing.verdict is NO
+    assert landing.message == (
+        "the scheduler rejects the replacement pod: waiting for scheduling gates: [example.com/wait]"
+    )
+
+
 def test_plugins_that_are_not_modelled_make_the_landing_likely() -> None:
     configuration = {
         "actions": "enqueue, allocate",

@@ -33,11 +33,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
 
     Hours are those of UTC. Of a snapshot without a time every zone is open.
     """
-    now, values = session.cluster.snapshot.taken_at, option.arguments.values
-    hours = {key.removeprefix(_ARGUMENT): str(text) for key, text in values.items() if key.startswith(_ARGUMENT)}
-    zones = [node.labels.get(_ZONE, "") for node in session.cluster.table.nodes]
-    in_zone: BoolMask = np.array([bool(zone) for zone in zones], dtype=bool)
-    is_open = np.array([now is None or _is_open(hours.get(zone, ""), now) for zone in zones], dtype=bool)
+    in_zone, is_open = session.kept("tdm", lambda: _zones(session, option))
 
     def predicate(task: Task) -> NodeCodes:
         refused = in_zone if not _is_revocable(task) else in_zone & ~is_open
@@ -67,6 +63,15 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         node_order=score,
         preemptable=preemptable,
     )
+
+
+def _zones(session: Session, option: PluginOption) -> tuple[BoolMask, BoolMask]:
+    """Which nodes are in a zone, and which of them take tasks now."""
+    now, values = session.cluster.snapshot.taken_at, option.arguments.values
+    hours = {key.removeprefix(_ARGUMENT): str(text) for key, text in values.items() if key.startswith(_ARGUMENT)}
+    zones = [node.labels.get(_ZONE, "") for node in session.cluster.table.nodes]
+    is_open = {zone: now is None or _is_open(hours.get(zone, ""), now) for zone in {*zones}}
+    return np.array([bool(zone) for zone in zones], dtype=bool), np.array([is_open[zone] for zone in zones], dtype=bool)
 
 
 def _is_open(text: str, now: datetime) -> bool:
