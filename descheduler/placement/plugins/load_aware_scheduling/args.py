@@ -17,7 +17,7 @@ from descheduler.model.text.duration import parse_duration
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.policy.shared_args import Args, WithoutEffect
 
-__all__ = ["AGGREGATES", "ARGS", "Amounts", "Limits", "LoadAwareSchedulingArgs", "Percentile"]
+__all__ = ["AGGREGATES", "ARGS", "Amounts", "LoadAwareSchedulingArgs", "Percentile", "UsageLimits"]
 
 Amounts = tuple[tuple[str, int], ...]
 """Whole numbers by resource, in name order."""
@@ -36,7 +36,7 @@ class Percentile(NamedTuple):
     duration: timedelta = timedelta(0)
 
 
-class Limits(NamedTuple):
+class UsageLimits(NamedTuple):
     """Percent of usage above which a node takes no pod, 0 for no limit.
 
     `prod` counts for pods of class prod where there is any; for all others `whole`, which is compared with `percentile`
@@ -64,7 +64,7 @@ class LoadAwareSchedulingArgs(msgspec.Struct, frozen=True):
     `customizes` annotations of pods count before these.
     """
 
-    limits: Limits = Limits()
+    limits: UsageLimits = UsageLimits()
     expires: bool = True
     refuses_expired: bool = True
     expiration: timedelta = timedelta(seconds=180)
@@ -144,7 +144,9 @@ def _read(block: ArgsBlock, section: LoadAwareSchedulingSection) -> LoadAwareSch
     whole = aggregated.usage_thresholds if is_aggregated else section.usage_thresholds or _THRESHOLDS
     expiration = section.node_metric_expiration_seconds
     return LoadAwareSchedulingArgs(
-        limits=Limits(_sorted(whole), _sorted(section.prod_usage_thresholds), of_filter if is_aggregated else None),
+        limits=UsageLimits(
+            _sorted(whole), _sorted(section.prod_usage_thresholds), of_filter if is_aggregated else None
+        ),
         expires=section.filter_expired_node_metrics is not False,
         refuses_expired=section.enable_schedule_when_node_metrics_expired is not True,
         expiration=timedelta(seconds=180 if expiration is None else expiration),

@@ -26,9 +26,9 @@ from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.helper.score_arithmetic import Ints
 from descheduler.placement.plugins.load_aware_scheduling.args import (
     Amounts,
-    Limits,
     LoadAwareSchedulingArgs,
     Percentile,
+    UsageLimits,
 )
 from descheduler.placement.plugins.load_aware_scheduling.node_loads import (
     PROD,
@@ -88,7 +88,7 @@ class LimitInteractions(OnOwnNode):
 class _Group(NamedTuple):
     """Nodes of the same limits."""
 
-    limits: Limits
+    limits: UsageLimits
     nodes: NDArray[np.intp]
 
 
@@ -198,16 +198,16 @@ class _ThresholdsWire(msgspec.Struct, rename="camel"):
 _decode = msgspec.json.Decoder(_ThresholdsWire).decode
 
 
-def _groups(nodes: tuple[Node, ...], limits: Limits) -> list[_Group]:
+def _groups(nodes: tuple[Node, ...], limits: UsageLimits) -> list[_Group]:
     """The nodes that have any limit, by their limits."""
-    found: dict[Limits, list[int]] = {}
+    found: dict[UsageLimits, list[int]] = {}
     for index, node in enumerate(nodes):
         text = node.annotations.get(THRESHOLDS_ANNOTATION, "")
         found.setdefault(_own_limits(text, limits) if text else limits, []).append(index)
     return [_Group(each, np.array(places, dtype=np.intp)) for each, places in found.items() if each.are_any]
 
 
-def _own_limits(text: str, limits: Limits) -> Limits:
+def _own_limits(text: str, limits: UsageLimits) -> UsageLimits:
     """`limits` with what an annotation says in their place; as they are where it cannot be read."""
     try:
         own = _decode(text)
@@ -216,10 +216,10 @@ def _own_limits(text: str, limits: Limits) -> Limits:
         return limits
     prod = _sorted(own.prod_usage_thresholds) or limits.prod
     if aggregated is not None and own.aggregated_usage is not None:
-        return Limits(_sorted(own.aggregated_usage.usage_thresholds), prod, aggregated)
+        return UsageLimits(_sorted(own.aggregated_usage.usage_thresholds), prod, aggregated)
     if limits.percentile is not None:
         return limits._replace(prod=prod)
-    return Limits(_sorted(own.usage_thresholds) or limits.whole, prod)
+    return UsageLimits(_sorted(own.usage_thresholds) or limits.whole, prod)
 
 
 def _own_percentile(wire: _AggregatedWire | None) -> Percentile | None:
