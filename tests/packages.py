@@ -73,6 +73,7 @@ def spec(points):
         creates_reservations=lambda args: give("creates_reservations", False),
         samples=lambda args: give("samples", []),
         without_limits=lambda args: give("without_limits", args),
+        cordons=lambda args, nodes, files: give("cordons", frozenset()),
     )
 
 

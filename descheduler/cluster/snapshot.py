@@ -86,8 +86,9 @@ class Snapshot:
 
     What few rules read has no field here: `of` gives the objects of any kind. `skipped` names the broken objects that
     were left out on request. `kinds` holds the keys of the kinds that were read, so that "none exist" can be told from
-    "not asked for". `node_samples` maps a Prometheus query to node name, or `namespace/name` of a pod → sample,
-    `sample_faults` one that failed to a sentence. `kube_version` is None where the source does not tell.
+    "not asked for"; `missing_kinds` are the names of those that a dump lacks although some rule needs them.
+    `node_samples` maps a Prometheus query to node name, or `namespace/name` of a pod → sample, `sample_faults` one that
+    failed to a sentence. `kube_version` is None where the source does not tell.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -132,6 +133,7 @@ class Snapshot:
     sample_faults: Mapping[str, str] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()
     skipped: tuple[str, ...] = ()
+    missing_kinds: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     source: str = ""
     taken_at: datetime | None = None

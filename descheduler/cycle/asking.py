@@ -6,7 +6,7 @@ once all have asked; then they are asked again, with that refused from the start
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -21,6 +21,7 @@ from descheduler.eviction.placement_verification.in_any_order import (
     causes_of,
     largest_part,
     later_waves,
+    on_earlier_waves,
 )
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
@@ -31,6 +32,8 @@ __all__ = ["PluginAnswers", "ask_until_safe", "in_waves"]
 
 _MOST_TIMES = 6
 """How often plugins are asked."""
+_SECOND = 2
+"""The wave that has one before it."""
 _FREELY = 2
 """From the next time on nothing is granted beside the largest part that was proven by then."""
 
@@ -38,13 +41,15 @@ _FREELY = 2
 class PluginAnswers(msgspec.Struct, frozen=True):
     """What came of asking all plugins. `skipped` says why none was asked, else it is empty.
 
-    `waves` are those of the moves that are carried out in waves, where they are not what the plugins have said.
+    `waves` are those of the moves that are carried out in waves, where they are not what the plugins have said. Pods
+    that land only after the waves before are `late`, each with its wave.
     """
 
     evictor: Evictor
     run: ProfilesRun
     skipped: str = ""
     waves: Mapping[PodIdentity, int] = {}
+    late: Mapping[PodIdentity, int] = {}
 
 
 class Ask(Protocol):
@@ -66,7 +71,8 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
         if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():
             return asked
         if policy.evicts_in_waves:
-            return replace(asked, waves=later_waves(asked.evictor.landings, moves))
+            waves = later_waves(asked.evictor.landings, moves)
+            return replace(asked, waves=waves, late=on_earlier_waves(asked.evictor.landings, moves, waves))
         staying = largest_part(asked.evictor.landings, moves, evicted)
         if not staying:
             return asked
@@ -82,13 +88,19 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
     return ask(held_back.but_for(evicted))
 
 
-def in_waves(decisions: Decisions, waves: Mapping[PodIdentity, int]) -> Decisions:
-    """`decisions` with the `waves` of their moves."""
-    return replace(decisions, moves=tuple(_in_wave(decisions.moves, waves))) if waves else decisions
+def in_waves(decisions: Decisions, asked: PluginAnswers) -> Decisions:
+    """`decisions` with the waves of their moves, and with what the landings hang on of the waves before."""
+    return replace(decisions, moves=tuple(_in_wave(decisions.moves, asked))) if asked.waves else decisions
 
 
-def _in_wave(moves: Iterable[Move], waves: Mapping[PodIdentity, int]) -> Iterable[Move]:
-    return (replace(move, wave=waves.get(identity_of(move.pod), move.wave)) for move in moves)
+def _in_wave(moves: Iterable[Move], asked: PluginAnswers) -> Iterator[Move]:
+    for move in moves:
+        pod = identity_of(move.pod)
+        wave, landing = asked.waves.get(pod, move.wave), move.landing
+        if landing is not None and pod in asked.late:
+            before = "wave 1 has" if wave == _SECOND else f"waves 1 to {wave - 1} have"
+            landing = landing.under(f"{before} ended")
+        yield replace(move, wave=wave, landing=landing)
 
 
 def _moves(evictor: Evictor) -> list[Move]:

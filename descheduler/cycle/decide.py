@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.asking import PluginAnswers, ask_until_safe, in_waves
-from descheduler.cycle.cordons import cordon_notes, with_cordons
 from descheduler.cycle.deciding import DecideAgain, Round, RunSetting
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND
 from descheduler.cycle.profiles import ProfilesRun, ProfileSurroundings, request_chosen, run_profiles
 from descheduler.cycle.recent_moves import moves_in
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.cordons import cordon_notes, with_cordons
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
@@ -74,7 +74,7 @@ def decide(
         together = judge_together(landings, this_round.most_proved, asked.waves)
     run = asked.run
     run.note_faults(policy.profiles[0].name if policy.profiles else "", faults)
-    decisions = in_waves(decisions_of(asked.evictor, policy, snapshot, now), asked.waves)
+    decisions = in_waves(decisions_of(asked.evictor, policy, snapshot, now), asked)
     return replace(
         decisions,
         together=together,

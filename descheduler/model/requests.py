@@ -21,6 +21,7 @@ __all__ = [
     "highest",
     "incoming_scoring_requests",
     "pod_level_requests",
+    "pod_limits",
     "pod_requests",
     "qos_class",
     "scoring_defaults",
@@ -97,6 +98,22 @@ def pod_requests(
     total.update(pod_level_requests(pod_level))
     _add(total, overhead)
     return total
+
+
+def pod_limits(
+    containers: Iterable[ContainerResources], init_containers: Iterable[ContainerResources], *, overhead: ResourceList
+) -> dict[str, int]:
+    """The effective limit of a pod per resource, in nano units, as far as containers have one.
+
+    Overhead comes on top of the limits that there are (`resource.PodLimits`, 0.36). Limits of the pod as a whole are
+    left out of account.
+    """
+    limits, init_limits = (
+        [ContainerResources(each.limits, NO_REQUESTS, each.is_sidecar) for each in group]
+        for group in (containers, init_containers)
+    )
+    total = pod_requests(limits, init_limits, pod_level=NO_REQUESTS, overhead=NO_REQUESTS)
+    return {name: nano + overhead.get(name, 0) for name, nano in total.items()}
 
 
 def pod_level_requests(requests: ResourceList) -> ResourceList:

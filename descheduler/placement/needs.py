@@ -33,13 +33,15 @@ ENDING_OWNER_KINDS = frozenset(key for key, row in CONTROLLERS.items() if row.ma
 """Those whose objects an eviction can end."""
 
 
-SCHEDULER_KINDS = kinds_read_by(SCHEDULERS.values()) | DEVICE_KINDS
-"""Kinds of schedulers that few clusters run, and of devices: pods that need them are unknown without the objects."""
+_UNREAD_ROWS = tuple(row for row in PLUGINS.values() if row.unread is not None)
+SCHEDULER_KINDS = kinds_read_by((*SCHEDULERS.values(), *_UNREAD_ROWS)) | DEVICE_KINDS
+"""Kinds of schedulers that few clusters run, and of devices: where objects are missing that is said of their pods."""
 
 
 def landing_kinds() -> frozenset[str]:
     """Kinds that decide where a pod lands, beside nodes and pods; there are few objects of them."""
-    return _ADMISSION_KINDS | (kinds_read_by(PLUGINS.values()) - SCHEDULER_KINDS)
+    needed = kinds_read_by(row for row in PLUGINS.values() if row.unread is None)
+    return _ADMISSION_KINDS | (needed - DEVICE_KINDS)
 
 
 def landing_annotations() -> frozenset[str]:

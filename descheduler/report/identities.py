@@ -49,4 +49,5 @@ def snapshot_identity(snapshot: Snapshot, now: datetime) -> SnapshotIdentity:
         num_nodes=len(snapshot.nodes),
         num_pods=len(snapshot.pods),
         skipped_objects=snapshot.skipped,
+        missing_kinds=snapshot.missing_kinds,
     )

@@ -13,6 +13,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
 from descheduler.model.objects import DisruptionBudget, NodeUsage, PodUsage
 from descheduler.model.pod import Pod
+from descheduler.model.requests import ResourceList
 from descheduler.model.workloads import JobFacts, Workload
 from descheduler.placement.landings.landing import Landing
 from descheduler.plan.moves import Move
@@ -82,17 +83,20 @@ def node_metrics_after(snapshot: Snapshot, moved: Successions, elapsed: timedelt
     """The NodeMetrics of `snapshot` after `moved`, each as long after the one before as `elapsed`."""
     gone = {(pod.node_name, pod.key) for pod, _ in moved}
     arrived: dict[str, list[PodMetric]] = {}
+    changes: dict[str, Counter[str]] = {}
     for old, new in moved:
         metric = snapshot.node_metrics.get(old.node_name)
-        measured = () if metric is None or new is None else (each for each in metric.pods if each.key == old.key)
-        for each in measured:
+        for each in () if metric is None else (each for each in metric.pods if each.key == old.key):
+            changes.setdefault(old.node_name, Counter()).subtract(each.usage)
             if new is not None:
+                changes.setdefault(new.node_name, Counter()).update(each.usage)
                 arrived.setdefault(new.node_name, []).append(replace(each, name=new.name))
     return {
         name: replace(
             metric,
             updated_at=None if metric.updated_at is None else metric.updated_at + elapsed,
             pods=(*(pod for pod in metric.pods if (name, pod.key) not in gone), *arrived.get(name, ())),
+            node_usage=_usage_after(metric.node_usage, changes.get(name, {})),
         )
         for name, metric in snapshot.node_metrics.items()
     }
@@ -124,6 +128,9 @@ def _total(usage: PodUsage) -> Counter[str]:
 
 
 def _changed(node: NodeUsage, change: Mapping[str, int]) -> NodeUsage:
+    return replace(node, usage=_usage_after(node.usage, change)) if change else node
+
+
+def _usage_after(usage: ResourceList, change: Mapping[str, int]) -> ResourceList:
     """A pod may have been measured a moment later than its node, so that nothing falls below zero."""
-    amounts: Iterable[tuple[str, int]] = node.usage.items()
-    return replace(node, usage={name: max(0, nano + change.get(name, 0)) for name, nano in amounts}) if change else node
+    return {name: max(0, nano + change.get(name, 0)) for name, nano in usage.items()}

@@ -1,19 +1,25 @@
-"""`python -m tests.bench.volcano [--nodes N]`: one session of Volcano over a large batch cluster."""
+"""`python -m tests.bench.volcano [--nodes N] [--dry-run]`: one session of Volcano over a large batch cluster.
+
+With `--dry-run` verified dry runs instead: of a cluster with pods of kube-scheduler, of Volcano, and of both.
+"""
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from descheduler import evaluate
 from descheduler.placement.configuration.volcano import load_volcano_configuration
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.volcano.actions.table import run_cycle
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.session import Session
-from tests.placement.volcano.worlds import Object, group, node, pods, queue, snapshot_of
+from tests.builders import NOW
+from tests.placement.volcano.worlds import Object, group, node, owned, pods, queue, snapshot_of
 
-__all__ = ["report"]
+__all__ = ["report", "report_dry_runs"]
 
 _NUM_QUEUES, _JOB_SIZE, _PODS_A_NODE, _PENDING = 10, 40, 4, 4
 """Every fourth job is pending."""
@@ -21,6 +27,39 @@ _PLUGINS = (
     ("priority", "gang", "conformance"),
     ("drf", "predicates", "proportion", "nodeorder", "binpack"),
 )
+
+
+_TAINT = {"key": "maintenance", "value": "planned", "effect": "NoSchedule"}
+_TAINTED = 50
+"""Every so many nodes are tainted: all pods of theirs are to leave."""
+_SHARE = 2
+"""How many pods of each scheduler a node has in a dry run."""
+_DRY_RUN: Mapping[str, Any] = {
+    "apiVersion": "descheduler/v1alpha2",
+    "kind": "DeschedulerConfiguration",
+    "profiles": [
+        {
+            "name": "maintenance",
+            "pluginConfig": [
+                {
+                    "name": "MigrationController",
+                    "args": {
+                        "apiVersion": "descheduler/v1alpha2",
+                        "kind": "MigrationControllerArgs",
+                        "defaultJobMode": "EvictDirectly",
+                        "maxMigratingPerNode": 10,
+                        "skipEvictionGates": [
+                            "ExpectedReplicas",
+                            "MaxMigratingPerWorkload",
+                            "MaxUnavailablePerWorkload",
+                        ],
+                    },
+                }
+            ],
+            "plugins": {"deschedule": {"enabled": [{"name": "RemovePodsViolatingNodeTaints"}]}},
+        }
+    ],
+}
 
 
 def _objects(num_nodes: int) -> Iterator[Object]:
@@ -54,7 +93,55 @@ def report(num_nodes: int = 5000) -> Sequence[float]:
     return wall, cpu
 
 
+def report_dry_runs(num_nodes: int = 1000) -> Sequence[float]:
+    """Prints the CPU seconds of dry runs of each scheduler's pods alone and of both, and returns them in this order."""
+    nodes = [_node_of_dry_run(number) for number in range(num_nodes)]
+    of_kube, of_volcano = list(_kube_pods(num_nodes)), list(_volcano_jobs(num_nodes))
+    evaluate(_DRY_RUN, [queue("default"), *nodes, *of_volcano], now=NOW)  # imports what a run needs
+    found = []
+    for name, objects in (("kube-scheduler", of_kube), ("Volcano", of_volcano), ("both", of_kube + of_volcano)):
+        cpu = time.process_time()
+        result = evaluate(_DRY_RUN, [queue("default"), *nodes, *objects], now=NOW)
+        found.append(time.process_time() - cpu)
+        waves = len({move.wave for move in result.plan.moves})
+        print(
+            f"dry run, {num_nodes:,} nodes, pods of {name}: {len(result.evictions):,} evictions in {waves} waves,"
+            f" {len(result.refusals):,} refusals, {found[-1]:.1f} s CPU"
+        )
+    print(f"both: {found[2] / (found[0] + found[1]):.2f} times the sum of each alone")
+    return found
+
+
+def _node_of_dry_run(number: int) -> Object:
+    found = node(f"n{number:05}", cpu="16", memory="64Gi")
+    return {**found, "spec": {"taints": [_TAINT]}} if number % _TAINTED == 0 else found
+
+
+def _kube_pods(num_nodes: int) -> Iterator[Object]:
+    """Pods of many sizes: on equal nodes any of them may be chosen, and all that may come of that is looked at."""
+    for number in range(num_nodes):
+        sizes = {"cpu": f"{200 + number * 7 % 1800}m", "memory": f"{256 + number * 131 % 3840}Mi"}
+        for pod in owned(pods(f"web{number}", _SHARE, on=f"n{number:05}", **sizes), owner=f"web{number // 10}"):
+            yield {**pod, "spec": {**pod["spec"], "schedulerName": "default-scheduler"}}
+
+
+def _volcano_jobs(num_nodes: int) -> Iterator[Object]:
+    """Jobs of `_JOB_SIZE` pods, of which all but two have to run, over nodes in a row."""
+    for number in range(_NUM_QUEUES):
+        yield queue(f"q{number}", weight=number % 3 + 1)
+    nodes_a_job = _JOB_SIZE // _SHARE
+    for first in range(0, num_nodes, nodes_a_job):
+        name = f"j{first}"
+        yield group(name, least=_JOB_SIZE - 2, queue=f"q{first // nodes_a_job % _NUM_QUEUES}", phase="Running")
+        made = owned(pods(name, min(nodes_a_job, num_nodes - first) * _SHARE, memory="2Gi", on=" "), owner=name)
+        for index, pod in enumerate(made):
+            yield {**pod, "spec": {**pod["spec"], "nodeName": f"n{first + index // _SHARE:05}"}}
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.bench.volcano")
-    parser.add_argument("--nodes", type=int, default=5000)
-    report(parser.parse_args().nodes)
+    parser.add_argument("--nodes", type=int)
+    parser.add_argument("--dry-run", action="store_true")
+    options = parser.parse_args()
+    run = report_dry_runs if options.dry_run else report
+    run(*filter(None, (options.nodes,)))

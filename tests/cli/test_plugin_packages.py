@@ -101,6 +101,7 @@ def test_plugin_that_ends_the_program_fails_alone(tmp_path: Path, hook: str) -> 
         "creates_reservations",
         "samples",
         "without_limits",
+        "cordons",
     ],
 )
 def test_plugin_that_ends_the_program_while_a_policy_is_read_is_a_problem_of_the_policy(

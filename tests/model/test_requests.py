@@ -19,6 +19,7 @@ from descheduler.model.requests import (
     ResourceList,
     highest,
     incoming_scoring_requests,
+    pod_limits,
     pod_requests,
     qos_class,
     scoring_requests,
@@ -165,3 +166,11 @@ def test_class_follows_cpu_and_memory(
     containers: list[tuple[Mapping[str, int], Mapping[str, int]]], expected: str
 ) -> None:
     assert qos_class(ContainerResources(requests, limits) for requests, limits in containers) == expected
+
+
+def test_limits_of_a_pod_are_those_of_its_containers_and_its_overhead() -> None:
+    limited = [ContainerResources({}, {CPU: milli(number)}) for number in (100, 200)]
+    init = [ContainerResources({CPU: milli(900)}, {CPU: milli(400)})]
+    overhead = {CPU: milli(50), MEMORY: MIB}
+
+    assert pod_limits(limited, init, overhead=overhead) == {CPU: milli(450)}

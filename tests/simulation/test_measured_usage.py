@@ -18,7 +18,7 @@ SERVER = make_snapshot(
 
 def metric(node: str, *pods: PodMetric) -> NodeMetric:
     """A NodeMetric of now."""
-    return NodeMetric(node, NOW, {"cpu": 1}, pods)
+    return NodeMetric(node, NOW, {"cpu": 1}, pods, node_usage={"cpu": 9})
 
 
 def test_usage_goes_to_the_node_of_the_replacement() -> None:
@@ -61,8 +61,10 @@ def test_node_metrics_are_measured_again() -> None:
 
     later = NOW + timedelta(minutes=5)
     assert after == {
-        "a": NodeMetric("a", later, {"cpu": 1}, ()),
-        "b": NodeMetric("b", later, {"cpu": 1}, (PodMetric("default", "old+", ("cpu",), (3,)),)),
+        "a": NodeMetric("a", later, {"cpu": 1}, (), node_usage={"cpu": 6}),
+        "b": NodeMetric(
+            "b", later, {"cpu": 1}, (PodMetric("default", "old+", ("cpu",), (3,)),), node_usage={"cpu": 12}
+        ),
     }
 
 

@@ -10,6 +10,7 @@ from random import Random
 from descheduler.cluster.decoding.koordinator.node_metric import NodeMetricDecoder
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.node_metric import NodeMetric
+from descheduler.model.quantity import format_quantity, parse_quantity
 from descheduler.model.requests import CPU, MEMORY
 from tests.builders import NOW, Object
 
@@ -28,10 +29,11 @@ def node_metric_object(
     now: datetime = NOW,
     is_measured: bool = True,
 ) -> Object:
-    """A NodeMetric, a minute old, with the usage of pods by `namespace/name` and of the system."""
+    """A NodeMetric, a minute old: usage of pods by `namespace/name`, of the system, and of the node as their sum."""
     status: Object = {"podsMetric": [_pod_metric(key, usage) for key, usage in (pods or {}).items()]}
     if is_measured:
-        status["nodeMetric"] = {"systemUsage": {"resources": dict(system or {})}}
+        total = _total([system or {}, *(pods or {}).values()])
+        status["nodeMetric"] = {"nodeUsage": {"resources": total}, "systemUsage": {"resources": dict(system or {})}}
     if age is not None:
         status["updateTime"] = (now - timedelta(seconds=age)).isoformat().replace("+00:00", "Z")
     return {
@@ -72,6 +74,11 @@ def _usage(amounts: Mapping[str, int], factor: float) -> Usage:
     cpu_milli = int(amounts.get(CPU, 10**8) * factor) // 10**6
     memory_bytes = int(amounts.get(MEMORY, 10**17) * factor) // 10**9
     return {CPU: f"{cpu_milli}m", MEMORY: str(memory_bytes)}
+
+
+def _total(usages: Sequence[Usage]) -> Usage:
+    names = dict.fromkeys(name for usage in usages for name in usage)
+    return {name: format_quantity(sum(parse_quantity(usage.get(name, "0")) for usage in usages)) for name in names}
 
 
 def _pod_metric(key: str, usage: Usage) -> Object:

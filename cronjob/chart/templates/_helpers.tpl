@@ -167,9 +167,9 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- if or (not .Values.deschedulerPolicy) (regexMatch "KubernetesMetrics|metricsServer" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
-{{- /* Not empty when nodes are relieved by what Koordinator has measured. */ -}}
+{{- /* Not empty when what Koordinator has measured decides: which nodes are relieved, and where pods land. */ -}}
 {{- define "descheduler.readsNodeMetrics" -}}
-{{- if or (not .Values.deschedulerPolicy) (regexMatch `LowNodeLoad|"source":"NodeMetric"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if or (include "descheduler.verifiesPlacement" .) (regexMatch `LowNodeLoad|"source":"NodeMetric"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when the CPUs of nodes decide, which they do about landings as well. */ -}}

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -178,7 +178,10 @@ class _Reader:
             [kind for kind in missing if kind.key in self.absent],
             [kind for kind in missing if kind.key not in self.absent],
         )
-        snapshot = builder.finish(taken_at=self.taken_at, resource_version=self.resource_version)
+        snapshot = replace(
+            builder.finish(taken_at=self.taken_at, resource_version=self.resource_version),
+            missing_kinds=tuple([kind.resource for kind in _by_name(missing) if kind.key not in self.absent]),
+        )
         return snapshot if self.is_of_cluster else with_counted_budgets(snapshot)
 
     def _known(self, keys: Iterable[str]) -> Iterator[str]:
@@ -223,7 +226,7 @@ def _resources(kinds: Sequence[AnyKind]) -> str:
     if len(in_order) > _MOST_EXPLAINED:
         more = len(in_order) - _MOST_NAMED
         names = ", ".join(kind.resource for kind in in_order[:_MOST_NAMED])
-        return f"{names} and {counted(more, 'other')}" if more > 0 else names
+        return f"{names} and {counted(more, 'other')} ('descheduler run -o wide' lists them)" if more > 0 else names
     return ", ".join(f"{kind.resource} ({kind.purpose})" for kind in in_order)
 
 

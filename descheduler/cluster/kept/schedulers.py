@@ -66,6 +66,7 @@ DEVICE = an_object(
 
 _USAGE: Fields = {"resources": Leaf.MAP}
 NODE_METRIC = an_object(
+    spec={"metricCollectPolicy": scalars("reportIntervalSeconds")},
     status={
         "updateTime": Leaf.SCALAR,
         "nodeMetric": {
@@ -78,7 +79,7 @@ NODE_METRIC = an_object(
         },
         "podsMetric": {**scalars("namespace", "name", "priority", "qos"), "podUsage": _USAGE},
         "prodReclaimableMetric": {"resource": _USAGE},
-    }
+    },
 )
 NODE_TOPOLOGY = an_object(
     topologyPolicies=Leaf.SCALAR,

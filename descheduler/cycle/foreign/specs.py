@@ -140,7 +140,13 @@ class _Guard:
         """The problems of the row; that it cannot say what it needs, reads or holds is one as well."""
         unknown = [
             problem
-            for ask in (self._needs, self._samples, self._creates_reservations, self._without_limits)
+            for ask in (
+                self._needs,
+                self._samples,
+                self._creates_reservations,
+                self._without_limits,
+                partial(self._cordons, nodes=(), files={}),
+            )
             for problem in self._fault(partial(ask, args))
         ]
         found = self._found("construction_problems", lambda: self._spec.construction_problems(args))

@@ -11,7 +11,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.cordons import cordoned_by, with_cordons
 from descheduler.cycle.guards import guard_open_calls
 from descheduler.cycle.live.carrying_out import Carrier
 from descheduler.cycle.live.jobs import (
@@ -25,6 +24,7 @@ from descheduler.cycle.live.jobs import (
 )
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, RunOptions, RunResult
 from descheduler.eviction.checks.limits import limits_of
+from descheduler.eviction.cordons import cordoned_by, with_cordons
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.client import KubeClient
 from descheduler.kube.discovery import ServerFacts

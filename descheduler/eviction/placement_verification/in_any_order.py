@@ -18,7 +18,15 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.moves import Move, PodIdentity, identity_of
 
-__all__ = ["IN_SOME_ORDERS", "NOTHING_HELD_BACK", "HeldBack", "causes_of", "largest_part", "later_waves"]
+__all__ = [
+    "IN_SOME_ORDERS",
+    "NOTHING_HELD_BACK",
+    "HeldBack",
+    "causes_of",
+    "largest_part",
+    "later_waves",
+    "on_earlier_waves",
+]
 
 IN_SOME_ORDERS = refuse(
     Reason.ORDER_DEPENDENT,
@@ -115,6 +123,20 @@ def later_waves(landings: LandingBook, moves: Sequence[Move]) -> Mapping[PodIden
             waves.update((identity_of(pod), number) for pod in wave)
             start, units = start + len(wave), units[taken:]
     return waves
+
+
+def on_earlier_waves(
+    landings: LandingBook, moves: Sequence[Move], waves: Mapping[PodIdentity, int]
+) -> Mapping[PodIdentity, int]:
+    """The pods of later `waves`, each with its wave, that are not proven to land unless the waves before have ended."""
+    asked, leaving = frozenset(landings.has_to_land()), [pod for pod, _ in landings.leaving]
+    found: dict[PodIdentity, int] = {}
+    for unit in _units(leaving, {move.pod: move for move in moves}):
+        wave = waves.get(identity_of(unit[0]), 1)
+        own = [pod for pod in unit if pod in asked]
+        for pod in landings.unproven(unit, own) if wave > 1 and own else ():
+            found[identity_of(pod)] = wave
+    return found
 
 
 def _longest_start(landings: LandingBook, units: Sequence[_Unit], asked: frozenset[Pod], start: int) -> int:

@@ -124,8 +124,9 @@ def _scheduler_for(
 
 def _beside(scheduler: SchedulerModel, plugins: Mapping[str, SchedulingPlugin]) -> str:
     """What else the scheduler runs, which changes the scores of nodes at least."""
-    names = ", ".join(sorted(name for name, row in plugins.items() if not row.is_modelled and scheduler.runs(name)))
-    return f"{scheduler.name} also runs {names}, which are not fully modelled" if names else ""
+    names = sorted(name for name, row in plugins.items() if not row.is_modelled and scheduler.runs(name))
+    which = "which is" if len(names) == 1 else "which are"
+    return f"{scheduler.name} also runs {', '.join(names)}, {which} not fully modelled" if names else ""
 
 
 def _blocked(evaluation: PodEvaluation) -> list[Blocked]:

@@ -27,6 +27,8 @@ class PodMetric(msgspec.Struct, frozen=True, gc=False):
     name: str
     resources: tuple[str, ...]
     amounts: tuple[int, ...]
+    is_prod: bool = False
+    """Whether the agent takes the pod for one of class koord-prod."""
 
     @property
     def key(self) -> str:
@@ -43,10 +45,15 @@ class NodeMetric(msgspec.Struct, frozen=True):
     """A NodeMetric of Koordinator; its name is that of the node.
 
     `updated_at` is None before the first report. `system_usage` is what nothing but pods leaves out, in nano units;
-    None while the agent has measured no node, in which case nothing here counts.
+    None while the agent has measured no node, in which case nothing here counts. `node_usage` is that of the node as a
+    whole, averaged over minutes. `aggregated_usage` are its percentiles as they are written, None without any: few
+    schedulers read them. A report follows the one before after `report_seconds`.
     """
 
     name: str
     updated_at: datetime | None
     system_usage: ResourceList | None
     pods: tuple[PodMetric, ...]
+    node_usage: ResourceList = {}
+    aggregated_usage: bytes | None = None
+    report_seconds: int = 60

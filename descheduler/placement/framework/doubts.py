@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.gangs import COSCHEDULING_LABEL
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import Extender, SchedulerConfiguration
@@ -16,21 +17,25 @@ __all__ = ["Doubts"]
 
 
 class Doubts:
-    """What `profile` of `configuration` checks that `plugins` do not model."""
+    """What `profile` of `configuration` checks that `plugins` do not model, or not without what `snapshot` lacks."""
 
     def __init__(
         self,
         profile: SchedulerProfile,
         configuration: SchedulerConfiguration,
         plugins: Mapping[str, SchedulingPlugin],
+        snapshot: Snapshot,
     ) -> None:
         self._name = profile.scheduler_name
         self._unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
         self._choosers, self._preempters = profile.unknown_choosers, profile.unknown_preempters
         self._sorters = profile.unknown_sorters
         self._extenders = configuration.extenders
-        doubts = ((name, plugins[name].doubt(profile)) for name in sorted(profile.running) if name in plugins)
-        self._of_all = next((f"{doubt} ({name})" for name, doubt in doubts if doubt), "")
+        running = [(name, plugins[name]) for name in sorted(profile.running) if name in plugins]
+        unread = {name: row.unread(profile, snapshot) for name, row in running if row.unread is not None}
+        doubts = [(name, row.doubt(profile)) for name, row in running]
+        self._of_all = _first((*doubts, *((name, each.landing) for name, each in unread.items())))
+        self._of_choice = _first((name, each.choice) for name, each in unread.items())
         self._known: dict[tuple[int, int, int], tuple[Pod, str]] = {}
         self._modelled = {name for name in profile.running if name in plugins and plugins[name].is_modelled}
 
@@ -40,7 +45,8 @@ class Doubts:
             case DoubtOf.LANDING:
                 return self._about_landing(pod)
             case DoubtOf.CHOICE:
-                return _not_modelled(self._choosers) or self._uncalled(pod, lambda extender: extender.prioritizes)
+                uncalled = self._uncalled(pod, lambda extender: extender.prioritizes)
+                return _not_modelled(self._choosers) or uncalled or self._of_choice
             case DoubtOf.ORDER:
                 return _not_modelled(self._sorters)
             case DoubtOf.PREEMPTION:
@@ -77,6 +83,11 @@ class Doubts:
         if pod.spec.has_scheduling_group:
             return "scheduling groups are not modelled (GangScheduling)"
         return ""
+
+
+def _first(doubts: Iterable[tuple[str, str]]) -> str:
+    """The first of `doubts` by plugin, "" without any."""
+    return next((f"{doubt} ({name})" for name, doubt in doubts if doubt), "")
 
 
 def _not_modelled(plugins: Sequence[str]) -> str:

@@ -41,10 +41,12 @@ __all__ = [
     "PreFilterResult",
     "PreFilterTransformer",
     "PreemptingPlugin",
+    "RangedScore",
     "ReasonBits",
     "ReservePlugin",
     "ScoreError",
     "ScorePlugin",
+    "ScoreRange",
     "Scores",
     "SpreadConstraint",
     "SpreadPlugin",
@@ -230,6 +232,23 @@ class PartlyUnknownScore(ScorePlugin, Protocol):
     """One that cannot tell the scores of some nodes: whatever it gives to these may be anything from 0 to 100."""
 
     def unknown(self, cycle: Cycle) -> BoolMask | None:
+        """Those nodes, whether or not they are feasible; None for none."""
+
+
+class ScoreRange(NamedTuple):
+    """Scores that may be any number between two, without the plugin's weight: of each of `nodes` the `least`, which is
+    the one that the plugin gives, and the `most`."""
+
+    nodes: NDArray[np.intp]
+    least: NDArray[np.int64]
+    most: NDArray[np.int64]
+
+
+@runtime_checkable
+class RangedScore(ScorePlugin, Protocol):
+    """One whose scores of some nodes hang on when the pod is tried."""
+
+    def ranges(self, cycle: Cycle) -> ScoreRange | None:
         """Those nodes, whether or not they are feasible; None for none."""
 
 

@@ -115,7 +115,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         self._preempters = {plugin.name: plugin for plugin in post_filters if isinstance(plugin, PreemptingPlugin)}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self._configuration = configuration or SchedulerConfiguration((profile,))
-        self._doubts = Doubts(profile, self._configuration, plugins)
+        self._doubts = Doubts(profile, self._configuration, plugins, cluster.snapshot)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._scoring = Scoring(cluster, profile, plugins, self.num_nodes_to_find)
         self._guards += self._scoring.guards

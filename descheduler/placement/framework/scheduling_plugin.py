@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from functools import reduce
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -28,6 +28,7 @@ __all__ = [
     "Preference",
     "Reading",
     "SchedulingPlugin",
+    "Unread",
     "annotations_read_by",
     "by_requests",
     "check_annotations",
@@ -78,6 +79,16 @@ class Preference(msgspec.Struct, frozen=True):
         )
 
 
+class Unread(NamedTuple):
+    """What a plugin cannot tell of every pod of a profile for want of objects that were not read, "" for nothing.
+
+    `landing` is about whether a node takes it, `choice` about which of several nodes it gets.
+    """
+
+    landing: str = ""
+    choice: str = ""
+
+
 def _no_doubt(profile: SchedulerProfile) -> str:
     del profile
     return ""
@@ -115,7 +126,8 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     `queues` gives, for a snapshot, what waits for a node beside its pods, in the form of pods: schedulers that run the
     plugin place them.
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
-    `doubt` says what it decides about every pod of a profile that is not modelled, "" for nothing.
+    `doubt` says what it decides about every pod of a profile that is not modelled, "" for nothing; `unread` what it
+    decides by objects of `reads_kinds` where these were not read, which a run does without; None where it does not.
     `compares` says what of a node its filter compares with what the pod asks for, None where it compares nothing, and
     `prefers` which nodes it gives a higher score for what is free there. `parts` are parts of nodes that it hands out,
     and that planners may count; None for none. `renews` gives a pod that its owner creates as a copy of another one
@@ -133,6 +145,7 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     preempts: bool = False
     is_modelled: bool = True
     doubt: Callable[[SchedulerProfile], str] = _no_doubt
+    unread: Callable[[SchedulerProfile, Snapshot], Unread] | None = None
     compares: Compares | None = None
     prefers: Callable[[SchedulerProfile], Preference] | None = None
     parts: Callable[[ShadowCluster], NodeParts] | None = None

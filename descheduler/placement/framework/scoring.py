@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Choice, PluginScores, PodEvaluation, ScoreTable
-from descheduler.placement.framework.extension_points import PartlyUnknownScore, ScoreError, ScorePlugin, Scores
+from descheduler.placement.framework.extension_points import (
+    PartlyUnknownScore,
+    RangedScore,
+    ScoreError,
+    ScorePlugin,
+    Scores,
+)
 from descheduler.placement.framework.foreign.plugin import ForeignPlugin
 from descheduler.placement.framework.foreign.rows import guarded_row
 from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
@@ -51,6 +57,7 @@ class Scoring:
         own = [(plugin, weight) for plugin, weight in self._scorers if isinstance(plugin, OwnNodeScore)]
         self._kept_totals = KeptTotals(cluster.table, own)
         self._open_scorers = [(each, weight) for each, weight in self._scorers if isinstance(each, PartlyUnknownScore)]
+        self._ranged_scorers = [(each, weight) for each, weight in self._scorers if isinstance(each, RangedScore)]
         self._other_scorers = [each for each in self._scorers if not isinstance(each[0], OwnNodeScore)]
 
     def scores(self, evaluation: PodEvaluation) -> ScoreTable:
@@ -126,13 +133,21 @@ class Scoring:
                 level += scores.level * weight
         return totals, level
 
-    def _ranges(self, evaluation: PodEvaluation) -> Iterator[_ScoreRange]:
+    def _ranges(self, evaluation: PodEvaluation) -> Iterator[_TotalRange]:
         """Where totals are not known. Raises ScoreError."""
         for plugin, weight in self._open_scorers:
-            nodes = plugin.unknown(evaluation.cycle)
-            scores = None if nodes is None else plugin.score(evaluation.cycle, evaluation.feasible)
-            if nodes is not None and scores is not None:
-                yield _ScoreRange(nodes, scores.final * weight, _MOST_SCORE * weight)
+            mask = plugin.unknown(evaluation.cycle)
+            scores = None if mask is None else plugin.score(evaluation.cycle, evaluation.feasible)
+            if mask is not None and scores is not None:
+                nodes = (mask & evaluation.feasible).nonzero()[0]
+                own = scores.final[nodes] * weight
+                yield _TotalRange(nodes, own, _MOST_SCORE * weight - own)
+        for ranged, weight in self._ranged_scorers:
+            found = ranged.ranges(evaluation.cycle)
+            if found is not None:
+                of_feasible = evaluation.feasible[found.nodes]
+                above = (found.most - found.least)[of_feasible] * weight
+                yield _TotalRange(found.nodes[of_feasible], np.zeros_like(above), above)
 
     def _check_scorers(self) -> None:
         """Raises ScoreError when a plugin fails at every pod."""
@@ -141,28 +156,24 @@ class Scoring:
             raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
 
 
-class _ScoreRange(NamedTuple):
-    """Nodes whose total is not known: it is between that without and that with all of what one plugin could give.
+class _TotalRange(NamedTuple):
+    """Feasible nodes whose total is not known: how much it may be `below` and `above` what it is taken for."""
 
-    `own` is what the plugin is taken to give to all nodes, and `most` the most that it can.
-    """
-
-    nodes: BoolMask
-    own: NDArray[np.int64]
-    most: int
+    nodes: NDArray[np.intp]
+    below: NDArray[np.int64]
+    above: NDArray[np.int64]
 
 
 def _open_choice(
-    totals: NDArray[np.int64], feasible: BoolMask, ranges: Sequence[_ScoreRange], *, is_sampled: bool
+    totals: NDArray[np.int64], feasible: BoolMask, ranges: Sequence[_TotalRange], *, is_sampled: bool
 ) -> Choice | None:
     """The choice where not all totals are known; None where no feasible node is concerned."""
     concerned = np.zeros(len(totals), dtype=bool)
     least, most = totals.copy(), totals.copy()
     for each in ranges:
-        nodes = each.nodes & feasible
-        concerned |= nodes
-        least[nodes] -= each.own[nodes]
-        most[nodes] += each.most - each.own[nodes]
+        concerned[each.nodes] = True
+        least[each.nodes] -= each.below
+        most[each.nodes] += each.above
     if not concerned.any():
         return None
     best = int(least[feasible].max())
@@ -170,4 +181,5 @@ def _open_choice(
     order = sorted(may_win.nonzero()[0].tolist(), key=lambda node: (bool(concerned[node]), -int(totals[node]), node))
     others = most[feasible & ~may_win]
     margin = best - int(others.max()) if len(others) else None
-    return Choice(order[0], int(totals[order[0]]), tuple(order), margin, is_sampled=is_sampled, is_open=len(order) > 1)
+    is_open = len(order) > 1 and bool(concerned[may_win].any())
+    return Choice(order[0], int(totals[order[0]]), tuple(order), margin, is_sampled=is_sampled, is_open=is_open)

@@ -28,7 +28,6 @@ from descheduler.placement.landings.verdicts import (
     of_live_size,
     of_template_size,
     on_any,
-    under_condition,
     verdict_of,
 )
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -90,7 +89,7 @@ class Decider:
             return decision
         pods = list(self._pending.doubtful(first_priority(unplaced)))
         condition = rival_condition(pods, self._pending.tied(), unplaced, landing.node or "", self._cluster)
-        return replace(decision, landing=under_condition(landing, condition)) if condition else decision
+        return replace(decision, landing=landing.under(condition)) if condition else decision
 
     def _beside_others(self, candidate: LandingCandidate, decision: Decision) -> Decision:
         """`decision`, which is likely at best where it depends on unknown nodes of other pods."""

@@ -87,6 +87,12 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
         """Whether the scheduler prefers the node that the victim leaves to all others."""
         return self.ties == (self.victim.node_name,)
 
+    def under(self, condition: str) -> Landing:
+        """The same where it hangs on `condition` as well; the gravest of both."""
+        verdict, cold = (worst((each, LandingVerdict.LANDS_IF)) for each in (self.verdict, self.cold))
+        conditions = (*self.conditions, condition)
+        return msgspec.structs.replace(self, verdict=verdict, settled=verdict, cold=cold, conditions=conditions)
+
 
 class JointVerdict(msgspec.Struct, frozen=True):
     """Whether the replacements of a whole batch land together.

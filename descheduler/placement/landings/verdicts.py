@@ -25,7 +25,6 @@ __all__ = [
     "of_live_size",
     "of_template_size",
     "on_any",
-    "under_condition",
     "verdict_of",
 ]
 
@@ -103,13 +102,6 @@ def as_likely(landing: Landing, cause: str) -> Landing:
     if landing.verdict not in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF):
         return landing
     return replace(landing, verdict=verdict, settled=verdict, cold=cold, message=message, cause=cause)
-
-
-def under_condition(landing: Landing, condition: str) -> Landing:
-    """`landing` where it hangs on `condition` as well; the gravest of both."""
-    verdict, cold = (worst((each, LandingVerdict.LANDS_IF)) for each in (landing.verdict, landing.cold))
-    conditions = (*landing.conditions, condition)
-    return replace(landing, verdict=verdict, settled=verdict, cold=cold, conditions=conditions)
 
 
 def on_any(landing: Landing, nodes: Iterable[str], cause: str) -> Landing:

@@ -26,6 +26,7 @@ from descheduler.placement.plugins.device_share import row as device_share_row
 from descheduler.placement.plugins.dynamic_resources import row as dynamic_resources_row
 from descheduler.placement.plugins.elastic_quota import row as elastic_quota_row
 from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
+from descheduler.placement.plugins.load_aware_scheduling import row as load_aware_scheduling_row
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
 from descheduler.placement.plugins.node_numa_resource import row as node_numa_resource_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
@@ -63,7 +64,7 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "DefaultPreBind": unmodelled.DEFAULT_PRE_BIND,
     "DeviceShare": device_share_row.ROW,
     "ElasticQuota": elastic_quota_row.ROW,
-    "LoadAwareScheduling": unmodelled.LOAD_AWARE_SCHEDULING,
+    "LoadAwareScheduling": load_aware_scheduling_row.ROW,
     "NodeNUMAResource": node_numa_resource_row.ROW,
     "Reservation": reservation_row.ROW,
     "SchedulingHint": unmodelled.SCHEDULING_HINT,

@@ -52,11 +52,16 @@ class VolcanoInterplay(Interplay):
 
     def _is_bound_alone(self, pod: Pod) -> bool:
         """Whether the job of `pod` needs none of its pods but this one, as the cluster is now."""
+        if self._is_complete(pod):
+            return True
         job = self._live.job_of(pod)
-        if job is None or self._live.opened_last.tiers.all_of("job_ready", job):
-            return job is not None
-        is_completed = job.num_ready + 1 >= job.min_available and not job.role_minimums
+        is_completed = job is not None and job.num_ready + 1 >= job.min_available and not job.role_minimums
         return is_completed and not self._live.has_waiting_jobs
+
+    def _is_complete(self, pod: Pod) -> bool:
+        """Whether it needs none at all."""
+        job = self._live.job_of(pod)
+        return job is not None and self._live.opened_last.tiers.all_of("job_ready", job)
 
     def _can_spare_one(self, pod: Pod) -> bool:
         """Whether it has one more than that; False where that depends on its task."""

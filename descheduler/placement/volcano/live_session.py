@@ -22,6 +22,23 @@ from descheduler.placement.volcano.session import Session, VolcanoPlugin
 __all__ = ["AskedTask", "LiveSession", "job_id_of"]
 
 _QUEUE = "scheduling.volcano.sh/queue-name"
+_OF_JOBS = frozenset(
+    {
+        "priority",
+        "gang",
+        "conformance",
+        "overcommit",
+        "drf",
+        "predicates",
+        "proportion",
+        "capacity",
+        "nodeorder",
+        "binpack",
+        "pdb",
+        "sla",
+    }
+)
+"""Plugins that begin a cycle with what jobs hold, and look at nodes later, or where jobs are admitted."""
 _SETTLED = frozenset({Phase.RUNNING.value, Phase.UNKNOWN.value, Phase.COMPLETED.value})
 
 
@@ -91,6 +108,8 @@ class LiveSession:
         self._extra: list[Task] = []
         self._asked: tuple[frozenset[int], list[tuple[Pod, Task]]] | None = None
         self._is_stale = True
+        self._reads_nodes = True
+        """Whether what is idle on nodes decides what comes of a cycle that is opened."""
         self._phases: dict[str, str] | None = None
         self.has_waiting_jobs = True
         """Whether some job was not admitted when the first cycle was opened."""
@@ -179,6 +198,8 @@ class LiveSession:
         for job in session.jobs.values():
             job.phase = _phase(job, phases[job.id])
         session.open()
+        admits = any(job.is_pending for job in session.jobs.values())
+        self._reads_nodes = admits or any(each.name not in _OF_JOBS for each in session.configuration.plugins)
         if "enqueue" in session.configuration.actions:
             session.action = "enqueue"
             enqueue(session)
@@ -194,7 +215,7 @@ class LiveSession:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """It is on its node, with its job."""
-        self._leave()
+        self._note_change(pod)
         if id(pod) in self._on_nodes:
             task = self._tasks.get(id(pod)) or self._known(pod)
             task.node, task.status = node, Status.RELEASING if is_terminating else status_of(pod)
@@ -214,7 +235,7 @@ class LiveSession:
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """The inverse."""
         del is_terminating
-        self._leave()
+        self._note_change(pod)
         is_placed = id(pod) not in self._on_nodes
         key = self._cluster.placement_class(pod), node
         task = self._placed[key].pop() if is_placed else self._tasks[id(pod)]
@@ -229,6 +250,7 @@ class LiveSession:
 
     def fingerprint(self) -> object:
         """What each job holds, and what is idle."""
+        self._leave_if_extended()
         nodes = self._session.nodes
         jobs = (
             (job.id, sorted((s.value, n) for s, n in job.counts.items() if n), sorted(job.allocated.items()))
@@ -262,6 +284,11 @@ class LiveSession:
         job = self._session.jobs.get(task.job)
         if job is not None:
             job.remove(task)
+
+    def _note_change(self, pod: Pod) -> None:
+        """Ends the cycle where it would be another one by what `pod` does: pods of no job take room of nodes alone."""
+        if self._reads_nodes or job_id_of(pod) in self._session.jobs:
+            self._leave()
 
     def _leave(self) -> None:
         """Ends the cycle that was opened last."""

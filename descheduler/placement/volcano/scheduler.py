@@ -76,6 +76,13 @@ class _NotReady(NamedTuple):
     short: str = "not ready"
 
 
+class _Question(NamedTuple):
+    """The pod that was asked about, and its task as it was then: by now its job and its queue may have changed."""
+
+    pod: Pod
+    asked: AskedTask
+
+
 class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
     """Places the pods of Volcano, as `configuration` says.
 
@@ -142,7 +149,9 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
     def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
         """That further tasks of the job have to find a node first."""
         del node
-        asked = self._asked(cycle)
+        if self._is_complete(cycle.pod.pod):
+            return ()
+        asked = self._live.asked(self._question(cycle).pod, cycle.company)
         return gang_shortage(asked, (asked.task,))
 
     def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
@@ -153,11 +162,11 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
     def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
         """What the next cycle says of each node: job and queue, then filters and room."""
         cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
-        cycle.scratch[_NAME] = pod
         gates = waiting_for_gates(pod.spec.scheduling_gates)
         if gates is not None:
             return self.refused(cycle, (gates,), is_queued=False)
         asked = self._live.asked(pod, company)
+        cycle.scratch[_NAME] = _Question(pod, asked)
         barrier = barred(asked)
         if barrier is not None:
             is_undecided = barrier.code is Code.UNDECIDED
@@ -205,10 +214,11 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
             bits[nodes.idle[nodes.rows[name]] <= amount - QUANTUM] |= np.uint32(1 << place)
         return bits
 
-    def _asked(self, cycle: Cycle) -> AskedTask:
-        pod = cycle.scratch[_NAME]
-        assert isinstance(pod, Pod)  # noqa: S101 - put there by `evaluate`
-        return self._live.asked(pod, cycle.company)
+    @staticmethod
+    def _question(cycle: Cycle) -> _Question:
+        question = cycle.scratch[_NAME]
+        assert isinstance(question, _Question)  # noqa: S101 - put there by `evaluate`
+        return question
 
     def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """A node of the best score: any of them."""
@@ -232,12 +242,12 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
         return ScoreTable(evaluation.nodes, {_NAME: PluginScores(totals, None)}, totals)
 
     def _scores(self, evaluation: PodEvaluation) -> NDArray[np.float64]:
-        asked = self._asked(evaluation.cycle)
+        asked = self._question(evaluation.cycle).asked
         return asked.session.tiers.scores(asked.task, evaluation.feasible)[evaluation.nodes]
 
     def obstacle(self, plugin: str, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """In the words of kube-scheduler where Volcano runs its filter."""
-        asked = self._asked(cycle)
+        asked = self._question(cycle).asked
         if plugin == _ROOM:
             return Obstacle.of(plugin, Code.UNSCHEDULABLE, *_shortages(asked, node, bits))
         if plugin == _NAME:
@@ -249,7 +259,7 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
 
     def evicted_for(self, refused: PodEvaluation) -> EvictedFor | None:
         """What actions preempt and reclaim do, as far as they are configured."""
-        return self._live.evicted_for(refused.cycle.pod.pod, refused.cycle.company)
+        return self._live.evicted_for(self._question(refused.cycle).pod, refused.cycle.company)
 
     def openable(self, evaluation: PodEvaluation) -> BoolMask:
         """Any where the pod is refused as a whole, or where filters may be appeased; others of its job open no node."""

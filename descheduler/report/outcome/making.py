@@ -14,7 +14,7 @@ from descheduler.report.identities import reference
 from descheduler.report.outcome.document import EvictionResult, NotAttempted, OutcomeDocument, PluginResults, ResultKind
 from descheduler.report.outcome.predictions import make_predictions
 from descheduler.report.plan.document import Plan
-from descheduler.report.plan.figures import Change, make_figures
+from descheduler.report.plan.figures import PodChange, make_figures
 from descheduler.report.plan.landings import landing_totals, target_of
 
 if TYPE_CHECKING:  # an outcome without landings must not pay for numpy
@@ -49,9 +49,9 @@ def make_outcome(
     )
 
 
-def _change(pod: Pod, landing: Landing | None) -> Change:
+def _change(pod: Pod, landing: Landing | None) -> PodChange:
     comes = None if landing is None else landing.replacement.pod
-    return Change(pod, comes, "" if landing is None else landing.node or "")
+    return PodChange(pod, comes, "" if landing is None else landing.node or "")
 
 
 def _result(executed: outcome.Outcome) -> EvictionResult:

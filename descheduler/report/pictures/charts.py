@@ -65,7 +65,7 @@ class Histogram(msgspec.Struct, frozen=True):
     height: int = _HISTOGRAM_HEIGHT
 
 
-class Search(msgspec.Struct, frozen=True):
+class SearchChart(msgspec.Struct, frozen=True):
     """The figure of the best plan and the bound over the time of a search, as paths."""
 
     figure: str
@@ -134,14 +134,14 @@ def _range(step: int) -> str:
     return f"{step * 5}% or more" if step == NUM_STEPS - 1 else f"{step * 5}-{step * 5 + 5}%"
 
 
-def search_of(objective: PlannedObjective) -> Search | None:
+def search_of(objective: PlannedObjective) -> SearchChart | None:
     """How the search of an objective went; None where nothing happened in it that can be drawn."""
     points = objective.history
     most = max((max(point.figure, point.bound) for point in points), default=0)
     last = points[-1].seconds if points else 0
     if len(points) < 2 or not most or not last:
         return None
-    return Search(
+    return SearchChart(
         figure=_steps((point.seconds / last, point.figure / most) for point in points),
         bound=_steps((point.seconds / last, point.bound / most) for point in points),
         seconds=last,

@@ -16,10 +16,10 @@ __all__ = [
     "NUM_STEPS",
     "Amounts",
     "Balance",
-    "Change",
     "Figures",
     "GroupFigures",
     "NodeFigures",
+    "PodChange",
     "TotalFigures",
     "make_figures",
     "shares_of",
@@ -115,7 +115,7 @@ class Figures(Fields, frozen=True):
     total: TotalFigures
 
 
-class Change(NamedTuple):
+class PodChange(NamedTuple):
     """A pod that leaves its node, a pod that comes to `node`, or both; each at most once."""
 
     leaves: Pod | None
@@ -135,7 +135,7 @@ class _OnNode(NamedTuple):
         return _plus(_minus(self.before, self.lost), self.gained)
 
 
-def make_figures(snapshot: Snapshot, changes: Iterable[Change]) -> Figures:
+def make_figures(snapshot: Snapshot, changes: Iterable[PodChange]) -> Figures:
     """The figures of `snapshot` as it is, and after `changes`."""
     leaving: dict[str, list[Pod]] = {}
     coming: dict[str, list[Pod]] = {}

@@ -30,7 +30,7 @@ from descheduler.report.plan.document import (
     RefusedAlso,
     RepeatedRequest,
 )
-from descheduler.report.plan.figures import Change, make_figures
+from descheduler.report.plan.figures import PodChange, make_figures
 from descheduler.report.plan.goal import goal_of
 from descheduler.report.plan.landings import landing_totals, loss_notes, planned_landing
 from descheduler.report.plan.workloads import planned_workloads
@@ -91,16 +91,16 @@ def _plan_id(decisions: Decisions, planned: Sequence[PlanMove]) -> str:
     return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()[:12]
 
 
-def _changes(decisions: Decisions) -> Iterator[Change]:
+def _changes(decisions: Decisions) -> Iterator[PodChange]:
     """Pods that leave, and what is predicted to land: their replacements, and pending pods that need evictions."""
     for move in decisions.leaving:
         landing = move.landing
         comes = None if landing is None else landing.replacement.pod
-        yield Change(move.pod, comes, (move.to_node or "") if comes is not None else "")
+        yield PodChange(move.pod, comes, (move.to_node or "") if comes is not None else "")
     goals = (goal for facts in decisions.facts.values() for goal in facts.goals)
     pending = {identity_of(each.pod): each for goal in goals for each in goal.pending_pods}
     for each in pending.values() if decisions.moves else ():
-        yield Change(None, each.pod, each.node)
+        yield PodChange(None, each.pod, each.node)
 
 
 def _move(move: moves.Move) -> PlanMove:

@@ -65,6 +65,8 @@ def message_lines(plan: Plan, style: TableStyle) -> Iterator[str]:
         *(style.palette.failure(f"Failed: {printable(_failure(failure))}") for failure in plan.failures),
         *(style.palette.warning(f"Warning: {printable(warning)}") for warning in _warnings(plan)),
     ]
+    if style.is_wide and plan.snapshot.missing_kinds:
+        lines.append(f"Kinds that are not in the dump: {', '.join(plan.snapshot.missing_kinds)}")
     if lines:
         yield from (*lines, "")
 

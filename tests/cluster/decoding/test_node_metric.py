@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from descheduler.cluster.decoding.koordinator.node_metric import NodeMetricDecoder
+from descheduler.cluster.decoding.koordinator.node_metric import NodeMetricDecoder, decode_aggregates
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric, PodMetric
@@ -31,8 +31,9 @@ def test_usage_of_the_system_and_of_each_pod_is_read() -> None:
 
     metric = decode({"updateTime": "2026-07-01T11:59:15Z", "nodeMetric": measured, "podsMetric": pods})
 
-    cart = PodMetric("shop", "cart", ("cpu", "memory"), (1500 * 10**6, 2 * GIB))
-    assert metric == NodeMetric("a", datetime(2026, 7, 1, 11, 59, 15, tzinfo=UTC), {"cpu": 10**9}, (cart,))
+    cart = PodMetric("shop", "cart", ("cpu", "memory"), (1500 * 10**6, 2 * GIB), is_prod=True)
+    updated_at = datetime(2026, 7, 1, 11, 59, 15, tzinfo=UTC)
+    assert metric == NodeMetric("a", updated_at, {"cpu": 10**9}, (cart,), node_usage={"cpu": 9 * 10**9})
     assert metric.pods[0].usage == {"cpu": 1500 * 10**6, "memory": 2 * GIB}
     assert metric.pods[0].key == "shop/cart"
 
@@ -75,3 +76,25 @@ def test_snapshot_holds_them_by_node_where_they_are_asked_for() -> None:
     snapshot = snapshot_from_objects(objects, SnapshotRequest(needed=frozenset({"Node", "Pod", NODE_METRIC_KIND})))
 
     assert snapshot.node_metrics["a"].system_usage == {"cpu": 10**9}
+
+
+def test_interval_of_reports_is_read() -> None:
+    policy = {"spec": {"metricCollectPolicy": {"reportIntervalSeconds": 20}}}
+    metric = NodeMetricDecoder().decode(json.dumps({**node_metric_object("a"), **policy}).encode())
+
+    assert (metric.report_seconds, decode({}).report_seconds) == (20, 60)
+
+
+def test_aggregated_usage_is_read_by_kind_and_duration() -> None:
+    aggregated = [
+        {"duration": "5m0s", "usage": {"p95": {"resources": {"cpu": "2"}}, "avg": {}}},
+        {"duration": "10m0s", "usage": {"p95": {"resources": {"cpu": "3"}}}},
+    ]
+
+    metric = decode({"nodeMetric": {"aggregatedNodeUsages": aggregated}})
+
+    assert decode_aggregates(metric) == {
+        ("p95", timedelta(minutes=5)): {"cpu": 2 * 10**9},
+        ("p95", timedelta(minutes=10)): {"cpu": 3 * 10**9},
+    }
+    assert decode_aggregates(decode({})) == {}

@@ -103,6 +103,20 @@ def test_a_pod_that_needs_the_room_of_another_one_is_evicted_in_a_later_wave() -
     assert [(move.pod.name, move.wave) for move in decisions.moves] == [("first", 1), ("second", 2)]
 
 
+def test_landing_that_needs_an_earlier_wave_says_so_in_table_and_document() -> None:
+    nodes, pods = pods_in_turn()
+    web = Workload("ReplicaSet", "default", "web", "replicaset-web", 2)
+
+    plan = make_plan(run(nodes, pods, by_jobs(), kinds=JOBS, workloads={web.uid: web}))
+    table = "\n".join(plan_table(plan, TableStyle()))
+
+    found = [(move.landing.verdict, move.landing.conditions) for move in plan.moves if move.landing is not None]
+    assert found == [("lands", ()), ("lands_if", ("wave 1 has ended",))]
+    assert (plan.landings.lands, plan.landings.lands_if, plan.landings.together) == (1, 1, "lands")
+    assert "a (if)" in table
+    assert "wave 1 has ended" in table
+
+
 def pods_in_turn() -> tuple[list[Node], list[Pod]]:
     """Two pods of which the second has a node once the first has left it, and not before."""
     nodes = [

@@ -95,5 +95,5 @@ def test_plugins_that_koord_scheduler_runs_beside_are_named() -> None:
     analysis = placement_of("new", node_object("a"), pending_pod("new", scheduler="koord-scheduler"))
 
     assert analysis.num_feasible == 1
-    beside = "koord-scheduler also runs LoadAwareScheduling, SchedulingHint, which are not fully modelled"
+    beside = "koord-scheduler also runs SchedulingHint, which is not fully modelled"
     assert beside in analysis.notes

@@ -17,7 +17,8 @@ from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.configured import load_configuration, with_profiles_for
 from descheduler.placement.schedulers.koord_scheduler import MANIFEST
-from tests.builders import make_pod
+from tests.builders import make_pod, make_snapshot
+from tests.placement.plugins.load_aware_scheduling.worlds import AGENT
 
 CONFIG_MAP = """\
 apiVersion: v1
@@ -62,13 +63,13 @@ def test_reservation_is_missing_under_reserve_of_the_manifest() -> None:
 @pytest.mark.parametrize(
     ("args", "doubt"),
     [
-        pytest.param(None, "limits of measured usage are not modelled (LoadAwareScheduling)", id="by default"),
-        pytest.param({"usageThresholds": {"cpu": 70}}, "limits of measured usage", id="of the whole node"),
-        pytest.param({"usageThresholds": {"cpu": 0}, "prodUsageThresholds": {"cpu": 50}}, "limits", id="of prod pods"),
+        pytest.param(None, "NodeMetrics of Koordinator were not read", id="by default"),
+        pytest.param({"usageThresholds": {"cpu": 70}}, "NodeMetrics of Koordinator", id="of the whole node"),
+        pytest.param({"usageThresholds": {"cpu": 0}, "prodUsageThresholds": {"cpu": 50}}, "Node", id="of prod pods"),
         pytest.param({"usageThresholds": {"cpu": 0, "memory": 0}}, "", id="none, as in the manifest"),
     ],
 )
-def test_limits_of_measured_usage_leave_every_landing_in_doubt(args: dict[str, object] | None, doubt: str) -> None:
+def test_limits_of_unread_usage_leave_every_landing_in_doubt(args: dict[str, object] | None, doubt: str) -> None:
     config = [] if args is None else [{"name": "LoadAwareScheduling", "args": args}]
     plugins = {"filter": {"enabled": [{"name": "LoadAwareScheduling"}]}}
     document = {
@@ -78,7 +79,9 @@ def test_limits_of_measured_usage_leave_every_landing_in_doubt(args: dict[str, o
     }
     own = load_scheduler_configuration(document, version=KubeVersion(), plugins=PLUGINS)
 
-    found = Doubts(profile(own), own, PLUGINS).about(make_pod("web"))
+    found = Doubts(profile(own), own, PLUGINS, make_snapshot([], [AGENT], kinds=frozenset({"Node"}))).about(
+        make_pod("web")
+    )
 
     assert found.startswith(doubt)
     assert bool(found) is bool(doubt)

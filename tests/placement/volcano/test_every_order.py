@@ -21,7 +21,7 @@ T = TypeVar("T")
 _OLD = "old"
 _NUM_ORDERS, _NUM_CYCLES = 3, 2
 _SEEDS = range(2_000)
-_PARTS = parts(50)
+_PARTS = parts(100)
 _CLOSED = {**node(_OLD, cpu="100"), "spec": {"unschedulable": True}}
 
 
@@ -141,7 +141,7 @@ def test_what_is_proven_lands_whatever_comes_first(part: Part, may_stay: bool) -
 
 
 def test_most_batches_of_a_few_pods_are_proven() -> None:
-    batches = [_Batch(seed, may_stay=False) for seed in range(40)]
+    batches = [_Batch(seed, may_stay=False) for seed in range(20)]
 
     assert sum(batch.is_proven for batch in batches) > len(batches) / 2
 

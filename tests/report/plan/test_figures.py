@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.node import Node
-from descheduler.report.plan.figures import Amounts, Balance, Change, NodeFigures, make_figures
+from descheduler.report.plan.figures import Amounts, Balance, NodeFigures, PodChange, make_figures
 from tests.builders import make_node, make_pod, make_snapshot
 
 
@@ -18,7 +18,7 @@ def test_a_node_that_loses_a_pod_shows_what_was_and_what_stays() -> None:
     staying = make_pod("staying", node="a", cpu="250m", memory="2Ki")
     snapshot = make_snapshot([make_node("a", cpu="4", memory="1Mi", pods="10")], [leaving, staying])
 
-    figures = make_figures(snapshot, [Change(leaving)])
+    figures = make_figures(snapshot, [PodChange(leaving)])
 
     assert figures.nodes == (
         NodeFigures(
@@ -37,7 +37,7 @@ def test_a_node_that_loses_nothing_is_only_in_the_total() -> None:
     other = make_pod("other", node="b", cpu="2")
     snapshot = make_snapshot([make_node("a"), make_node("b")], [leaving, other])
 
-    figures = make_figures(snapshot, [Change(leaving)])
+    figures = make_figures(snapshot, [PodChange(leaving)])
 
     assert [node.name for node in figures.nodes] == ["a"]
     assert figures.total.num_nodes == 2
@@ -49,7 +49,7 @@ def test_a_finished_pod_occupies_nothing() -> None:
     failed = make_pod("failed", node="a", cpu="1", phase="Failed")
     snapshot = make_snapshot([make_node("a")], [failed])
 
-    figures = make_figures(snapshot, [Change(failed)])
+    figures = make_figures(snapshot, [PodChange(failed)])
 
     assert figures.nodes[0].before == amounts(0, 0, 0)
     assert figures.nodes[0].after == amounts(0, 0, 0)
@@ -70,7 +70,7 @@ def test_what_leaves_is_the_difference_between_before_and_after(world: list[tupl
     leaving = [pod for pod, (_, _, leaves) in zip(pods, world, strict=True) if leaves]
     snapshot = make_snapshot([make_node(name) for name in "abc"], pods)
 
-    total = make_figures(snapshot, map(Change, leaving)).total
+    total = make_figures(snapshot, map(PodChange, leaving)).total
 
     assert total.before.pods == total.after.pods + total.displaced.pods
     assert total.before.cpu_milli == total.after.cpu_milli + total.displaced.cpu_milli
@@ -80,7 +80,7 @@ def test_a_node_that_receives_a_pod_shows_it() -> None:
     leaving, comes = make_pod("web-1", node="a", cpu="1"), make_pod("web-2", node="", cpu="2")
     snapshot = make_snapshot([make_node("a"), make_node("b")], [leaving])
 
-    figures = make_figures(snapshot, [Change(leaving, comes, "b")])
+    figures = make_figures(snapshot, [PodChange(leaving, comes, "b")])
 
     assert {node.name: (node.before.cpu_milli, node.after.cpu_milli) for node in figures.nodes} == {
         "a": (1000, 0),
@@ -93,7 +93,7 @@ def test_a_pending_pod_that_lands_is_no_pod_that_leaves() -> None:
     pending = make_pod("waits", node="", cpu="2")
     snapshot = make_snapshot([make_node("a")], [pending])
 
-    figures = make_figures(snapshot, [Change(None, pending, "a")])
+    figures = make_figures(snapshot, [PodChange(None, pending, "a")])
 
     assert figures.total.displaced == amounts(0, 0)
     assert figures.nodes[0].after == amounts(1, 2000)
@@ -103,7 +103,7 @@ def test_a_pod_that_lands_nowhere_changes_no_other_node() -> None:
     leaving, comes = make_pod("web-1", node="a", cpu="1"), make_pod("web-2", node="", cpu="2")
     snapshot = make_snapshot([make_node("a"), make_node("b")], [leaving])
 
-    assert [node.name for node in make_figures(snapshot, [Change(leaving, comes)]).nodes] == ["a"]
+    assert [node.name for node in make_figures(snapshot, [PodChange(leaving, comes)]).nodes] == ["a"]
 
 
 def test_nodes_are_grouped_by_zone_and_pool() -> None:
@@ -116,7 +116,7 @@ def test_nodes_are_grouped_by_zone_and_pool() -> None:
     full = make_pod("full", node="b", cpu="9.9")
     snapshot = make_snapshot([node("a", "z1", "web"), node("b", "z1", "web"), node("c", "z2", "")], [leaving, full])
 
-    groups = make_figures(snapshot, [Change(leaving)]).groups
+    groups = make_figures(snapshot, [PodChange(leaving)]).groups
 
     assert [(group.zone, group.pool, group.num_nodes) for group in groups] == [("z1", "web", 2), ("z2", "", 1)]
     assert groups[0].unchanged["cpu"] == (*[0] * 19, 1, 0)
@@ -127,7 +127,7 @@ def test_balance_is_mean_and_deviation_of_the_shares() -> None:
     leaving = make_pod("p", node="a", cpu="4")
     snapshot = make_snapshot([make_node(name, cpu="10", memory="1Gi") for name in "ab"], [leaving])
 
-    cpu, memory = make_figures(snapshot, [Change(leaving, leaving, "b")]).balance
+    cpu, memory = make_figures(snapshot, [PodChange(leaving, leaving, "b")]).balance
 
     assert cpu == Balance(
         resource="cpu", mean_before=20.0, deviation_before=20.0, mean_after=20.0, deviation_after=20.0

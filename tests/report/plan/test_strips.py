@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.pod import Pod
-from descheduler.report.plan.figures import Change, Figures, make_figures
+from descheduler.report.plan.figures import Figures, PodChange, make_figures
 from descheduler.report.plan.strips import Cell, histogram, main_resource, node_cells, strip_lines
 from tests.builders import make_node, make_pod, make_snapshot
 
@@ -16,7 +16,7 @@ def figures(shares: dict[str, int], moves: dict[str, str] | None = None) -> Figu
         name: make_pod(f"p-{name}", node=name, cpu=f"{share * 100}m") for name, share in shares.items() if share
     }
     snapshot = make_snapshot([make_node(name, cpu="10", memory="1Gi") for name in shares], pods.values())
-    return make_figures(snapshot, [Change(pods[old], pods[old], new) for old, new in (moves or {}).items()])
+    return make_figures(snapshot, [PodChange(pods[old], pods[old], new) for old, new in (moves or {}).items()])
 
 
 def test_nodes_keep_their_place_before_and_after() -> None:
@@ -48,7 +48,7 @@ def test_gpus_are_shown_first_where_they_move() -> None:
     pod = make_pod("train", node="a", requests={"nvidia.com/gpu": "1"})
     snapshot = make_snapshot([make_node(name, allocatable={"nvidia.com/gpu": "8"}) for name in "ab"], [pod])
 
-    assert main_resource(make_figures(snapshot, [Change(pod, pod, "b")])) == "gpu"
+    assert main_resource(make_figures(snapshot, [PodChange(pod, pod, "b")])) == "gpu"
     assert main_resource(make_figures(snapshot, [])) == "cpu"
 
 

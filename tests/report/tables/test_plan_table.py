@@ -109,6 +109,15 @@ def test_plain_targets_need_no_explanation() -> None:
     assert "TARGET:" not in text_of(make_test_plan())
 
 
+def test_wide_table_names_all_kinds_that_the_dump_lacks() -> None:
+    plan = make_test_plan()
+    names = "csinodes.storage.k8s.io", "jobs.batch"
+    plan = msgspec.structs.replace(plan, snapshot=msgspec.structs.replace(plan.snapshot, missing_kinds=names))
+
+    assert "Kinds that are not in the dump: csinodes.storage.k8s.io, jobs.batch\n" in text_of(plan, "wide")
+    assert "csinodes" not in text_of(plan)
+
+
 def test_moves_of_one_wave_have_no_line_about_waves() -> None:
     assert "Waves:" not in text_of(make_test_plan())
 

@@ -6,22 +6,24 @@ their pods have in common is kept once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from sys import intern
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int64, MetadataWire, Wire
 from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
 from descheduler.model.quantity import parse_quantity
+from descheduler.model.requests import ResourceList
+from descheduler.model.text.duration import parse_duration
 
 if TYPE_CHECKING:
     from descheduler.cluster.decoding.decode import Decoding
 
-__all__ = ["node_metric_decoder"]
+__all__ = ["decode_aggregates", "node_metric_decoder"]
 
 _Spelled = dict[str, str | float | None]
 """Resource name → quantity as it is written."""
@@ -32,12 +34,20 @@ class _UsageWire(Wire):
 
 
 class _NodeUsageWire(Wire):
+    node_usage: _UsageWire | None = None
     system_usage: _UsageWire | None = None
+    aggregated_node_usages: msgspec.Raw = ABSENT
+
+
+class _AggregateWire(Wire):
+    duration: str | None = None
+    usage: dict[str, _UsageWire] | None = None
 
 
 class _PodMetricWire(Wire):
     namespace: str | None = None
     name: str | None = None
+    priority: str | None = None
     pod_usage: _UsageWire | None = None
 
 
@@ -47,12 +57,25 @@ class _StatusWire(Wire):
     pods_metric: list[_PodMetricWire] | None = None
 
 
+class _CollectPolicyWire(Wire):
+    report_interval_seconds: Int64 | None = None
+
+
+class _SpecWire(Wire):
+    metric_collect_policy: _CollectPolicyWire | None = None
+
+
 class _NodeMetricWire(Wire):
     metadata: MetadataWire | None = None
+    spec: _SpecWire | None = None
     status: _StatusWire | None = None
 
 
+_PROD = "koord-prod"
+_REPORT_SECONDS = 60
+"""How often koordlet reports unless the NodeMetric says otherwise."""
 _decode = msgspec.json.Decoder(_NodeMetricWire).decode
+_decode_aggregates = msgspec.json.Decoder(list[_AggregateWire] | None).decode
 
 
 class _Amounts(dict[str | float | None, int]):
@@ -79,15 +102,25 @@ class NodeMetricDecoder:
         wire = _decode(block)
         status = wire.status or _StatusWire()
         measured = status.node_metric
+        policy = None if wire.spec is None else wire.spec.metric_collect_policy
+        stated = None if policy is None else policy.report_interval_seconds
+        aggregated = ABSENT if measured is None else measured.aggregated_node_usages
         return NodeMetric(
             name=(wire.metadata.name if wire.metadata else None) or "",
             updated_at=set_time(status.update_time),
-            system_usage=None if measured is None else dict(zip(*self._usage(measured.system_usage), strict=True)),
+            system_usage=None if measured is None else self._by_name(measured.system_usage),
             pods=tuple([self._pod_metric(pod) for pod in status.pods_metric or ()]),
+            node_usage={} if measured is None else self._by_name(measured.node_usage),
+            aggregated_usage=None if aggregated is ABSENT else bytes(aggregated),
+            report_seconds=_REPORT_SECONDS if stated is None else stated,
         )
 
+    def _by_name(self, wire: _UsageWire | None) -> ResourceList:
+        return dict(zip(*self._usage(wire), strict=True))
+
     def _pod_metric(self, wire: _PodMetricWire) -> PodMetric:
-        return PodMetric(intern(wire.namespace or ""), wire.name or "", *self._usage(wire.pod_usage))
+        usage = self._usage(wire.pod_usage)
+        return PodMetric(intern(wire.namespace or ""), wire.name or "", *usage, is_prod=wire.priority == _PROD)
 
     def _usage(self, wire: _UsageWire | None) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """Names of resources, and nano units of each."""
@@ -100,3 +133,18 @@ def node_metric_decoder(decoding: Decoding) -> Callable[[bytes], NodeMetric]:
     """The decoder of the NodeMetrics of one snapshot."""
     del decoding
     return NodeMetricDecoder().decode
+
+
+def decode_aggregates(metric: NodeMetric) -> Mapping[tuple[str, timedelta], ResourceList]:
+    """The aggregated usage of a node by kind, such as `p95`, and duration, in nano units; empty ones are left out.
+
+    Raises QuantityError, msgspec.DecodeError, and ValueError for what is no duration.
+    """
+    amounts = _Amounts()
+    found: dict[tuple[str, timedelta], ResourceList] = {}
+    for each in _decode_aggregates(metric.aggregated_usage or b"null") or ():
+        for kind, usage in (each.usage or {}).items():
+            if usage.resources:
+                measured = {name: amounts[text] for name, text in usage.resources.items()}
+                found[kind, parse_duration(each.duration or "0s")] = measured
+    return found

@@ -75,6 +75,7 @@ def admit_row(row: SchedulingPlugin, origin: Origin) -> SchedulingPlugin:
         marks=None if row.marks is None else guard.marks,
         queues=None if row.queues is None else guard.queues,
         args=None if row.args is None else _guarded_args(row.args, origin),
+        unread=None,
         prefers=None,
         parts=None,
         renews=None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Job
 from descheduler.placement.volcano.plugins.queue_shares import sums_by_queue
@@ -43,7 +45,12 @@ class _Room:
 
 
 def start(session: Session, option: PluginOption) -> Callbacks:
-    """The vote on admission; a factor below 1 counts as the default."""
-    factor = option.arguments.number("overcommit-factor", _FACTOR)
-    room = _Room(session, factor if factor >= 1 else _FACTOR)
-    return Callbacks(job_enqueueable=room.vote, job_enqueued=room.admit)
+    """The vote on admission; a factor below 1 counts as the default.
+
+    A session that follows the cluster admits jobs as it opens, so what is idle is summed up once one asks for it.
+    """
+    stated = option.arguments.number("overcommit-factor", _FACTOR)
+    room = cache(lambda: _Room(session, stated if stated >= 1 else _FACTOR))
+    if not session.is_following:
+        room()
+    return Callbacks(job_enqueueable=lambda job: room().vote(job), job_enqueued=lambda job: room().admit(job))

@@ -1,0 +1,1 @@
+"""LoadAwareScheduling of koord-scheduler: nodes by their measured usage."""
