@@ -12,8 +12,8 @@ from descheduler.model.quantity import parse_quantity
 from descheduler.model.resource_claims import AllocationResult, ClaimAllocation, ClaimSpec
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.plugins.dynamic_resources.grants import DeviceLedger
-from descheduler.placement.plugins.dynamic_resources.on_nodes import EXTENDED, PodOnNodes
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
+from descheduler.placement.plugins.dynamic_resources.on_nodes import EXTENDED, ClaimsOnNodes
 from descheduler.placement.plugins.dynamic_resources.reasons import DeviceFault
 from descheduler.placement.shadow.shadow_cluster import Placed, taken_from
 
@@ -30,7 +30,7 @@ __all__ = [
 Allocated = tuple[Any, ...]
 """A claim with its devices in order and the nodes from which they can be used."""
 
-_PLUGIN = DeviceLedger.NAME
+_PLUGIN = ClaimLedger.NAME
 _ENDED = DeviceFault.ENDED.reason
 
 
@@ -52,7 +52,7 @@ def recorded_bound_claims(entry: Mapping[str, Any]) -> tuple[Allocated, ...] | N
 def our_allocations(evaluation: PodEvaluation) -> dict[str, tuple[Allocated, ...]]:
     """The same of the nodes that DynamicResources passes, as it finds them."""
     on_nodes = evaluation.cycle.scratch.get(_PLUGIN)
-    if not isinstance(on_nodes, PodOnNodes):
+    if not isinstance(on_nodes, ClaimsOnNodes):
         return {}
     names = [node.name for node in evaluation.cycle.cluster.table.nodes]
     against = evaluation.bits.get(_PLUGIN, np.zeros(len(names), dtype=np.uint32))
@@ -64,9 +64,9 @@ def our_allocations(evaluation: PodEvaluation) -> dict[str, tuple[Allocated, ...
 def our_bound_claims(evaluation: PodEvaluation, placed: Placed) -> tuple[Allocated, ...] | None:
     """All claims of a pod that was placed."""
     on_nodes = evaluation.cycle.scratch.get(_PLUGIN)
-    ledger = next((ledger for ledger, _ in placed.takings if isinstance(ledger, DeviceLedger)), None)
+    ledger = next((ledger for ledger, _ in placed.takings if isinstance(ledger, ClaimLedger)), None)
     taken = None if ledger is None else taken_from(placed.takings, ledger)
-    if taken is None or not isinstance(on_nodes, PodOnNodes):
+    if taken is None or not isinstance(on_nodes, ClaimsOnNodes):
         return None
     grants = {id(claim): grant for claim, grant in taken.grants}
     made = on_nodes.made_for(placed.node)
@@ -101,7 +101,7 @@ def _names(names: Sequence[str], nodes: Any) -> tuple[str, ...]:
     return tuple(names[node] for node in nodes.tolist())
 
 
-def _allocations(on_nodes: PodOnNodes, node: int) -> Iterator[Allocated]:
+def _allocations(on_nodes: ClaimsOnNodes, node: int) -> Iterator[Allocated]:
     for claim, allocation in on_nodes.new_on(node):
         yield _ours(claim.name, allocation)
     if on_nodes.has_idle_claim(node):

@@ -16,7 +16,7 @@ from descheduler.placement.framework.extension_points import ScoreError
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
-from descheduler.placement.plugins.dynamic_resources.on_nodes import PodOnNodes
+from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.node_masks import BoolMask
 from tests.builders import decode_pod
@@ -118,7 +118,7 @@ def _scored(evaluation: PodEvaluation, feasible: tuple[str, ...]) -> dict[str, A
 def _binds(evaluation: PodEvaluation) -> bool | None:
     """False where the pod fits on nodes on all of which binding fails."""
     on_nodes = evaluation.cycle.scratch.get("DynamicResources")
-    is_failing = isinstance(on_nodes, PodOnNodes) and all(map(on_nodes.binding_fault, evaluation.nodes.tolist()))
+    is_failing = isinstance(on_nodes, ClaimsOnNodes) and all(map(on_nodes.binding_fault, evaluation.nodes.tolist()))
     return False if is_failing else None
 
 

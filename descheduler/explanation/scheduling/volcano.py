@@ -34,9 +34,9 @@ __all__ = [
     "OpenedSession",
     "QueueFacts",
     "QueueResource",
+    "RoleFacts",
     "VolcanoFacts",
     "VolcanoJobFacts",
-    "VolcanoTask",
     "job_table",
     "queue_amounts",
     "share_text",
@@ -88,7 +88,7 @@ class QueueFacts(Fields, frozen=True):
     resources: tuple[QueueResource, ...]
 
 
-class VolcanoTask(Fields, frozen=True):
+class RoleFacts(Fields, frozen=True):
     """One task of a job (`volcano.sh/task-spec`): how many of its pods have a node or have succeeded, and how many it
     needs (minTaskMember)."""
 
@@ -119,7 +119,7 @@ class VolcanoJobFacts(Fields, frozen=True):
     num_pending: int = msgspec.field(name="pending")
     is_admitted: bool = msgspec.field(name="admitted")
     dominant_share: float | None
-    tasks: tuple[VolcanoTask, ...]
+    tasks: tuple[RoleFacts, ...]
     message: str
 
 
@@ -213,8 +213,7 @@ class OpenedSession:
             is_admitted=not job.is_pending,
             dominant_share=round(shares.of(job), 4) if isinstance(shares, DominantShares) else None,
             tasks=tuple(
-                VolcanoTask(name=role, num_ready=ready[role], minimum=least)
-                for role, least in job.role_minimums.items()
+                RoleFacts(name=role, num_ready=ready[role], minimum=least) for role, least in job.role_minimums.items()
             ),
             message=self.session.fault or ("" if barrier is None else ", ".join(barrier.reasons)),
         )

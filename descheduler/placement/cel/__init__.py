@@ -8,12 +8,12 @@ from __future__ import annotations
 from descheduler.placement.cel.errors import CelError, EvaluationError, InvalidExpression, Unsupported
 from descheduler.placement.cel.frame import CelDevice
 from descheduler.placement.cel.selector import Selector, compile_selector
-from descheduler.placement.cel.values import Domains, Quantity, Version
+from descheduler.placement.cel.values import DomainMap, Quantity, Version
 
 __all__ = [
     "CelDevice",
     "CelError",
-    "Domains",
+    "DomainMap",
     "EvaluationError",
     "InvalidExpression",
     "Quantity",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from descheduler.placement.cel.errors import Unsupported
-from descheduler.placement.cel.values import Domains, Quantity, Value, Version
+from descheduler.placement.cel.values import DomainMap, Quantity, Value, Version
 
 __all__ = ["MOST_STEPS", "CelDevice", "Evaluation", "Frame"]
 
@@ -20,8 +20,8 @@ class CelDevice:
     """A device as its slice publishes it; plain names of attributes and capacities belong to the driver's domain."""
 
     driver: str
-    attributes: Domains[str | int | bool | Version]
-    capacity: Domains[Quantity]
+    attributes: DomainMap[str | int | bool | Version]
+    capacity: DomainMap[Quantity]
     allow_multiple_allocations: bool = False
 
     @classmethod
@@ -37,8 +37,8 @@ class CelDevice:
         return cls(driver, _by_domain(driver, attributes), _by_domain(driver, capacity), allow_multiple_allocations)
 
 
-def _by_domain(driver: str, named: Mapping[str, Value]) -> Domains[Value]:
-    domains: Domains[Value] = Domains()
+def _by_domain(driver: str, named: Mapping[str, Value]) -> DomainMap[Value]:
+    domains: DomainMap[Value] = DomainMap()
     for name, value in named.items():
         domain, slash, identifier = name.partition("/")
         domains.setdefault(*((domain, {}) if slash else (driver, {})))[identifier if slash else name] = value

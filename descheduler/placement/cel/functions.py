@@ -31,7 +31,7 @@ from descheduler.placement.cel.static_types import (
 )
 from descheduler.placement.cel.values import (
     NOTHING,
-    Domains,
+    DomainMap,
     Optional,
     Quantity,
     Value,
@@ -109,7 +109,7 @@ def _index(values: Value, index: Value) -> Value:
         if not 0 <= index < len(values):
             raise EvaluationError(f"index out of bounds: {index}")
         return values[index]
-    if type(values) is Domains and type(index) is str:
+    if type(values) is DomainMap and type(index) is str:
         return values[index]
     if isinstance(values, dict):
         if type(index) is str and index in values:
@@ -298,7 +298,7 @@ _AT_RUN_TIME: Mapping[str, tuple[type, ...]] = {
     "double": (float,),
     "string": (str,),
     "list": (tuple,),
-    "map": (dict, Domains),
+    "map": (dict, DomainMap),
     "quantity": (Quantity,),
     "semver": (Version,),
     "optional": (Optional,),

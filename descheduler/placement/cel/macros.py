@@ -25,7 +25,7 @@ from descheduler.placement.cel.static_types import (
     resolved,
 )
 from descheduler.placement.cel.syntax import Call, Identifier, Literal, Node, Select
-from descheduler.placement.cel.values import NOTHING, Domains, Optional, Value, no_overload, type_name
+from descheduler.placement.cel.values import NOTHING, DomainMap, Optional, Value, no_overload, type_name
 
 __all__ = ["expand", "optional_part"]
 
@@ -60,7 +60,7 @@ def optional_part(whole: Compiled, key: Compiled, at: int) -> Compiled:
 
 
 def _part(values: Value, key: Value) -> Optional:
-    if type(values) is Domains and type(key) is str:
+    if type(values) is DomainMap and type(key) is str:
         return Optional(True, values[key])
     if isinstance(values, dict) and type(key) is str and key in values:
         return Optional(True, values[key])

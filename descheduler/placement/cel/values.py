@@ -16,7 +16,7 @@ from descheduler.placement.cel.errors import EvaluationError
 
 __all__ = [
     "NOTHING",
-    "Domains",
+    "DomainMap",
     "Optional",
     "Quantity",
     "Value",
@@ -42,7 +42,7 @@ _SPELLING = re.compile(r"[+-]?0*([0-9]*)(?:\.([0-9]*))?(.*)\Z", re.DOTALL)
 _Held = TypeVar("_Held")
 
 
-class Domains(dict[str, dict[str, _Held]]):
+class DomainMap(dict[str, dict[str, _Held]]):
     """Attributes or capacities by domain; a domain that is absent has none, but is not `in` the map."""
 
     def __missing__(self, domain: str) -> dict[str, _Held]:
@@ -144,7 +144,7 @@ _NAMES: dict[type, str] = {
     str: "string",
     tuple: "list",
     dict: "map",
-    Domains: "map",
+    DomainMap: "map",
     Quantity: "quantity",
     Version: "semver",
     Optional: "optional",

@@ -18,7 +18,7 @@ from descheduler.eviction.placement_verification.landing_book import SchedulingS
 from descheduler.explanation.asked import explained_by
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.finding import UnknownSubjectError
-from descheduler.explanation.scheduling.volcano import QueueResource, VolcanoFacts, VolcanoJobFacts, VolcanoTask
+from descheduler.explanation.scheduling.volcano import QueueResource, RoleFacts, VolcanoFacts, VolcanoJobFacts
 from descheduler.explanation.settings import settings_for
 from descheduler.explanation.subjects.group import GroupExplanation
 from descheduler.explanation.subjects.pod import PodExplanation
@@ -248,7 +248,7 @@ _JOB = VolcanoJobFacts(
     num_pending=0,
     is_admitted=True,
     dominant_share=0.3,
-    tasks=(VolcanoTask(name="ps", num_ready=1, minimum=1), VolcanoTask(name="worker", num_ready=2, minimum=1)),
+    tasks=(RoleFacts(name="ps", num_ready=1, minimum=1), RoleFacts(name="worker", num_ready=2, minimum=1)),
     message="",
 )
 

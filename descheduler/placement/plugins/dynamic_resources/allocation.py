@@ -12,19 +12,19 @@ from descheduler.model.node import Node
 from descheduler.model.resource_claims import AllocationResult, ClaimAllocation, DeviceStatus
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import Requirement
-from descheduler.placement.plugins.dynamic_resources.allocator import Search, TakenDevice
+from descheduler.placement.plugins.dynamic_resources.allocator import DeviceSearch, TakenDevice
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, PoolState
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, AttemptError, UnknownAllocation
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 
-__all__ = ["MOST_ALTERNATIVES", "NodeAnswer", "Outcome", "allocate", "is_available"]
+__all__ = ["MOST_ALTERNATIVES", "AllocationOutcome", "NodeAnswer", "allocate", "is_available"]
 
 _BINDING_TIMEOUT = timedelta(minutes=10)
 MOST_ALTERNATIVES = 8
 
 
-class Outcome(Enum):
+class AllocationOutcome(Enum):
     """What one node says."""
 
     FITS = "fits"
@@ -37,7 +37,7 @@ class Outcome(Enum):
 class NodeAnswer(msgspec.Struct, frozen=True):
     """The outcome on one node; `detail` says what an error is, or what is unknown."""
 
-    outcome: Outcome
+    outcome: AllocationOutcome
     allocations: tuple[ClaimAllocation, ...] = ()
     score: int = 0
     detail: str = ""
@@ -48,18 +48,18 @@ def allocate(
 ) -> NodeAnswer:
     """What `claims`, none of which has devices yet, would get on `node`."""
     seen = pools.seen_from(node)
-    search = Search(claims, seen, node, usage, rules)
+    search = DeviceSearch(claims, seen, node, usage, rules)
     try:
         taken = search.run()
     except AttemptError as error:
-        return NodeAnswer(Outcome.ERROR, detail=str(error))
+        return NodeAnswer(AllocationOutcome.ERROR, detail=str(error))
     except UnknownAllocation as doubt:
-        return NodeAnswer(Outcome.UNKNOWN, detail=str(doubt))
+        return NodeAnswer(AllocationOutcome.UNKNOWN, detail=str(doubt))
     if taken is None:
         is_invalid = any(pool.state is PoolState.INVALID for pool in seen)
-        return NodeAnswer(Outcome.INVALID_POOLS if is_invalid else Outcome.NO_DEVICES)
+        return NodeAnswer(AllocationOutcome.INVALID_POOLS if is_invalid else AllocationOutcome.NO_DEVICES)
     score = sum(MOST_ALTERNATIVES - index for index in search.choices.values())
-    return NodeAnswer(Outcome.FITS, tuple(_allocation(devices, node) for devices in taken), score)
+    return NodeAnswer(AllocationOutcome.FITS, tuple(_allocation(devices, node) for devices in taken), score)
 
 
 def _allocation(taken: Sequence[TakenDevice], node: Node) -> ClaimAllocation:

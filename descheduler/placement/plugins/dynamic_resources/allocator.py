@@ -27,7 +27,7 @@ from descheduler.placement.plugins.dynamic_resources.requests import (
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 
-__all__ = ["MOST_DEVICES", "MOST_STEPS", "Search", "TakenDevice"]
+__all__ = ["MOST_DEVICES", "MOST_STEPS", "DeviceSearch", "TakenDevice"]
 
 MOST_DEVICES = 32
 """Devices of one claim."""
@@ -62,7 +62,7 @@ class _Found(NamedTuple):
 _Ready = dict[AskedDevices, list[_Found]]
 
 
-class Search:
+class DeviceSearch:
     """One search for all of `claims` on `node`. It may be run once."""
 
     def __init__(

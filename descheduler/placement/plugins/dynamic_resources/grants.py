@@ -10,7 +10,7 @@ from descheduler.model.resource_claims import CLAIM_KIND, ClaimAllocation, Resou
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ClaimGrants", "DeviceLedger", "Grant", "Granted", "GrantedClaim", "Reserving", "TakenGrants"]
+__all__ = ["ClaimGrants", "ClaimLedger", "ClaimReserving", "Grant", "Granted", "GrantedClaim", "TakenGrants"]
 
 _PODS = "pods"
 
@@ -128,7 +128,7 @@ class ClaimGrants:
         return self.usage.fingerprint(), shared
 
 
-class Reserving:
+class ClaimReserving:
     """What the plugin finds out about a pod before Reserve, and leaves in the scratch of the cycle under its name."""
 
     def granted(self, node: int) -> list[Granted]:
@@ -145,7 +145,7 @@ class TakenGrants:
         self.grants = grants
 
 
-class DeviceLedger:
+class ClaimLedger:
     """Takes devices for placed pods, shared by the profiles of all schedulers."""
 
     NAME = "DynamicResources"
@@ -159,7 +159,7 @@ class DeviceLedger:
         Nothing is taken for a pod that DynamicResources did not look at in the same cycle.
         """
         reserving = cycle.scratch.get(self.NAME)
-        if not isinstance(reserving, Reserving):
+        if not isinstance(reserving, ClaimReserving):
             return None
         found: list[tuple[GrantedClaim, Grant]] = []
         for claim, allocation in reserving.granted(node):

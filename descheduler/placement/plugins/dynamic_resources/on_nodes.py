@@ -16,13 +16,13 @@ from descheduler.placement.framework.extension_points import Conclusion, ReasonB
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
 from descheduler.placement.plugins.dynamic_resources.allocation import (
     MOST_ALTERNATIVES,
+    AllocationOutcome,
     NodeAnswer,
-    Outcome,
     allocate,
     is_available,
 )
 from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, Granted, GrantedClaim, Reserving
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, ClaimReserving, Granted, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim, is_full
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
 from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, DeviceFault
@@ -31,17 +31,17 @@ from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["EXTENDED", "DeviceWorld", "PodOnNodes"]
+__all__ = ["EXTENDED", "ClaimsOnNodes", "DeviceWorld"]
 
 EXTENDED = "<extended-resources>"
 """How the claim is called that the scheduler makes for a pod's extended resources, as long as it has no name."""
 _MOST_KEPT = 256
 """Lists of claims whose answers are kept, one a node."""
-_FITS = NodeAnswer(Outcome.FITS)
+_FITS = NodeAnswer(AllocationOutcome.FITS)
 _FAULTS = {
-    Outcome.NO_DEVICES: DeviceFault.NO_DEVICES,
-    Outcome.INVALID_POOLS: DeviceFault.INVALID_POOLS,
-    Outcome.ERROR: DeviceFault.ERROR,
+    AllocationOutcome.NO_DEVICES: DeviceFault.NO_DEVICES,
+    AllocationOutcome.INVALID_POOLS: DeviceFault.INVALID_POOLS,
+    AllocationOutcome.ERROR: DeviceFault.ERROR,
 }
 
 
@@ -93,7 +93,7 @@ class DeviceWorld:
         return known[1]
 
 
-class PodOnNodes(Reserving):
+class ClaimsOnNodes(ClaimReserving):
     """What nodes have for one pod, as the cluster is now."""
 
     def __init__(self, world: DeviceWorld, pod: Pod, claims: Sequence[NamedClaim], *, is_left_over: bool) -> None:
@@ -160,8 +160,8 @@ class PodOnNodes(Reserving):
     def conclude(self, plugin: str, reached: BoolMask, *, is_sampled: bool) -> Conclusion | None:
         """An error on a node that is reached ends the attempt; unless enough other nodes are found before it."""
         outcomes = {node: self.answer(node) for node in np.flatnonzero(reached).tolist()}
-        failed = [node for node, answer in outcomes.items() if answer.outcome is Outcome.ERROR]
-        unknown = [answer.detail for answer in outcomes.values() if answer.outcome is Outcome.UNKNOWN]
+        failed = [node for node, answer in outcomes.items() if answer.outcome is AllocationOutcome.ERROR]
+        unknown = [answer.detail for answer in outcomes.values() if answer.outcome is AllocationOutcome.UNKNOWN]
         if failed and not is_sampled:
             return Conclusion(ending_bit=DeviceFault.ENDED.bit)
         if failed:

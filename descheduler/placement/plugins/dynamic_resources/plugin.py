@@ -25,9 +25,9 @@ from descheduler.placement.framework.extension_points import (
     Scores,
 )
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
-from descheduler.placement.plugins.dynamic_resources.grants import DeviceLedger
-from descheduler.placement.plugins.dynamic_resources.on_nodes import DeviceWorld, PodOnNodes, extended_resources
-from descheduler.placement.plugins.dynamic_resources.pod_claims import PodClaims, missing_class
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
+from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes, DeviceWorld, extended_resources
+from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
 from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules, knows_order
@@ -45,17 +45,17 @@ _NEEDED = (CLAIM_KIND, DEVICE_CLASS_KIND, SLICE_KIND)
 class DynamicResources:
     """Looks for the devices that the scheduler would take; `ledger` keeps what is taken."""
 
-    name = DeviceLedger.NAME
+    name = ClaimLedger.NAME
     is_static = False
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        self.ledger = cluster.ledger(DeviceLedger)
+        self.ledger = cluster.ledger(ClaimLedger)
         version = profile.release(cluster.version)
         self._unread = [kind for kind in _NEEDED if kind not in cluster.snapshot.kinds]
         self._has_templates = CLAIM_TEMPLATE_KIND in cluster.snapshot.kinds
         self._knows_order = knows_order(version)
         self._resources = ExtendedResources(cluster, profile)
-        self._claims = PodClaims(cluster.snapshot, self.ledger.claims)
+        self._claims = ClaimsOfPod(cluster.snapshot, self.ledger.claims)
         objects, rules = cluster.snapshot.objects, DeviceRules.of(version)
         self._world = DeviceWorld(
             cluster.table.nodes,
@@ -88,7 +88,7 @@ class DynamicResources:
         fault = missing_class(claims, self._world.classes)
         if fault is not None:
             return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, fault))
-        on_nodes = PodOnNodes(self._world, pod.pod, claims, is_left_over=self._claims.left_over(pod.pod) is not None)
+        on_nodes = ClaimsOnNodes(self._world, pod.pod, claims, is_left_over=self._claims.left_over(pod.pod) is not None)
         if on_nodes.is_idle:
             return SKIP
         cycle.scratch[self.name] = on_nodes
@@ -141,7 +141,7 @@ class DynamicResources:
 class DynamicResourcesScore:
     """Prefers nodes on which earlier alternatives of requests can be had."""
 
-    name = DeviceLedger.NAME
+    name = ClaimLedger.NAME
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         del cluster, profile  # what was found out is in the cycle
@@ -153,7 +153,7 @@ class DynamicResourcesScore:
         return None if raw is None else NormalizedScores(raw).among(feasible)
 
 
-def on_nodes_of(cycle: Cycle) -> PodOnNodes | None:
+def on_nodes_of(cycle: Cycle) -> ClaimsOnNodes | None:
     """What was found out about the pod of a cycle; None for one that needs no devices, or of which nothing is known."""
-    found = cycle.scratch.get(DeviceLedger.NAME)
-    return found if isinstance(found, PodOnNodes) else None
+    found = cycle.scratch.get(ClaimLedger.NAME)
+    return found if isinstance(found, ClaimsOnNodes) else None

@@ -19,7 +19,7 @@ from descheduler.model.resource_claims import (
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 
-__all__ = ["ClaimMark", "NamedClaim", "PodClaims", "missing_class"]
+__all__ = ["ClaimMark", "ClaimsOfPod", "NamedClaim", "missing_class"]
 
 
 class NamedClaim(NamedTuple):
@@ -30,7 +30,7 @@ class NamedClaim(NamedTuple):
     granted: GrantedClaim
 
 
-class PodClaims:
+class ClaimsOfPod:
     """Finds the claims of pods. A claim that is yet to be made is as its template is now."""
 
     def __init__(self, snapshot: Snapshot, grants: ClaimGrants) -> None:

@@ -13,7 +13,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
-from descheduler.placement.plugins.dynamic_resources.on_nodes import PodOnNodes
+from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes
 from descheduler.placement.plugins.table import PLUGINS
 from tests.builders import Object, make_pod
 from tests.placement.default_scheduler import default_scheduler
@@ -128,10 +128,10 @@ def evaluate(scheduler: Scheduler, pod: Pod) -> PodEvaluation:
     return scheduler.evaluate(pod)
 
 
-def on_nodes(evaluation: PodEvaluation) -> PodOnNodes:
+def on_nodes(evaluation: PodEvaluation) -> ClaimsOnNodes:
     """What DynamicResources found out about an evaluated pod."""
     found = evaluation.cycle.scratch["DynamicResources"]
-    assert isinstance(found, PodOnNodes)
+    assert isinstance(found, ClaimsOnNodes)
     return found
 
 
