@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import timedelta
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import DEVICE_KINDS
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.interactions import GatheredPods, Interactions, Meeting, meeting_each_other
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.dynamic_resources.plugin import DynamicResources, DynamicResourcesScore
 from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimMark
@@ -20,35 +16,6 @@ from descheduler.placement.shadow.placement_class import Mark
 from descheduler.policy.shared_args import Args
 
 __all__ = ["ROW"]
-
-
-class _ClaimInterplay:
-    """Devices can be shared by nodes, a claim binds its pods to where it is, and a device in use hides an error."""
-
-    def can_be_helped(self, pod: Pod) -> bool:
-        """Whether it needs devices: a pod that takes the one on which a selector fails helps others."""
-        return _may_need_devices(pod)
-
-    def is_local(self, pod: Pod) -> bool:
-        """Whether it needs no devices."""
-        return not _may_need_devices(pod)
-
-    def is_felt_widely(self, pod: Pod) -> bool:
-        """Not beyond those that need devices, which are not local themselves."""
-        del pod
-        return False
-
-    def interact(self, first: Pod, second: Pod) -> bool:
-        """Whether both need devices."""
-        return _may_need_devices(first) and _may_need_devices(second)
-
-    def interacting(self, gathered: GatheredPods) -> Iterable[Meeting]:
-        """All that need devices."""
-        return meeting_each_other(gathered.where(_may_need_devices))
-
-    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
-        """All that need devices."""
-        return meeting_each_other(gathered.where(_may_need_devices))
 
 
 class DynamicResourcesSection(Args, frozen=True):
@@ -71,11 +38,6 @@ def _marks(snapshot: Snapshot) -> Mark | None:
     return ClaimMark(snapshot) if snapshot.kinds & DEVICE_KINDS else None
 
 
-def _interactions(profile: SchedulerProfile) -> Interactions:
-    del profile
-    return _ClaimInterplay()
-
-
 ROW = SchedulingPlugin(
     plugin=DynamicResources,
     score=DynamicResourcesScore,
@@ -83,7 +45,6 @@ ROW = SchedulingPlugin(
     by_default=ByDefault(weight=2, gate="DynamicResourceAllocation"),
     prepared_for=frozenset({"filter", "reserve"}),
     args=ArgsKind(DynamicResourcesSection, _read_args),
-    interactions=_interactions,
     marks=_marks,
     reads_kinds=DEVICE_KINDS,
     about=About(
@@ -102,8 +63,3 @@ ROW = SchedulingPlugin(
         ),
     ),
 )
-
-
-def _may_need_devices(pod: Pod) -> bool:
-    """Whether a pod has claims, or requests a resource that a class may serve."""
-    return pod.spec.has_resource_claims or any("/" in name for name in pod.spec.requests)
