@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -251,7 +251,8 @@ def test_pod_hinders_another_while_it_is_ending_only_as_the_plugin_declares(
 @pytest.mark.parametrize(
     "name", ["NodePorts", "NodeVolumeLimits", "PodTopologySpread", "VolumeBinding", "VolumeRestrictions"]
 )
-@settings(max_examples=20)
+# Most pods that are drawn have a claim or a port, so that a plugin has a say; unlucky seeds draw hardly any other.
+@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
 @given(placed=st.lists(st.tuples(pods(), st.integers(0, 2)), max_size=4), asked=pods())
 def test_plugin_without_a_say_for_good_has_none_whatever_is_placed(
     name: str, placed: list[tuple[Pod, int]], asked: Pod
