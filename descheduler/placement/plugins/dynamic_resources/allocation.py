@@ -35,12 +35,14 @@ class AllocationOutcome(Enum):
 
 
 class NodeAnswer(msgspec.Struct, frozen=True):
-    """The outcome on one node; `detail` says what an error is, or what is unknown."""
+    """The outcome on one node; `detail` says what an error is, or what is unknown. `claim` is the place of the claim at
+    fault among those that were asked for, None where it is no matter of one."""
 
     outcome: AllocationOutcome
     allocations: tuple[ClaimAllocation, ...] = ()
     score: int = 0
     detail: str = ""
+    claim: int | None = None
 
 
 def allocate(
@@ -52,7 +54,8 @@ def allocate(
     try:
         taken = search.run()
     except AttemptError as error:
-        return NodeAnswer(AllocationOutcome.ERROR, detail=str(error))
+        place = None if error.claim is None else claims.index(error.claim)
+        return NodeAnswer(AllocationOutcome.ERROR, detail=str(error), claim=place)
     except UnknownAllocation as doubt:
         return NodeAnswer(AllocationOutcome.UNKNOWN, detail=str(doubt))
     if taken is None:

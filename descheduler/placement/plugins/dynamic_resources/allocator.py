@@ -116,7 +116,7 @@ class DeviceSearch:
             least = min((self._number(claim, asked) for asked in request.choices), default=0)
             total += least
             if total > MOST_DEVICES:
-                raise AttemptError(f"claim {claim.name}, request {request.name}: more than {MOST_DEVICES} devices")
+                raise AttemptError(f"request {request.name}: more than {MOST_DEVICES} devices", claim)
             yield least
 
     def _number(self, claim: AskedClaim, asked: AskedDevices) -> int:
@@ -125,9 +125,7 @@ class DeviceSearch:
         for pool in self._pools:
             if pool.state is not PoolState.COMPLETE:
                 what = "is being updated" if pool.state is PoolState.INCOMPLETE else "is invalid"
-                raise AttemptError(
-                    f"claim {claim.name}, request {asked.name}: all devices, but pool {pool.name} {what}"
-                )
+                raise AttemptError(f"request {asked.name}: all devices, but pool {pool.name} {what}", claim)
         self._all[asked] = [found for found in self._found if self._is_among_all(asked, found.device)]
         return len(self._all[asked])
 
@@ -260,10 +258,8 @@ class DeviceSearch:
                 for each in reversed(added):
                     each.remove(asked, device)
                 if must:
-                    claim = self._claims[place.claim].name
-                    raise AttemptError(
-                        f"claim {claim}, request {asked.name}: device {'/'.join(device.id)} does not meet a constraint"
-                    )
+                    text = f"request {asked.name}: device {'/'.join(device.id)} does not meet a constraint"
+                    raise AttemptError(text, self._claims[place.claim])
                 return False
             added.append(constraint)
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +25,7 @@ from descheduler.placement.plugins.dynamic_resources.allocation import (
 from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, ClaimReserving, Granted, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim, is_full
-from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, PoolKey
 from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, DeviceFault
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
@@ -37,12 +38,15 @@ EXTENDED = "<extended-resources>"
 """How the claim is called that the scheduler makes for a pod's extended resources, as long as it has no name."""
 _MOST_KEPT = 256
 """Lists of claims whose answers are kept, one a node."""
+_PLACES = {outcome: place for place, outcome in enumerate(AllocationOutcome)}
 _FITS = NodeAnswer(AllocationOutcome.FITS)
 _FAULTS = {
     AllocationOutcome.NO_DEVICES: DeviceFault.NO_DEVICES,
     AllocationOutcome.INVALID_POOLS: DeviceFault.INVALID_POOLS,
     AllocationOutcome.ERROR: DeviceFault.ERROR,
 }
+_BITS = np.array([_FAULTS[each].bit if each in _FAULTS else 0 for each in AllocationOutcome], dtype=np.uint32)
+"""By the place of an outcome."""
 
 
 class DeviceWorld:
@@ -67,30 +71,69 @@ class DeviceWorld:
         self._rules = rules
         self._selectors = DeviceSelectors()
         # What was asked for is kept as well, so that an identity stands for it.
-        self._asked: dict[tuple[str, int], tuple[object, AskedClaim]] = {}
-        self._kept: dict[tuple[int, ...], dict[int, tuple[int, NodeAnswer]]] = {}
+        self._asked: dict[int, tuple[object, AskedClaim]] = {}
+        self._by_content: dict[bytes, AskedClaim] = {}
+        self._columns: dict[tuple[int, ...], _Column] = {}
+        self._nodes_by_pool: dict[PoolKey, list[int]] | None = None
 
     def asked(self, claim: NamedClaim) -> AskedClaim:
-        """What a claim asks for, compiled once."""
-        key = claim.name, id(claim.spec)
+        """What a claim asks for, compiled once for all claims of its content."""
+        key = id(claim.spec)
         known = self._asked.get(key)
         if known is None:
-            made = AskedClaim(claim.name, claim.spec, self.classes, self._selectors)
+            content = msgspec.json.encode(claim.spec, order="deterministic")
+            made = self._by_content.get(content)
+            if made is None:
+                made = self._by_content[content] = AskedClaim(claim.spec, self.classes, self._selectors)
             known = self._asked[key] = claim.spec, made
         return known[1]
 
-    def allocate(self, claims: Sequence[AskedClaim], node: int) -> NodeAnswer:
-        """What the claims would get there as it is now; looked for again only where a pool in sight has changed."""
+    def answers(self, claims: Sequence[AskedClaim]) -> tuple[list[NodeAnswer], NDArray[np.uint8]]:
+        """What the claims would get on each node as it is now, and the outcomes; for the caller alone to keep.
+
+        It is looked for again only where a pool in sight has changed.
+        """
         key = tuple(map(id, claims))
-        if key not in self._kept and len(self._kept) >= _MOST_KEPT:
-            self._kept.clear()
-        kept, versions = self._kept.setdefault(key, {}), self.grants.usage.versions
-        version = sum(versions[pool.key] for pool in self._pools.seen_from(self.nodes[node]))
-        known = kept.get(node)
-        if known is None or known[0] != version:
-            answer = allocate(claims, self.nodes[node], self._pools, self.grants.usage, self._rules)
-            known = kept[node] = version, answer
-        return known[1]
+        column = self._columns.get(key)
+        usage = self.grants.usage
+        if column is None or column.epoch != usage.epoch:
+            if len(self._columns) >= _MOST_KEPT:
+                self._columns.clear()
+            made = [self._allocate(claims, node) for node in range(len(self.nodes))]
+            outcomes = np.array([_PLACES[answer.outcome] for answer in made], dtype=np.uint8)
+            column = self._columns[key] = _Column(made, outcomes)
+        else:
+            changed = {*usage.changed[column.num_seen :]}
+            stale = {node for pool in changed for node in self._seeing().get(pool, ())}
+            for node in stale:
+                answer = column.answers[node] = self._allocate(claims, node)
+                column.outcomes[node] = _PLACES[answer.outcome]
+        column.epoch, column.num_seen = usage.epoch, len(usage.changed)
+        return column.answers.copy(), column.outcomes.copy()
+
+    def _allocate(self, claims: Sequence[AskedClaim], node: int) -> NodeAnswer:
+        return allocate(claims, self.nodes[node], self._pools, self.grants.usage, self._rules)
+
+    def _seeing(self) -> Mapping[PoolKey, Sequence[int]]:
+        """Pool → the nodes that see it."""
+        if self._nodes_by_pool is None:
+            self._nodes_by_pool = {}
+            for place, node in enumerate(self.nodes):
+                for pool in self._pools.seen_from(node):
+                    self._nodes_by_pool.setdefault(pool.key, []).append(place)
+        return self._nodes_by_pool
+
+
+class _Column:
+    """Answers by node, and their outcomes as places in `AllocationOutcome`; `num_seen` changes of an `epoch` are worked
+    in."""
+
+    __slots__ = ("answers", "epoch", "num_seen", "outcomes")
+
+    def __init__(self, answers: list[NodeAnswer], outcomes: NDArray[np.uint8]) -> None:
+        self.answers = answers
+        self.outcomes = outcomes
+        self.epoch = self.num_seen = 0
 
 
 class ClaimsOnNodes(ClaimReserving):
@@ -108,7 +151,7 @@ class ClaimsOnNodes(ClaimReserving):
         self._allocated = [(claim, found) for claim in claims if (found := claim.granted.allocation) is not None]
         self._asked = [world.asked(claim) for claim in self._open]
         self._made: dict[tuple[str, ...], NamedClaim] = {}
-        self._answers: dict[int, tuple[int, NodeAnswer]] = {}
+        self._told: tuple[ReasonBits, Sequence[NodeAnswer], NDArray[np.uint8]] | None = None
 
     @property
     def is_idle(self) -> bool:
@@ -144,24 +187,25 @@ class ClaimsOnNodes(ClaimReserving):
 
     def answer(self, node: int) -> NodeAnswer:
         """What the claims without devices get on a node."""
-        return self._told(node)[1]
+        return self._tell()[1][node]
 
     def bits(self) -> ReasonBits:
         """What is against each node."""
-        return np.array([self._told(node)[0] for node in range(len(self._world.nodes))], dtype=np.uint32)
+        return self._tell()[0].copy()
 
     def obstacle(self, plugin: str, node: int, bits: int) -> Obstacle:
         """The words for `bits`."""
         if bits & DeviceFault.ERROR.bit:
-            return Obstacle.of(plugin, Code.ERROR, AttemptFailure(self.answer(node).detail))
+            return Obstacle.of(plugin, Code.ERROR, AttemptFailure(self._error(node)))
         facts: list[Fact] = [fault for fault in DeviceFault if bits & fault.bit]
         return Obstacle.of(plugin, Code.UNRESOLVABLE, *facts)
 
     def conclude(self, plugin: str, reached: BoolMask, *, is_sampled: bool) -> Conclusion | None:
         """An error on a node that is reached ends the attempt; unless enough other nodes are found before it."""
-        outcomes = {node: self.answer(node) for node in np.flatnonzero(reached).tolist()}
-        failed = [node for node, answer in outcomes.items() if answer.outcome is AllocationOutcome.ERROR]
-        unknown = [answer.detail for answer in outcomes.values() if answer.outcome is AllocationOutcome.UNKNOWN]
+        _, answers, outcomes = self._tell()
+        failed = (reached & (outcomes == _PLACES[AllocationOutcome.ERROR])).any()
+        doubtful = np.flatnonzero(reached & (outcomes == _PLACES[AllocationOutcome.UNKNOWN]))
+        unknown = [answers[node].detail for node in doubtful.tolist()]
         if failed and not is_sampled:
             return Conclusion(ending_bit=DeviceFault.ENDED.bit)
         if failed:
@@ -205,25 +249,54 @@ class ClaimsOnNodes(ClaimReserving):
     def _listed(self, node: int) -> Mapping[str, int]:
         return self._world.nodes[node].allocatable
 
-    def _told(self, node: int) -> tuple[int, NodeAnswer]:
-        known = self._answers.get(node)
-        if known is None:
-            known = self._answers[node] = self._tell(node)
-        return known
+    def _error(self, node: int) -> str:
+        """What ends the attempt on a node, with the name of the claim."""
+        answer = self.answer(node)
+        names = [claim.name for claim in self._open]
+        named = answer.claim is not None and answer.claim < len(names)
+        return f"claim {names[answer.claim or 0]}, {answer.detail}" if named else answer.detail
 
-    def _tell(self, node: int) -> tuple[int, NodeAnswer]:
-        asked = self._asked
-        if self._is_served_by_classes:
+    def _tell(self) -> tuple[ReasonBits, Sequence[NodeAnswer], NDArray[np.uint8]]:
+        """What is against each node, what its claims get there, and the outcomes, as the cluster was when it was asked
+        first."""
+        if self._told is None:
+            self._told = self._by_resources() if self._is_served_by_classes else self._by_claims()
+            bits = self._told[0]
+            for node in np.flatnonzero(bits == 0).tolist() if self._allocated else ():
+                if not self._is_available(node):
+                    bits[node] = DeviceFault.ELSEWHERE.bit
+        return self._told
+
+    def _by_claims(self) -> tuple[ReasonBits, Sequence[NodeAnswer], NDArray[np.uint8]]:
+        """What all nodes say of the same claims."""
+        number = len(self._world.nodes)
+        if not self._asked:
+            fits = np.full(number, _PLACES[AllocationOutcome.FITS], dtype=np.uint8)
+            return np.zeros(number, dtype=np.uint32), [_FITS] * number, fits
+        answers, outcomes = self._world.answers(self._asked)
+        return _BITS[outcomes], answers, outcomes
+
+    def _by_resources(self) -> tuple[ReasonBits, Sequence[NodeAnswer], NDArray[np.uint8]]:
+        """What nodes say on which the scheduler makes a claim of another content, or none."""
+        number = len(self._world.nodes)
+        bits, answers = np.zeros(number, dtype=np.uint32), [_FITS] * number
+        outcomes = np.full(number, _PLACES[AllocationOutcome.FITS], dtype=np.uint8)
+        groups: dict[tuple[int, ...], tuple[list[AskedClaim], list[int]]] = {}
+        for node in range(number):
             fault = self._fault_of_resources(node)
             if fault is not None:
-                return fault.bit, _FITS
+                bits[node] = fault.bit
+                continue
             made = self.made_for(node)
-            asked = asked if made is None else [*asked, self._world.asked(made)]
-        answer = self._world.allocate(asked, node) if asked else _FITS
-        fault = _FAULTS.get(answer.outcome)
-        if fault is None and not self._is_available(node):
-            fault = DeviceFault.ELSEWHERE
-        return 0 if fault is None else fault.bit, answer
+            asked = self._asked if made is None else [*self._asked, self._world.asked(made)]
+            if asked:
+                groups.setdefault(tuple(map(id, asked)), (asked, []))[1].append(node)
+        for asked, members in groups.values():
+            theirs, told = self._world.answers(asked)
+            outcomes[members], bits[members] = told[members], _BITS[told[members]]
+            for node in members:
+                answers[node] = theirs[node]
+        return bits, answers, outcomes
 
     def _fault_of_resources(self, node: int) -> DeviceFault | None:
         if self._is_left_over:

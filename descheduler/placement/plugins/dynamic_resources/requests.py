@@ -30,7 +30,11 @@ __all__ = ["AskedClaim", "AskedDevices", "AskedRequest", "AttemptError", "Device
 
 
 class AttemptError(Exception):
-    """What ends the whole attempt to place the pod, whatever is said of other nodes."""
+    """What ends the whole attempt to place the pod, whatever is said of other nodes; `claim` is the one at fault."""
+
+    def __init__(self, text: str, claim: AskedClaim | None = None) -> None:
+        super().__init__(text)
+        self.claim = claim
 
 
 class UnknownAllocation(Exception):  # noqa: N818 - nothing is wrong
@@ -152,11 +156,8 @@ class AskedRequest:
 
 
 class AskedClaim:
-    """A claim that has no devices yet. Its classes exist."""
+    """What claims of one content ask for that have no devices yet. Their classes exist."""
 
-    def __init__(
-        self, name: str, spec: ClaimSpec, classes: Mapping[str, DeviceClass], selectors: DeviceSelectors
-    ) -> None:
-        self.name = name
+    def __init__(self, spec: ClaimSpec, classes: Mapping[str, DeviceClass], selectors: DeviceSelectors) -> None:
         self.requests = tuple(AskedRequest(each, classes, selectors) for each in spec.requests)
         self.constraints: tuple[AttributeConstraint, ...] = spec.constraints

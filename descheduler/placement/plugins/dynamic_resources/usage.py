@@ -11,17 +11,24 @@ from descheduler.placement.plugins.dynamic_resources.pools import PoolKey
 __all__ = ["DeviceUsage"]
 
 _NOTHING: Mapping[str, int] = {}
+_LONGEST_EPOCH = 10_000
+"""Changes."""
 
 
 class DeviceUsage:
-    """What allocations took of all devices. `versions` counts the changes of each pool, of which none is taken back."""
+    """What allocations took of all devices.
+
+    `changed` are the pools that have changed, each time once more, since the beginning of an `epoch`: a search over
+    many plans changes them millions of times.
+    """
 
     def __init__(self) -> None:
         self._whole: Counter[DeviceId] = Counter()
         self._shares: Counter[DeviceId] = Counter()
         self._sized_shares: Counter[DeviceId] = Counter()
         self._consumed: dict[DeviceId, Counter[str]] = {}
-        self.versions: Counter[PoolKey] = Counter()
+        self.changed: list[PoolKey] = []
+        self.epoch = 0
 
     def change(self, results: Iterable[AllocationResult], sign: int) -> None:
         """Takes the devices of an allocation (`sign` 1), or gives them back (-1)."""
@@ -35,7 +42,13 @@ class DeviceUsage:
                     self._consume(each.device, each.consumed, sign)
             else:
                 _add(self._whole, each.device, sign)
-            self.versions[PoolKey(each.device.driver, each.device.pool)] += 1
+            self._note(PoolKey(each.device.driver, each.device.pool))
+
+    def _note(self, pool: PoolKey) -> None:
+        if len(self.changed) >= _LONGEST_EPOCH:
+            self.changed.clear()
+            self.epoch += 1
+        self.changed.append(pool)
 
     def is_taken(self, device: DeviceId) -> bool:
         """Whether it is in use as a whole."""
