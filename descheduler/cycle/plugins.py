@@ -25,6 +25,7 @@ from descheduler.strategies import (
     remove_duplicates,
     remove_failed_pods,
     remove_pods_having_too_many_restarts,
+    remove_pods_violating_device_taints,
     remove_pods_violating_inter_pod_anti_affinity,
     remove_pods_violating_node_affinity,
     remove_pods_violating_node_taints,
@@ -99,6 +100,14 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_DESCHEDULE,
         factory=remove_pods_having_too_many_restarts.RemovePodsHavingTooManyRestarts,
         validate=remove_pods_having_too_many_restarts.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingDeviceTaints",
+        args_type=remove_pods_violating_device_taints.RemovePodsViolatingDeviceTaintsArgs,
+        extension_points=_DESCHEDULE,
+        factory=remove_pods_violating_device_taints.RemovePodsViolatingDeviceTaints,
+        validate=remove_pods_violating_device_taints.validate_args,
+        needs=remove_pods_violating_device_taints.needs,
     ),
     PluginSpec(
         name="RemovePodsViolatingInterPodAntiAffinity",

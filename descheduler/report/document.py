@@ -65,4 +65,4 @@ class SnapshotIdentity(Fields, frozen=True):
     num_nodes: int
     num_pods: int
     skipped_objects: tuple[str, ...]
-    missing_kinds: tuple[str, ...] = ()
+    missing_kinds: tuple[str, ...]

@@ -150,7 +150,7 @@ def test_policy_that_verifies_placement_may_read_what_decides_about_it(helm: Hel
 
 def test_configuration_of_koordinator_may_read_workloads_and_migration_jobs(helm: Helm) -> None:
     manifests = helm.template(KOORDINATOR)
-    unmeasured = {grant for grant in LIST_ALL if grant.group not in ("metrics.k8s.io", "slo.koordinator.sh")}
+    unmeasured = {grant for grant in LIST_ALL if grant.group != "metrics.k8s.io"}
 
     assert granted(manifests, "ClusterRole") == unmeasured | EVICT | JOBS
     assert list_grants(needed_kinds(policy_of(manifests))) <= unmeasured

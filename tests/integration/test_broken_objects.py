@@ -42,6 +42,7 @@ NODE_USAGE = KINDS["NodeMetrics.metrics.k8s.io"]
 DESCHEDULE = (
     "RemovePodsViolatingNodeTaints",
     "RemovePodsViolatingNodeReservation",
+    "RemovePodsViolatingDeviceTaints",
     "RevokePodsOverElasticQuota",
     "RemovePodsViolatingInterPodAntiAffinity",
 )

@@ -161,7 +161,7 @@ def test_custom_resources_that_a_cluster_does_not_have_are_done_without(fake_api
         " assuming there are none",
     )
     assert "/apis/apps/v1/replicasets" in listed_paths(fake_api)
-    assert not any("metrics" in path for path in listed_paths(fake_api))
+    assert not any("metrics.k8s.io" in path for path in listed_paths(fake_api))
 
 
 def test_migration_jobs_that_cannot_be_read_end_the_run(fake_api: FakeApi, client: KubeClient) -> None:

@@ -189,6 +189,10 @@ QUIET: dict[str, tuple[World, str]] = {
         World("RemovePodsViolatingNodeReservation", [make_pod("p", cpu="3")], nodes=RESERVING),
         "no pod occupies what its node reserves (annotation node.koordinator.sh/reservation); 1 pod examined",
     ),
+    "no device has a taint": (
+        World("RemovePodsViolatingDeviceTaints", [make_pod("p", cpu="3")]),
+        "no device has a taint that counts (effects: NoSchedule)",
+    ),
     "there are no quotas": (
         World("RevokePodsOverElasticQuota", [make_pod("p", cpu="3")]),
         "the cluster has no elastic quota",

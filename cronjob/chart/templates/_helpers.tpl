@@ -182,6 +182,11 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RevokePodsOverElasticQuota" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
+{{- /* Not empty when devices of resource claims decide, which they do about landings as well. */ -}}
+{{- define "descheduler.readsDevices" -}}
+{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RemovePodsViolatingDeviceTaints" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- end -}}
+
 {{- /* Binding's subject: the release's ServiceAccount. */ -}}
 {{- define "descheduler.subjects" -}}
 subjects:

@@ -265,7 +265,7 @@ class PluginFigures(Fields, frozen=True):
 
 class Plan(Fields, frozen=True):
     """Everything one cycle decided. `now` is the instant that all ages were taken at. Equal plans have one `plan_id`,
-    which is made of the policy, the snapshot's source and version, and the moves.
+    which is made of the policy and the moves.
 
     `skipped` says why no plugin ran, and is empty when they did. `goal` is null where no planner ran.
     `num_background` counts the evictions in `background` and those that other controllers had begun before.

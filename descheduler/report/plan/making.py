@@ -86,8 +86,7 @@ def make_plan(decisions: Decisions) -> Plan:
 
 
 def _plan_id(decisions: Decisions, planned: Sequence[PlanMove]) -> str:
-    snapshot = decisions.snapshot
-    parts = decisions.policy.digest, snapshot.source, snapshot.resource_version, snapshot.taken_at, planned
+    parts = decisions.policy.digest, planned
     return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()[:12]
 
 

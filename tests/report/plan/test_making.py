@@ -162,6 +162,7 @@ def test_plan_says_which_policy_judged_which_view_of_the_cluster() -> None:
         num_nodes=2,
         num_pods=1,
         skipped_objects=("pod x is invalid",),
+        missing_kinds=(),
     )
     assert plan.policy == PolicyIdentity(
         path="policy.yaml",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import msgspec
 
@@ -25,12 +26,15 @@ _NAMES: Mapping[KoordinatorPriority, Mapping[str, str]] = {
     KoordinatorPriority.MID: {CPU: "kubernetes.io/mid-cpu", MEMORY: "kubernetes.io/mid-memory"},
 }
 """What cpu and memory are called in the requests of pods of a class."""
-_decode_factors = msgspec.json.Decoder(dict[str, int]).decode
+_Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_decode_factors = msgspec.json.Decoder(dict[str, _Int64]).decode
+_MOST = 2**53
+"""What somebody states beyond this is as good as this: sums and percentages of such amounts fit int64."""
 
 
 def units(name: str, nano: int) -> int:
-    """A quantity in thousandths of cpu, or in whole units of anything else, rounded up."""
-    return ceil_milli(nano) if name == CPU else ceil_value(nano)
+    """A quantity in thousandths of cpu, or in whole units of anything else, rounded up; 2^53 at most."""
+    return min(_MOST, ceil_milli(nano) if name == CPU else ceil_value(nano))
 
 
 class PodEstimates:
@@ -80,5 +84,5 @@ def _estimated(asked: str, name: str, requests: Mapping[str, int], limits: Mappi
     if not amount:
         return _UNASKED.get(name, 0) if asked in (name, BATCH_NAMES.get(name)) else 0
     # As float64, half away from zero, as the scheduler does it.
-    estimated = int(float(amount) * float(factor) / 100 + 0.5)
+    estimated = max(-_MOST, min(_MOST, int(float(amount) * float(factor) / 100 + 0.5)))
     return min(estimated, limit) if limit > 0 else estimated

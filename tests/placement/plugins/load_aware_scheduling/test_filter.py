@@ -58,6 +58,7 @@ def used(cpu: str, memory: str, **facts: object) -> NodeMetric:
         pytest.param(used("60", "256Gi"), {}, None, (), id="usage below both limits"),
         pytest.param(None, {}, None, (), id="a node without a NodeMetric"),
         pytest.param(used("70", "256Gi"), {}, None, (CPU,), id="too much cpu"),
+        pytest.param(used("9223372036854775807", "8E"), {}, None, (CPU,), id="more than int64 holds"),
         pytest.param(used("30", "500Gi"), {}, None, (MEMORY,), id="too much memory"),
         pytest.param(used("90", "500Gi"), {}, None, (CPU,), id="the first of several in name order"),
         pytest.param(

@@ -1,0 +1,209 @@
+"""RemovePodsViolatingDeviceTaints: evicts pods on devices with a taint that their resource claim does not tolerate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.resource_claims import (
+    CLAIM_KIND,
+    SLICE_KIND,
+    TAINT_RULE_KIND,
+    AllocationResult,
+    DeviceId,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceSlice,
+)
+from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance
+from descheduler.plan.facts import PluginFacts
+from descheduler.policy.plugin import ArgsProblem, Needs
+from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
+from descheduler.strategies.shared.eviction_loop import evict_from_node
+from descheduler.strategies.shared.pod_filter import pod_filter
+from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.rules import Match, Rule
+from descheduler.strategies.shared.selection import Selection
+
+__all__ = ["RemovePodsViolatingDeviceTaints", "RemovePodsViolatingDeviceTaintsArgs", "needs", "validate_args"]
+
+_LEFT_ALONE = "kube-controller-manager deletes pods for NoExecute (effects: [NoSchedule, NoExecute] evicts them here)"
+
+
+class RemovePodsViolatingDeviceTaintsArgs(Args, frozen=True):
+    """Arguments of RemovePodsViolatingDeviceTaints. Taints are those of ResourceSlices and of DeviceTaintRules.
+
+    kubernetes-sigs/descheduler has no such plugin. Taints of devices: Kubernetes enhancement 5055.
+    """
+
+    namespaces: Namespaces | None = None
+    """Only pods of these namespaces are examined."""
+    label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels are examined."""
+    effects: tuple[str, ...] = ()
+    """Effects of taints that count, `NoSchedule` alone when empty. kube-controller-manager deletes the pods on devices
+    with a taint of effect `NoExecute`, whatever their budgets allow. With `NoExecute` here they are evicted too, as far
+    as budgets allow."""
+    keys: tuple[str, ...] = ()
+    """Keys of taints that count; all when empty."""
+    drivers: tuple[str, ...] = ()
+    """Drivers whose devices count, such as `gpu.example.com`; all when empty."""
+
+
+def validate_args(args: RemovePodsViolatingDeviceTaintsArgs) -> list[ArgsProblem]:
+    """Problems of `args`."""
+    unknown = [
+        ArgsProblem(("effects", place), f"{effect!r} is not an effect; use {NO_SCHEDULE} or {NO_EXECUTE}")
+        for place, effect in enumerate(args.effects)
+        if effect not in (NO_SCHEDULE, NO_EXECUTE)
+    ]
+    return [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector), *unknown]
+
+
+def needs(_args: RemovePodsViolatingDeviceTaintsArgs) -> Needs:
+    """Devices and claims; rules of taints where the role may read them."""
+    return Needs(kinds=frozenset({CLAIM_KIND, SLICE_KIND}), wanted_kinds=frozenset({TAINT_RULE_KIND}))
+
+
+class RemovePodsViolatingDeviceTaints:
+    """Goes by the devices that claims are allocated and by the tolerations that the allocation has noted."""
+
+    JUDGES_PODS_ALONE = True
+
+    def __init__(self, args: RemovePodsViolatingDeviceTaintsArgs, handle: StrategyHandle) -> None:
+        self._args = args
+        self._effects = frozenset(args.effects or (NO_SCHEDULE,))
+        self._view = handle.view
+        self._evictor = handle.evictor
+        self._claims = _Claims(handle.view.snapshot)
+        self._taints: Mapping[DeviceId, Sequence[Taint]] = {}
+        self._num_left_alone = 0
+        self._selection = Selection()
+
+    def deschedule(self, nodes: Sequence[Node]) -> None:
+        """Evicts node by node every active pod with a device of which its claim does not tolerate a taint."""
+        self._selection = Selection(self._rules())
+        self._taints = dict(self._tainted())
+        for node in nodes if self._taints else ():
+            pods = self._view.active_pods_on(node.name)
+            self._num_left_alone += sum(self._is_left_alone(pod) for pod in pods)
+            selected = self._selection.of(pods)
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._selection.reason)]
+            if not evict_from_node(self._evictor, victims, self._selection.reason):
+                return
+
+    def facts(self) -> PluginFacts:
+        """How many devices have taints that count, and how many pods are left to kube-controller-manager."""
+        counted = Counter({"taintedDevices": len(self._taints), "podsLeftToNoExecute": self._num_left_alone})
+        facts = replace(self._selection.facts(), counts=dict(counted))
+        return facts if self._taints else replace(facts, why_nothing=f"no device has a taint {self._that_counts()}")
+
+    def why_not(self, pod: Pod) -> str:
+        """That no device has a taint, or the first rule that `pod` does not meet."""
+        if not self._taints:
+            return f"no device has a taint {self._that_counts()}"
+        return FINISHED if pod.is_terminal else self._selection.why_not(pod)
+
+    def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
+        """Which taint of a device the pod keeps, since others use the same claim. Other claims get devices anew."""
+        del after, arrival
+        kept = [claim for claim in self._claims.of(pod) if len(claim.consumers) > 1]
+        found = next(self._violations(kept), None)
+        return "" if found is None else self._words(*found)
+
+    def _rules(self) -> Iterator[Rule]:
+        yield from pod_filter(self._args.namespaces, self._args.label_selector)
+        yield Match(
+            "spec.resourceClaims",
+            lambda pod: bool(self._claims.of(pod)),
+            lambda _: "it has no device of a resource claim",
+            "no pod has a device of a resource claim",
+        )
+        yield Match(
+            "tolerations",
+            lambda pod: self._first(pod) is not None,
+            self._why_tolerated,
+            "every resource claim tolerates the taints of its devices",
+            lambda pod: self._words(*found) if (found := self._first(pod)) is not None else "",
+        )
+
+    def _first(self, pod: Pod) -> tuple[DeviceId, Taint] | None:
+        """The first device of the pod with a taint that counts and is not tolerated."""
+        return next(self._violations(self._claims.of(pod)), None)
+
+    def _violations(
+        self, claims: Iterable[ResourceClaim], effects: frozenset[str] | None = None
+    ) -> Iterator[tuple[DeviceId, Taint]]:
+        for result in _results(claims):
+            for taint in self._taints.get(result.device, ()):
+                is_counted = taint.effect in (self._effects if effects is None else effects)
+                if is_counted and not Tolerance(result.tolerations).tolerates(taint):
+                    yield result.device, taint
+
+    def _is_left_alone(self, pod: Pod) -> bool:
+        others = frozenset({NO_EXECUTE}) - self._effects
+        return bool(others) and any(True for _ in self._violations(self._claims.of(pod), others))
+
+    def _why_tolerated(self, pod: Pod) -> str:
+        if self._is_left_alone(pod):
+            return _LEFT_ALONE
+        return "its resource claims tolerate the taints of their devices"
+
+    def _tainted(self) -> Iterator[tuple[DeviceId, Sequence[Taint]]]:
+        """Devices with taints of these keys and drivers."""
+        objects = self._view.snapshot.objects
+        rules: Sequence[DeviceTaintRule] = objects.get(TAINT_RULE_KIND, ())
+        slices: Sequence[ResourceSlice] = objects.get(SLICE_KIND, ())
+        for piece in slices:
+            if self._args.drivers and piece.driver not in self._args.drivers:
+                continue
+            for device in piece.devices:
+                identity = DeviceId(piece.driver, piece.pool, device.name)
+                taints = [*device.taints, *(rule.taint for rule in rules if rule.selects(identity))]
+                taints = [taint for taint in taints if not self._args.keys or taint.key in self._args.keys]
+                if taints:
+                    yield identity, taints
+
+    @staticmethod
+    def _words(device: DeviceId, taint: Taint) -> str:
+        value = f"={taint.value}" if taint.value else ""
+        return (
+            f"its resource claim does not tolerate taint {taint.key}{value}:{taint.effect} of device {'/'.join(device)}"
+        )
+
+    def _that_counts(self) -> str:
+        """Which taints count, as the end of a sentence."""
+        args = self._args
+        given = [f"effects: {', '.join(sorted(self._effects))}"]
+        given += [f"keys: {', '.join(args.keys)}"] if args.keys else []
+        given += [f"drivers: {', '.join(args.drivers)}"] if args.drivers else []
+        return f"that counts ({'; '.join(given)})"
+
+
+class _Claims:
+    """The claims of one snapshot that have devices, by the pods that use them."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        claims: Sequence[ResourceClaim] = snapshot.objects.get(CLAIM_KIND, ())
+        self._by_pod: dict[str, list[ResourceClaim]] = {}
+        for claim in claims:
+            for consumer in claim.consumers if claim.allocation is not None else ():
+                if consumer.resource == "pods":
+                    self._by_pod.setdefault(consumer.uid, []).append(claim)
+
+    def of(self, pod: Pod) -> Sequence[ResourceClaim]:
+        """The claims that `pod` has reserved; those that are made for extended resources are among them."""
+        return self._by_pod.get(pod.uid, ())
+
+
+def _results(claims: Iterable[ResourceClaim]) -> Iterator[AllocationResult]:
+    for claim in claims:
+        if claim.allocation is not None:
+            yield from claim.allocation.results

@@ -1,0 +1,172 @@
+"""RemovePodsViolatingDeviceTaints: pods whose devices have a taint that their claims do not tolerate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.plan.decisions import Decisions
+from descheduler.policy.load import load_policy
+from tests.builders import NOW, Object, make_node, make_pod, node_object, pod_object
+from tests.placement.plugins.dynamic_resources.worlds import (
+    GPU,
+    NO_DEVICE_OBJECTS,
+    claim,
+    device,
+    device_class,
+    request,
+    slice_of,
+    template,
+)
+from tests.strategies.runs import evicted, policy_with, run_plugin
+
+PLUGIN = "RemovePodsViolatingDeviceTaints"
+BROKEN = {"key": "broken", "value": "yes", "effect": "NoSchedule"}
+
+
+def taint(effect: str = "NoSchedule", **fields: str) -> Object:
+    return {**BROKEN, "effect": effect, **fields}
+
+
+def rule(selector: Object | None, **fields: Any) -> Object:
+    """A DeviceTaintRule with the taint `broken`."""
+    spec = {"taint": BROKEN, **({} if selector is None else {"deviceSelector": selector}), **fields}
+    return {"apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule", "metadata": {"name": "r"}, "spec": spec}
+
+
+def world(
+    *taints: Object, tolerations: Sequence[Object] = (), consumers: Sequence[str] = ("default-p",), others: Any = ()
+) -> list[Object]:
+    """Pod `p` on node `a` with the first of two GPUs, which has these taints, and node `b` with two more."""
+    bound = claim("c", request("r"), devices=["gpu-0"], consumers=consumers)
+    if tolerations:
+        bound["status"]["allocation"]["devices"]["results"][0]["tolerations"] = [*tolerations]
+    references = [{"name": "c", "resourceClaimName": "c"}]
+    return [
+        node_object("a"),
+        node_object("b"),
+        device_class(),
+        slice_of("a", device("gpu-0", taints=[*taints]), device("gpu-1")),
+        slice_of("b", device("gpu-0"), device("gpu-1")),
+        bound,
+        pod_object("p", spec={"resourceClaims": references}),
+        pod_object("without"),
+        *others,
+        *NO_DEVICE_OBJECTS,
+    ]
+
+
+def run(objects: Sequence[Object], *, verifies: bool = False, **args: Any) -> Decisions:
+    """What the plugin decides over these objects, with PlacementVerification where it `verifies`."""
+    document = policy_with(PLUGIN, args=args)
+    if verifies:
+        document["profiles"][0]["pluginConfig"].append({"name": "PlacementVerification"})
+        document["profiles"][0]["plugins"]["preevictionfilter"] = {"enabled": ["PlacementVerification"]}
+    return decide(load_policy(document, REGISTRY), snapshot_from_objects(objects), now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("taints", "args", "expected"),
+    [
+        pytest.param([], {}, [], id="no taint"),
+        pytest.param([taint()], {}, ["p"], id="NoSchedule"),
+        pytest.param([taint("NoExecute")], {}, [], id="kube-controller-manager sees to NoExecute"),
+        pytest.param([taint("NoExecute")], {"effects": ["NoExecute"]}, ["p"], id="requested"),
+        pytest.param([taint()], {"effects": ["NoExecute"]}, [], id="another effect"),
+        pytest.param([taint("None")], {"effects": ["NoSchedule", "NoExecute"]}, [], id="a taint without effect"),
+        pytest.param([taint()], {"keys": ["other"]}, [], id="another key"),
+        pytest.param([taint(key="other"), taint()], {"keys": ["broken"]}, ["p"], id="one of two keys"),
+        pytest.param([taint()], {"drivers": [GPU]}, ["p"], id="the driver"),
+        pytest.param([taint()], {"drivers": ["nic.example.com"]}, [], id="another driver"),
+        pytest.param([taint()], {"namespaces": {"exclude": ["default"]}}, [], id="another namespace"),
+    ],
+)
+def test_pods_leave_devices_with_taints_that_count(
+    taints: list[Object], args: dict[str, Any], expected: list[str]
+) -> None:
+    assert evicted(run(world(*taints), **args)) == expected
+
+
+@pytest.mark.parametrize(
+    ("toleration", "expected"),
+    [
+        pytest.param({"key": "broken", "operator": "Exists"}, [], id="the key"),
+        pytest.param({"operator": "Exists"}, [], id="everything"),
+        pytest.param({"key": "broken", "operator": "Equal", "value": "no"}, ["p"], id="another value"),
+        pytest.param({"key": "broken", "operator": "Exists", "effect": "NoExecute"}, ["p"], id="another effect"),
+    ],
+)
+def test_what_the_allocation_tolerates_stays(toleration: Object, expected: list[str]) -> None:
+    assert evicted(run(world(taint(), tolerations=[toleration]))) == expected
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        pytest.param({"driver": GPU, "pool": "a", "device": "gpu-0"}, ["p"], id="the device"),
+        pytest.param({"driver": GPU}, ["p"], id="all of the driver"),
+        pytest.param({}, ["p"], id="an empty selector is for all devices"),
+        pytest.param(None, [], id="without a selector none is selected"),
+        pytest.param({"pool": "b"}, [], id="another pool"),
+        pytest.param({"device": "gpu-1"}, [], id="another device of the pool"),
+    ],
+)
+def test_rules_taint_the_devices_that_they_select(selector: Object | None, expected: list[str]) -> None:
+    assert evicted(run(world(others=[rule(selector)]))) == expected
+
+
+def test_reason_names_taint_and_device() -> None:
+    (move,) = run(world(taint())).moves
+
+    assert move.reason == (f"its resource claim does not tolerate taint broken=yes:NoSchedule of device {GPU}/a/gpu-0")
+
+
+def test_pods_that_are_left_to_kube_controller_manager_are_counted() -> None:
+    (facts,) = run(world(taint("NoExecute"))).facts.values()
+
+    assert facts.counts == {"taintedDevices": 1, "podsLeftToNoExecute": 1}
+
+
+def test_pod_is_evicted_where_its_replacement_gets_another_device() -> None:
+    """Its claim is freed with it, so that the scheduler looks for devices anew and finds one without the taint."""
+    assert evicted(run(world(taint()), verifies=True)) == ["p"]
+
+
+def test_pod_is_not_evicted_where_others_keep_the_claim() -> None:
+    """The replacement would get the same device, and would be selected again."""
+    objects = world(taint(), consumers=["default-p", "default-q"])
+    objects.append(pod_object("q", spec={"resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}))
+
+    decisions = run(objects, verifies=True)
+
+    assert evicted(decisions) == []
+    assert {refusal.pod.name for refusal in decisions.refusals} == {"p", "q"}
+
+
+def test_claim_of_a_template_is_freed_with_its_pod() -> None:
+    objects = world(taint())
+    bound = next(each for each in objects if each["kind"] == "ResourceClaim")
+    bound["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "default-p", "controller": True}
+    ]
+    pod = next(each for each in objects if each["kind"] == "Pod" and each["metadata"]["name"] == "p")
+    pod["spec"]["resourceClaims"] = [{"name": "c", "resourceClaimTemplateName": "t"}]
+    pod["status"]["resourceClaimStatuses"] = [{"name": "c", "resourceClaimName": "c"}]
+
+    assert evicted(run([*objects, template("t", request("r"))], verifies=True)) == ["p"]
+
+
+def test_plugin_says_that_no_device_has_a_taint() -> None:
+    (facts,) = run_plugin(PLUGIN, [make_node("a")], [make_pod("p")], args={"keys": ["broken"]}).facts.values()
+
+    assert facts.why_nothing == "no device has a taint that counts (effects: NoSchedule; keys: broken)"
+
+
+def test_unknown_effect_is_refused() -> None:
+    with pytest.raises(ValueError, match="effects"):
+        load_policy(policy_with(PLUGIN, args={"effects": ["PreferNoSchedule"]}), REGISTRY)
