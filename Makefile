@@ -10,6 +10,7 @@ SAMPLE_koordinator-gpu := koordinator
 SAMPLE_node-reservation := koordinator
 SAMPLE_low-node-load := load
 SAMPLE_volcano := volcano
+SAMPLE_dra := devices
 DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
 # The tag of the base image of cronjob/Dockerfile; `make base-image BASE_IMAGE=python:3.12-slim-bookworm` takes another.
 BASE_IMAGE ?= $(shell sed -n 's/^ARG PYTHON_IMAGE=\([^@]*\).*/\1/p' cronjob/Dockerfile)

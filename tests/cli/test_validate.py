@@ -20,6 +20,7 @@ from tests.policy.builders import koordinator, upstream
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted([CONFIG / "policy.yaml", *(CONFIG / "profiles").glob("*.yaml")])
 SAMPLES = {
+    "dra": "devices",
     "koordinator-gpu": "koordinator",
     "low-node-load": "load",
     "node-reservation": "koordinator",
