@@ -113,6 +113,10 @@ MISSES = {
         Question("RemoveFailedPods", pod_object("p", phase="Failed"), {"excludeOwnerKinds": ["ReplicaSet"]}),
         "owned by ReplicaSet (excludeOwnerKinds: ReplicaSet)",
     ),
+    "no taint of a device": (
+        Question("RemovePodsViolatingDeviceTaints", pod_object("p"), {"drivers": ["gpu.example.com"]}),
+        "no device has a taint that counts (effects: NoSchedule; drivers: gpu.example.com)",
+    ),
     "no taint": (
         Question("RemovePodsViolatingNodeTaints", pod_object("p")),
         "node a has no taint of effect NoSchedule",

@@ -19,7 +19,7 @@ ARGUMENTS = [
         ":6:11: profiles[0].pluginConfig[0].name: unknown plugin 'MigrationController'; known are DefaultEvictor, "
         "HighNodeUtilization, LoadAware, LowNodeUtilization, MigrationPlanner, PlacementVerification, PodLifeTime, "
         "RemoveDuplicates, RemoveFailedPods, RemovePodsHavingTooManyRestarts, "
-        "RemovePodsViolatingInterPodAntiAffinity, "
+        "RemovePodsViolatingDeviceTaints, RemovePodsViolatingInterPodAntiAffinity, "
         "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeReservation, RemovePodsViolatingNodeTaints, "
         "RemovePodsViolatingTopologySpreadConstraint, Rescheduling, RevokePodsOverElasticQuota",
         id="a plugin of the other kind",
@@ -190,7 +190,7 @@ EXTENSION_POINTS = [
         ":6:25: profiles[0].plugins.balance.enabled[0]: unknown plugin 'Nope'; known are DefaultEvictor, "
         "HighNodeUtilization, LoadAware, LowNodeUtilization, MigrationPlanner, PlacementVerification, PodLifeTime, "
         "RemoveDuplicates, RemoveFailedPods, RemovePodsHavingTooManyRestarts, "
-        "RemovePodsViolatingInterPodAntiAffinity, "
+        "RemovePodsViolatingDeviceTaints, RemovePodsViolatingInterPodAntiAffinity, "
         "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeReservation, RemovePodsViolatingNodeTaints, "
         "RemovePodsViolatingTopologySpreadConstraint, Rescheduling, RevokePodsOverElasticQuota",
         id="an unknown plugin is enabled",
