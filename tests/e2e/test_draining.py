@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.control_plane import running
 from tests.e2e.draining import Drained, drain_in_waves, drain_one_by_one, drained, filled
 
-NUM_NODES, NUM_OLD, NUM_APPS = 200, 10, 20
+NUM_NODES = int(os.environ.get("DRAINED_CLUSTER", "80"))
+"""`DRAINED_CLUSTER=200` takes some minutes more."""
+NUM_OLD, NUM_APPS = NUM_NODES // 20, NUM_NODES // 10
 
 
 def played(folder: Path, binaries: Binaries, drain: Callable[[Cluster, list[str]], None]) -> Drained:
