@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -67,6 +69,39 @@ def test_a_file_that_is_no_plan_is_one_message(
     assert f"{file}: " in ended.err
     assert sentence in ended.err
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        pytest.param(
+            lambda plan: plan["workloads"][0]["pods"][0].update(uid="other"),
+            "a workload has a pod that is not moved",
+            id="a pod of nowhere",
+        ),
+        pytest.param(
+            lambda plan: plan["figures"]["groups"][0]["unchanged"].update(cpu=[10**12] * 21),
+            "figures.groups do not hold the nodes of a cluster",
+            id="more nodes than there can be",
+        ),
+        pytest.param(
+            lambda plan: plan["figures"]["groups"][0]["unchanged"].update(cpu=[1] * 22),
+            "figures.groups do not hold the nodes of a cluster",
+            id="a step beyond the last",
+        ),
+    ],
+)
+def test_a_plan_that_somebody_has_changed_is_one_message(
+    descheduler: Descheduler, plan_file: Path, change: Callable[[Any], None], sentence: str
+) -> None:
+    content = json.loads(plan_file.read_text())
+    change(content["plan"])
+    plan_file.write_text(json.dumps(content))
+
+    ended = descheduler("show", plan_file, "-o", "html")
+
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{plan_file}: {sentence}" in ended.err
 
 
 def test_a_plan_differs_from_itself_in_nothing(descheduler: Descheduler, plan_file: Path) -> None:

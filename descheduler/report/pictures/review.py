@@ -173,18 +173,22 @@ def _risks(plan: Plan, workloads: Iterable[WorkloadReview]) -> Iterator[str]:
     bare = [each.name for each in listed if each.budget == "none"]
     if bare:
         yield f"{counted(len(bare), 'workload')} without a PodDisruptionBudget: {_named(bare)}"
-    spent = [
-        f"{each.namespace}/{budget.name}"
-        for each in plan.workloads
-        for budget in each.budgets
-        if sum(share.pods for share in each.waves) >= budget.allowed
-    ]
-    if spent:
-        names = list(dict.fromkeys(spent))
-        yield f"{counted(len(names), 'budget')} with 0 disruptions left during the plan: {_named(names)}"
+    if spent := _spent_budgets(plan):
+        yield f"{counted(len(spent), 'budget')} with 0 disruptions left in some wave: {_named(spent)}"
     for verdict, count in Counter(_verdicts(plan.moves)).items():
         yield f"{counted(count, 'replacement')} {_UNCERTAIN[verdict]}"
     yield from (warning for warning in plan.warnings if _MISSING_KINDS in warning)
+
+
+def _spent_budgets(plan: Plan) -> Sequence[str]:
+    """The budgets that allow no more than what one wave takes, of all workloads that they cover together."""
+    allowed, taken = dict[str, int](), Counter[tuple[str, int]]()
+    for each in plan.workloads:
+        for budget in each.budgets:
+            name = f"{each.namespace}/{budget.name}"
+            allowed[name] = budget.allowed
+            taken.update({(name, share.wave): share.pods for share in each.waves})
+    return sorted({name for (name, _), pods in taken.items() if pods >= allowed[name]})
 
 
 def _verdicts(moves: Iterable[PlanMove]) -> Iterator[str]:

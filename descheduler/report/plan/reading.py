@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.report.document import API_VERSION
 from descheduler.report.plan.document import Plan
+from descheduler.report.plan.figures import NUM_STEPS
 from descheduler.report.plan.file import PlanFile
 
 __all__ = ["MOST_BYTES", "PlanFileError", "read_plan", "read_plan_file"]
@@ -20,6 +21,8 @@ MOST_BYTES = 256 * 2**20
 """More than the plan of a cluster with 150,000 pods takes."""
 
 _LONGEST_CAUSE = 300
+_MOST_NODES = 300_000
+"""Of all resources together; far more than a cluster has."""
 _PLAN_FILE = "plan file of 'descheduler plan --out'"
 
 
@@ -51,9 +54,13 @@ def read_plan(path: Path) -> Plan:
     content = _content(path)
     head = _head(path, content)
     if head.kind != "Plan":
-        return _plan_file(path, content, head).plan
+        plan = _plan_file(path, content, head).plan
+        _check_pictured(path, plan)
+        return plan
     _check_version(path, head)
-    return _decoded(path, content, _decode_plan, "document of a dry run with -o json")
+    plan = _decoded(path, content, _decode_plan, "document of a dry run with -o json")
+    _check_pictured(path, plan)
+    return plan
 
 
 def _content(path: Path) -> bytes:
@@ -92,6 +99,17 @@ def _check_version(path: Path, head: _Head) -> None:
     if head.api_version != API_VERSION:
         version = repr(head.api_version)[:_LONGEST_CAUSE]
         raise PlanFileError(f"{path}: has apiVersion {version}, this program applies {API_VERSION}; plan again")
+
+
+def _check_pictured(path: Path, plan: Plan) -> None:
+    """What pictures rest on: the pods of workloads are moved, and no more nodes are drawn than a cluster has."""
+    moved = {move.pod for move in plan.moves}
+    if not all(pod in moved for workload in plan.workloads for pod in workload.pods):
+        raise PlanFileError(f"{path}: a workload has a pod that is not moved; the file was changed")
+    steps = [numbers for group in plan.figures.groups for numbers in group.unchanged.values()]
+    is_sound = all(len(numbers) == NUM_STEPS and min(numbers) >= 0 for numbers in steps)
+    if not is_sound or sum(map(sum, steps)) > _MOST_NODES:
+        raise PlanFileError(f"{path}: figures.groups do not hold the nodes of a cluster; the file was changed")
 
 
 def _check_moves(path: Path, file: PlanFile) -> None:
