@@ -160,6 +160,8 @@ def _risks(review: Review) -> Iterator[str]:
 
 
 def _commands(review: Review) -> Iterator[str]:
+    if not review.commands:
+        return
     yield from ("## Commands", "", "```sh")
     # A name of the cluster is quoted for the shell, and what would end the block does not print in it.
     yield from (printable(command).replace("```", "'''") for command in review.commands.values() if command)

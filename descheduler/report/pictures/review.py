@@ -26,6 +26,7 @@ _UNCERTAIN = {
     "no": "that would stay pending",
 }
 """Verdict → what is said of replacements with it; "" for none."""
+_BUILT_IN, _STANDARD_INPUT = "built-in policy", "standard input"
 _MISSING_KINDS = "kinds are not in the dump"
 
 
@@ -200,16 +201,27 @@ def _verdicts(moves: Iterable[PlanMove]) -> Iterator[str]:
 
 
 def _commands(plan: Plan) -> Mapping[str, str]:
-    """What to run next, for a shell."""
+    """What to run next, for a shell. Nothing where the plan does not tell it: of the built-in policy of `plan --for`,
+    and of several dumps, whose names are one text."""
+    if plan.policy.path == _BUILT_IN or ", " in plan.snapshot.source:
+        return {}
     policy = shlex.quote(plan.policy.path)
     is_live = plan.snapshot.source.startswith(("http://", "https://"))
-    source = "" if is_live else f" --snapshot {shlex.quote(plan.snapshot.source)}"
+    source = "" if is_live else _dump_flags(plan)
     pod = f"{plan.moves[0].pod.namespace}/{plan.moves[0].pod.name}" if plan.moves else ""
     return {
         "Plan again": f"descheduler plan --policy-config-file {policy}{source} --out plan.json",
         "Carry out": f"descheduler apply plan.json --policy-config-file {policy}" if is_live and plan.moves else "",
         "Explain a pod": f"descheduler explain {shlex.quote(pod)} --policy-config-file {policy}{source}" if pod else "",
     }
+
+
+def _dump_flags(plan: Plan) -> str:
+    """The flags for the same dump at the same time."""
+    snapshot = plan.snapshot
+    name = "-" if snapshot.source == _STANDARD_INPUT else shlex.quote(snapshot.source)
+    now = "" if plan.now == snapshot.taken_at else f" --now {plan.now.isoformat().replace('+00:00', 'Z')}"
+    return f" --snapshot {name}{now}"
 
 
 def _pod(pod: PodReference) -> str:

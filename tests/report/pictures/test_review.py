@@ -1,0 +1,53 @@
+"""Risks that a plan names, and commands that do what they say."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from descheduler.report.pictures.review import review_of
+from tests.builders import NOW, make_budget, make_pod
+from tests.report.decided_cycles import make_test_plan
+
+
+def test_budget_is_spent_by_all_workloads_that_it_covers() -> None:
+    pods = [make_pod(f"{app}-1", owners=[f"ReplicaSet/{app}"], labels={"tier": "web"}) for app in "ab"]
+    budget = make_budget("both", {"tier": "web"}, disruptions_allowed=2, has_status=True)
+
+    risks = review_of(make_test_plan(pods, budgets=(budget,))).risks
+
+    assert "1 budget with 0 disruptions left in some wave: default/both" in risks
+
+
+def test_budget_that_allows_more_than_a_wave_takes_is_no_risk() -> None:
+    budget = make_budget("web", {"tier": "web"}, disruptions_allowed=2, has_status=True)
+
+    risks = review_of(make_test_plan([make_pod("p", labels={"tier": "web"})], budgets=(budget,))).risks
+
+    assert not [risk for risk in risks if "disruptions left" in risk]
+
+
+@pytest.mark.parametrize(
+    ("source", "flags"),
+    [
+        pytest.param("dump.json", " --snapshot dump.json", id="a file"),
+        pytest.param("my dump.json", " --snapshot 'my dump.json'", id="a name with a space"),
+        pytest.param("standard input", " --snapshot -", id="standard input"),
+        pytest.param("https://10.0.0.1:6443", "", id="a cluster"),
+    ],
+)
+def test_plan_is_made_again_of_the_same_source(source: str, flags: str) -> None:
+    commands = review_of(make_test_plan([make_pod("old")], source=source, taken_at=NOW)).commands
+
+    assert commands["Plan again"] == f"descheduler plan --policy-config-file policy.yaml{flags} --out plan.json"
+
+
+def test_plan_of_a_dump_at_another_time_names_the_time() -> None:
+    commands = review_of(make_test_plan([make_pod("old")], taken_at=NOW - timedelta(hours=1))).commands
+
+    assert "--snapshot dump.json --now 2026-06-30T12:00:00Z" in commands["Explain a pod"]
+
+
+def test_plan_of_several_dumps_names_no_command() -> None:
+    assert review_of(make_test_plan([make_pod("old")], source="a.json, b.json")).commands == {}
