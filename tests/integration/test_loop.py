@@ -54,7 +54,7 @@ class Loop:
     def get(self, path: str) -> str:
         """What is served at `path`."""
         with urllib.request.urlopen(f"http://{self.address}{path}", timeout=PATIENCE_SECONDS) as answer:
-            return answer.read().decode()
+            return str(answer.read(), "utf-8")
 
     def metric(self, name: str, **labels: str) -> float:
         """The sum of the samples with this name and these labels."""
