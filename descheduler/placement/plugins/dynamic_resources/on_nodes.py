@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from descheduler.model.names import is_extended_resource
 from descheduler.model.node import Node
-from descheduler.model.pod import Pod
-from descheduler.model.resource_claims import ClaimAllocation, DeviceClass, DeviceStatus
+from descheduler.model.pod import EXTENDED_CLAIM, Pod
+from descheduler.model.resource_claims import MOST_CONSUMERS, ClaimAllocation, DeviceClass, DeviceStatus
 from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
 from descheduler.placement.plugins.dynamic_resources.allocation import (
@@ -24,18 +24,16 @@ from descheduler.placement.plugins.dynamic_resources.allocation import (
 )
 from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, ClaimReserving, Granted, GrantedClaim
-from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim, is_full
+from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, PoolKey
-from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, DeviceFault
+from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, ClaimFault, DeviceFault
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["EXTENDED", "ClaimsOnNodes", "DeviceWorld"]
+__all__ = ["ClaimsOnNodes", "DeviceWorld"]
 
-EXTENDED = "<extended-resources>"
-"""How the claim is called that the scheduler makes for a pod's extended resources, as long as it has no name."""
 _MOST_KEPT = 256
 """Lists of claims whose answers are kept, one a node."""
 _PLACES = {outcome: place for place, outcome in enumerate(AllocationOutcome)}
@@ -158,6 +156,15 @@ class ClaimsOnNodes(ClaimReserving):
         """Whether the plugin has nothing to do for the pod."""
         return not self.claims and not self._is_served_by_classes
 
+    def why_unbound(self, node: int) -> ClaimFault | None:
+        """Why the pod cannot be bound to a node although there are devices; None where it can."""
+        full = next((claim.name for claim, _ in self._allocated if claim.granted.num_consumers >= MOST_CONSUMERS), "")
+        if full:
+            consumers = f"{MOST_CONSUMERS} consumers, the most that the API server accepts"
+            return ClaimFault(f"resource claim {full} has {consumers}", f"a resource claim has {consumers}")
+        fault = self.binding_fault(node)
+        return ClaimFault(f"binding fails: {fault}", f"binding fails: {fault}") if fault else None
+
     def binding_fault(self, node: int) -> str:
         """Why binding to a node fails although there are devices, a sentence of what must be otherwise; else ""."""
         names = [claim.name for claim in self._open]
@@ -178,7 +185,7 @@ class ClaimsOnNodes(ClaimReserving):
         known = self._made.get(served)
         if known is None:
             spec = claim_of_extended_resources(self._pod.spec, served, self._world.by_resource)
-            known = self._made[served] = NamedClaim(EXTENDED, spec, GrantedClaim())
+            known = self._made[served] = NamedClaim(EXTENDED_CLAIM, spec, GrantedClaim())
         return known
 
     def has_idle_claim(self, node: int) -> bool:
@@ -240,7 +247,6 @@ class ClaimsOnNodes(ClaimReserving):
         """Why binding to a node may fail although there are devices, each a sentence."""
         fault = self.binding_fault(node)
         told = [fault] if fault else []
-        told += [f"resource claim {claim.name} must have fewer consumers" for claim in self.claims if is_full(claim)]
         waiting = [name for _, found in self.new_on(node) for each in found.results for name in each.binding_conditions]
         if waiting:
             told.append(f"the driver must prepare the devices ({', '.join(dict.fromkeys(waiting))})")

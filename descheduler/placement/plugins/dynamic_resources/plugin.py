@@ -115,6 +115,12 @@ class DynamicResources:
         assert on_nodes is not None  # noqa: S101 - only it gives bits
         return on_nodes.obstacle(self.name, node, bits)
 
+    def why_unbound(self, cycle: Cycle, node: int) -> Obstacle | None:
+        """A claim that has as many consumers as it may, or a fault of the pod at which binding fails."""
+        on_nodes = on_nodes_of(cycle)
+        fault = None if on_nodes is None else on_nodes.why_unbound(node)
+        return None if fault is None else Obstacle.of(self.name, Code.UNRESOLVABLE, fault)
+
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """What may still keep the pod from being bound."""
         on_nodes = on_nodes_of(cycle)

@@ -10,7 +10,6 @@ from descheduler.model.pod import COMING_CLAIM, Pod, PodResourceClaim
 from descheduler.model.resource_claims import (
     CLAIM_KIND,
     CLAIM_TEMPLATE_KIND,
-    MOST_CONSUMERS,
     ClaimSpec,
     DeviceClass,
     ResourceClaim,
@@ -101,12 +100,6 @@ def missing_class(claims: Sequence[NamedClaim], classes: Mapping[str, DeviceClas
                         reason = f"request {name}: device class {asked.device_class} does not exist"
                         return ClaimFault(reason, "a device class does not exist")
     return None
-
-
-def is_full(claim: NamedClaim) -> bool:
-    """Whether the API server accepts no further consumer of a claim."""
-    stored = claim.granted.claim
-    return stored is not None and len(stored.consumers) >= MOST_CONSUMERS
 
 
 class ClaimMark:
