@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod, PodSpec
-from descheduler.model.resource_claims import CLAIM_KIND, ClaimAllocation, ResourceClaim
+from descheduler.model.quantity import ceil_value
+from descheduler.model.resource_claims import CLAIM_KIND, AllocationResult, ClaimAllocation, ResourceClaim
+from descheduler.placement.framework.koordinator.allocation import Allocation
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -200,6 +202,18 @@ class ClaimLedger:
             if not grant.is_held and grant is not claim.first:
                 claim.grants.remove(grant)
 
+    def allocations(self, taken: TakenGrants | None) -> tuple[Allocation, ...]:
+        """The devices of the claims, by driver, with what a share consumes of its device."""
+        results = [result for _, grant in taken.grants for result in grant.allocation.results] if taken else []
+        return tuple(
+            Allocation(self.NAME, each.device.driver, f"{each.device.pool}/{each.device.device}", _whole(each))
+            for each in results
+        )
+
     def fingerprint(self) -> object:
         """The same as that of the claims."""
         return self.claims.fingerprint()
+
+
+def _whole(result: AllocationResult) -> Mapping[str, int]:
+    return {name: ceil_value(amount) for name, amount in (result.consumed or {}).items()}

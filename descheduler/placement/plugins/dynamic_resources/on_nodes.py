@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -15,13 +15,6 @@ from descheduler.model.pod import EXTENDED_CLAIM, Pod
 from descheduler.model.resource_claims import MOST_CONSUMERS, ClaimAllocation, DeviceClass, DeviceStatus
 from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
-from descheduler.placement.plugins.dynamic_resources.allocation import (
-    MOST_ALTERNATIVES,
-    AllocationOutcome,
-    NodeAnswer,
-    allocate,
-    is_available,
-)
 from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, ClaimReserving, Granted, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
@@ -29,6 +22,14 @@ from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, P
 from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, ClaimFault, DeviceFault
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.dynamic_resources.search.allocation import (
+    MOST_ALTERNATIVES,
+    AllocationOutcome,
+    NodeAnswer,
+    allocate,
+    is_available,
+)
+from descheduler.placement.plugins.dynamic_resources.search.misses import device_misses
 from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 from descheduler.placement.shadow.node_masks import BoolMask
 
@@ -108,6 +109,11 @@ class DeviceWorld:
                 column.outcomes[node] = _PLACES[answer.outcome]
         column.epoch, column.num_seen = usage.epoch, len(usage.changed)
         return column.answers.copy(), column.outcomes.copy()
+
+    def misses(self, claims: Sequence[NamedClaim], node: int) -> Iterator[str]:
+        """Why a node has too few devices for claims, each a sentence."""
+        asked, where = [(each.title, self.asked(each)) for each in claims], self.nodes[node]
+        yield from device_misses(asked, where, self._pools.seen_from(where), self.grants.usage, self._rules)
 
     def _allocate(self, claims: Sequence[AskedClaim], node: int) -> NodeAnswer:
         return allocate(claims, self.nodes[node], self._pools, self.grants.usage, self._rules)
@@ -243,6 +249,21 @@ class ClaimsOnNodes(ClaimReserving):
         claims = self._open if made is None else [*self._open, made]
         return list(zip(claims, self.answer(node).allocations, strict=False))
 
+    def misses(self, node: int) -> Iterator[str]:
+        """Why the claims get too few devices on a node, which of them cannot be used there, and which node ends the
+        attempt; each a sentence."""
+        bits = int(self._tell()[0][node])
+        made = self.made_for(node)
+        if bits & (DeviceFault.NO_DEVICES.bit | DeviceFault.INVALID_POOLS.bit):
+            yield from self._world.misses(self._open if made is None else [*self._open, made], node)
+        for claim, allocation in self._allocated if bits & DeviceFault.ELSEWHERE.bit else ():
+            if not allocation.holds(self._world.nodes[node].name, self._world.nodes[node].labels):
+                devices = ", ".join("/".join(each.device) for each in allocation.results)
+                yield f"{claim.title} has {devices}, which cannot be used from this node"
+        failed = np.flatnonzero(self._tell()[2] == _PLACES[AllocationOutcome.ERROR])
+        if len(failed) and not bits:
+            yield f"node {self._world.nodes[int(failed[0])].name}: {self._error(int(failed[0]))}"
+
     def conditions(self, node: int) -> tuple[str, ...]:
         """Why binding to a node may fail although there are devices, each a sentence."""
         fault = self.binding_fault(node)
@@ -258,9 +279,9 @@ class ClaimsOnNodes(ClaimReserving):
     def _error(self, node: int) -> str:
         """What ends the attempt on a node, with the name of the claim."""
         answer = self.answer(node)
-        names = [claim.name for claim in self._open]
-        named = answer.claim is not None and answer.claim < len(names)
-        return f"claim {names[answer.claim or 0]}, {answer.detail}" if named else answer.detail
+        titles = [claim.title for claim in self._open]
+        named = answer.claim is not None and answer.claim < len(titles)
+        return f"{titles[answer.claim or 0]}, {answer.detail}" if named else answer.detail
 
     def _tell(self) -> tuple[ReasonBits, Sequence[NodeAnswer], NDArray[np.uint8]]:
         """What is against each node, what its claims get there, and the outcomes, as the cluster was when it was asked

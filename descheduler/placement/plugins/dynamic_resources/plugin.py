@@ -40,7 +40,7 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ClaimInterplay", "DynamicResources", "DynamicResourcesScore"]
+__all__ = ["ClaimInterplay", "DynamicResources", "DynamicResourcesScore", "on_nodes_of"]
 
 _NEEDED = (CLAIM_KIND, DEVICE_CLASS_KIND, SLICE_KIND)
 

@@ -22,11 +22,17 @@ __all__ = ["ClaimMark", "ClaimsOfPod", "NamedClaim", "missing_class"]
 
 
 class NamedClaim(NamedTuple):
-    """A claim that a pod names, and what it asks for."""
+    """A claim that a pod names, and what it asks for; one that is yet to be made is made from `template`."""
 
     name: str
     spec: ClaimSpec
     granted: GrantedClaim
+    template: str = ""
+
+    @property
+    def title(self) -> str:
+        """As messages name it."""
+        return f"claim of ResourceClaimTemplate {self.template}" if self.template else f"resource claim {self.name}"
 
 
 class ClaimsOfPod:
@@ -73,7 +79,7 @@ class ClaimsOfPod:
         if template is None:
             reason = f"ResourceClaimTemplate {pod.namespace}/{reference.template_name} does not exist"
             return ClaimFault(reason, "a ResourceClaimTemplate does not exist")
-        return NamedClaim(name, template.spec, GrantedClaim())
+        return NamedClaim(name, template.spec, GrantedClaim(), template.name)
 
     def _stored(self, pod: Pod, reference: PodResourceClaim, name: str) -> NamedClaim | ClaimFault:
         granted = self._grants.by_key.get((pod.namespace, name))
