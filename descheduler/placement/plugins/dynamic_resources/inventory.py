@@ -52,7 +52,7 @@ class DeviceInventory:
         self._pools = DevicePools(objects.get(SLICE_KIND, ()), objects.get(TAINT_RULE_KIND, ()), self._rules)
 
     def on(self, node: Node) -> tuple[DeviceCount, ...]:
-        """Those of a node, by driver and class; a device that two classes select counts for both."""
+        """The devices of a node, by driver and class; a device that two classes select counts for both."""
         states: dict[tuple[str, str], list[str]] = {}
         accounts = CounterAccounts(self._usage, counts_by_driver=self._rules.counts_by_driver)
         for pool in self._pools.seen_from(node):
