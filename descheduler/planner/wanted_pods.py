@@ -8,7 +8,7 @@ from typing import Any
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.names import STANDARD_RESOURCES, is_container_resource
 
-__all__ = ["WantedPodsError", "pod_of_requests", "pods_of_manifest"]
+__all__ = ["WantedPodsError", "devices_of_class", "objects_beside", "pod_of_requests", "pods_of_manifest"]
 
 Object = Mapping[str, Any]
 
@@ -17,6 +17,9 @@ _REPLICAS = {"Job": "parallelism"}
 """The field that says how many pods a workload runs at once, where it is not `replicas`."""
 
 _EXAMPLE = "nvidia.com/gpu"
+_EXACT_COUNT = {"allocationMode": "ExactCount"}
+_BESIDE = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
+"""Kinds of objects by which the devices of a pod are told."""
 
 
 class WantedPodsError(ValueError):
@@ -52,6 +55,35 @@ def pods_of_manifest(documents: Iterable[object]) -> list[Object]:
     for pod in pods:
         _check_resources(_resources_of(pod["spec"]), f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']}: ")
     return pods
+
+
+def devices_of_class(device_class: str, count: int) -> tuple[Object, Object]:
+    """One pod that claims so many devices of a DeviceClass, and the ResourceClaimTemplate that says so."""
+    request = {"name": "devices", "exactly": {"deviceClassName": device_class, **_EXACT_COUNT, "count": count}}
+    template = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "wanted", "namespace": _NAMESPACE},
+        "spec": {"spec": {"devices": {"requests": [request]}}},
+    }
+    claims = [{"name": "devices", "resourceClaimTemplateName": "wanted"}]
+    spec = {"containers": [{"name": "main"}], "resourceClaims": claims}
+    return _pending({"name": "wanted", "namespace": _NAMESPACE}, spec), template
+
+
+def objects_beside(documents: Iterable[object]) -> list[Object]:
+    """The DeviceClasses, ResourceClaims and ResourceClaimTemplates of `documents`, those of lists among them."""
+    found: list[Object] = []
+    for document in documents:
+        if not isinstance(document, Mapping):
+            continue
+        items = document.get("items")
+        if isinstance(items, list):
+            found += objects_beside(items)
+        elif document.get("kind") in _BESIDE:
+            metadata = _mapping(document, "metadata")
+            found.append({**document, "metadata": {"namespace": _NAMESPACE, **metadata}})
+    return found
 
 
 def _check_resources(resources: Iterable[str], whose: str = "") -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.flags.assumed import takes_assumed
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
@@ -37,6 +38,7 @@ __all__ = ["run"]
     "Read a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json or "
     "'descheduler snapshot'; can be repeated. Implies --dry-run."
 )
+@takes_assumed
 @takes_output("the plan, or of the outcome,", has_flat_formats=True, has_pictures=True)
 @takes_connection
 @takes_scope
