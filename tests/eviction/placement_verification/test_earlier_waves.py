@@ -23,7 +23,7 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
-from tests.builders import NOW, make_budget, make_node, make_pod, make_snapshot, node_object, pod_object
+from tests.builders import NOW, make_budget, make_node, make_pod, make_snapshot, node_object, owner, pod_object
 from tests.eviction.drained_gangs import policy_of as draining_policy
 from tests.eviction.placement_verification.test_in_any_order import by_jobs, seven_pods
 from tests.placement.batches.brute_force import every_order_lands
@@ -133,19 +133,19 @@ def test_disruption_budget_counts_pods_of_all_waves() -> None:
 
 
 def test_pod_with_a_shared_claim_goes_ahead_of_those_that_can_take_its_only_node() -> None:
-    """Its claim keeps it on the source and on one node, which is the best of the smaller pods too."""
+    """Its claim keeps it off the smaller node, which has room for it; the other pod prefers the larger one."""
     shared = claim("shared", request("r"), devices=["g0"], node="node-1", consumers=["default-z", "default-other"])
-    (term,) = shared["status"]["allocation"]["nodeSelector"]["nodeSelectorTerms"]
-    term["matchFields"][0]["values"].append("source")
+    here = {"key": "metadata.name", "operator": "In", "values": ["source"]}
+    shared["status"]["allocation"]["nodeSelector"]["nodeSelectorTerms"].append({"matchFields": [here]})
     uses = {"resourceClaims": [{"name": "shared", "resourceClaimName": "shared"}]}
-    nodes = [node_object(f"node-{index}", cpu=cpu) for index, cpu in enumerate("13")]
+    nodes = [node_object(f"node-{index}", cpu=cpu) for index, cpu in enumerate("23")]
     pods = [
-        pod_object("a", node="source", cpu="1", owners=["ReplicaSet/a"]),
-        pod_object("z", node="source", cpu="3", owners=["ReplicaSet/z"], spec=uses),
+        pod_object("a", node="source", cpu="2", owners=[owner("ReplicaSet/a")]),
+        pod_object("z", node="source", cpu="2", owners=[owner("ReplicaSet/z")], spec=uses),
     ]
     closed = node_object("source", cpu="32", taints=["closed=yes:NoSchedule"])
     slices = slice_of("node-1", device("g0"), device("g1"))
-    owners = [workload_object(f"ReplicaSet/{name}") for name in ("a", "z")]
+    owners = [workload_object(f"ReplicaSet/{pod['metadata']['name']}", template=pod) for pod in pods]
     objects = [closed, *nodes, *pods, shared, slices, device_class(), *owners, *NO_DEVICE_OBJECTS]
 
     decisions = decide(load_policy(by_jobs(), REGISTRY), snapshot_from_objects(objects), now=NOW)
