@@ -197,10 +197,10 @@ class Evictor:
         return bool(ahead)
 
     def _with_room_before(self, grant: _Grant, refused: Iterable[Bundle]) -> list[Bundle]:
-        """Those of `refused` that nothing but what was granted since keeps from a node, each once."""
+        """The bundles of `refused` that nothing but what was granted since keeps from a node, each once."""
         found = {frozenset(pod.uid for pod in bundle.pods): bundle for bundle in refused}
         waiting = [bundle for bundle in found.values() if not any(map(self.book.has, bundle.pods))][:MOST_WANTED]
-        waiting = [bundle for bundle in waiting if self._lacks_room(self._refusal(bundle))]
+        waiting = [bundle for bundle in waiting if _lacks_room(self._refusal(bundle))]
         pods, profiles = [bundle.pods for bundle in waiting], [bundle.profile_index for bundle in waiting]
         has_room = self.landings.with_room(pods, profiles, grant.num_landings)
         return [bundle for bundle, has in zip(waiting, has_room, strict=True) if has]
@@ -216,12 +216,8 @@ class Evictor:
             if refusal is None:
                 self._grant(bundles[place], asked)
             else:
-                refused[place] = self._lacks_room(refusal)
+                refused[place] = _lacks_room(refusal)
         return refused
-
-    @staticmethod
-    def _lacks_room(refusal: Verdict | None) -> bool:
-        return refusal is not None and refusal.reason is Reason.NO_LANDING
 
     def _take_back_to(self, number: int) -> None:
         while len(self._grants) > number:
@@ -344,7 +340,7 @@ class Evictor:
     def _refuse(self, bundle: Bundle, verdict: Verdict) -> None:
         """Notes a refusal for every pod of the bundle that the plugin has selected."""
         profile, plugin = bundle.profile, bundle.plugin
-        if self._lacks_room(verdict) and not self._is_trial:
+        if _lacks_room(verdict) and not self._is_trial:
             self._without_room.append(bundle)
         if len(bundle.candidates) > 1:
             pods = f"{len(bundle.candidates)} pods that have to leave together"
@@ -357,3 +353,8 @@ class Evictor:
                 self.keep(pod, profile=profile, plugin=plugin, verdict=verdict, reason=reason)
             else:
                 self.book.refuse(pod, profile, plugin, verdict, reason)
+
+
+def _lacks_room(refusal: Verdict | None) -> bool:
+    """Whether a refusal says that a replacement finds no node."""
+    return refusal is not None and refusal.reason is Reason.NO_LANDING
