@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, permutations
 from random import Random
 from typing import Any
 
@@ -68,9 +68,8 @@ def rooms(*sizes: int) -> list[Node]:
     return [CLOSED, *(make_node(f"node-{index}", cpu=str(cpu)) for index, cpu in enumerate(sizes))]
 
 
-@pytest.mark.parametrize("names", ["abc", "acb", "bac", "bca", "cab", "cba"])
-def test_three_sizes_leave_in_every_order_of_their_names(names: str) -> None:
-    small, medium, large = names
+@pytest.mark.parametrize(("small", "medium", "large"), list(permutations("abc")), ids=map("".join, permutations("abc")))
+def test_three_sizes_leave_in_every_order_of_their_names(small: str, medium: str, large: str) -> None:
     pods = sized(
         **{f"{small}{index}": 1 for index in range(3)},
         **{f"{medium}{index}": 2 for index in range(2)},
