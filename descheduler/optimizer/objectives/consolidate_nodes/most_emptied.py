@@ -47,7 +47,7 @@ def most_emptied(drains: Drains, weight: Ints) -> tuple[int, int]:
 
 
 def _limit_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Ints, int]]:
-    """(int64[n + o], most): how many pods of a group nodes have, opened ones none, and how many may be moved in total."""
+    """(int64[n + o], most): how many pods of a group nodes have, opened ones none; how many may be moved in total."""
     homes = [drains.home[node] for node in nodes.tolist()]
     leaving = np.concatenate([_NO_PODS, *homes])
     for rule in drains.problem.move_limits:
