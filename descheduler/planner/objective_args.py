@@ -23,6 +23,7 @@ from descheduler.policy.shared_args import (
 )
 
 __all__ = [
+    "DEFERRED_RESIZES",
     "MOST_NODE_COST",
     "NODE_METRIC",
     "PENDING_PODS",
@@ -40,6 +41,9 @@ __all__ = [
 
 PENDING_PODS = "pending"
 """All pods that are pending, as `makeRoom` names them."""
+
+DEFERRED_RESIZES = "deferredResizes"
+"""Pods whose in-place resize is deferred, as `makeRoom` names them."""
 
 SHARED_GPUS = "koordinator.sh/gpu"
 """GPUs that pods share, as `reduceFragmentation` names them."""
@@ -198,25 +202,32 @@ class ConsolidateNodesArgs(ObjectiveArgs, frozen=True):
 
 
 class MakeRoomArgs(ObjectiveArgs, frozen=True):
-    """Makes room for the most pending pods, of a gang all or none, by as few evictions as can be."""
+    """Makes room for the most pending pods, of a gang all or none, or for in-place resizes, by as few evictions as can
+    be."""
 
     pods: str | tuple[str, ...] = msgspec.field(default=PENDING_PODS, name="for")
-    """`pending` for all pending pods, which is the default, or a list of pods as `namespace/name`."""
+    """`pending` for all pending pods, which is the default, or a list of pods as `namespace/name`. `deferredResizes`
+    for running pods whose in-place resize is deferred, on their own node or on another one."""
     namespaces: Namespaces | None = None
     """Of these, the pods of some namespaces."""
     label_selector: LabelSelectorArg | None = None
     """Of these, the pods with these labels."""
 
     def problems(self) -> Iterator[ArgsProblem]:
-        """Another word than `pending`, names that are not of a namespace and a pod, or bad selectors."""
-        if isinstance(self.pods, str) and self.pods != PENDING_PODS:
-            yield ArgsProblem(("for",), f"{self.pods!r} is neither {PENDING_PODS!r} nor a list of namespace/name")
+        """Another word than those for pods, names that are not of a namespace and a pod, or bad selectors."""
+        if isinstance(self.pods, str) and self.pods not in (PENDING_PODS, DEFERRED_RESIZES):
+            words = f"{PENDING_PODS!r}, {DEFERRED_RESIZES!r}"
+            yield ArgsProblem(("for",), f"{self.pods!r} is neither {words} nor a list of namespace/name")
         for index, name in enumerate(() if isinstance(self.pods, str) else self.pods):
             namespace, _, pod_name = name.partition("/")
             if not namespace or not pod_name or "/" in pod_name:
                 yield ArgsProblem(("for", index), f"{name!r} is not a pod as namespace/name")
         yield from check_namespaces(self.namespaces)
         yield from check_selector("labelSelector", self.label_selector)
+
+    def needs(self) -> Needs:
+        """The conditions of pods, which say that a resize is deferred."""
+        return Needs(pod_conditions=self.pods == DEFERRED_RESIZES)
 
 
 class DrainNodesArgs(ObjectiveArgs, frozen=True):

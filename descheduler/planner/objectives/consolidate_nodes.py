@@ -130,7 +130,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         return self._tied(found) if self._uses_empty else found
 
     def _tied(self, groups: Sequence[Sequence[Reassignment]]) -> Sequence[Sequence[Reassignment]]:
-        """`groups`, as one those whose pods go to the same node without pods, which is worth its cost for all of them."""
+        """`groups`, as one those whose pods go to the same node without pods: it is worth its cost for all of them."""
         found, used = list[tuple[list[Reassignment], frozenset[str]]](), self._used()
         for group in groups:
             moves, opened = list(group), self._targets(group) - used
