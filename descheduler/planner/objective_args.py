@@ -35,6 +35,7 @@ __all__ = [
     "MeasuredUtilization",
     "NodeCost",
     "ObjectiveArgs",
+    "ReduceCostArgs",
     "ReduceFragmentationArgs",
     "RepairViolationsArgs",
 ]
@@ -198,6 +199,20 @@ class ConsolidateNodesArgs(ObjectiveArgs, frozen=True):
             yield from check_percentages("maxUtilization", self.max_utilization)
         yield from check_selector("protectedNodes", self.protected_nodes)
         for problem in () if self.node_cost is None else self.node_cost.problems():
+            yield msgspec.structs.replace(problem, path=("nodeCost", *problem.path))
+
+
+class ReduceCostArgs(ObjectiveArgs, frozen=True):
+    """Moves pods to free room that costs less, for example from on-demand nodes to nodes that are paid for anyway. Each
+    eviction has to gain something by itself; set `minGainPerDisruption`. A pod costs its share of what its node costs:
+    the mean of its shares of allocatable CPU and memory."""
+
+    node_cost: NodeCost = NodeCost()
+    """What nodes cost. Required."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """No costs, or bad ones."""
+        for problem in self.node_cost.problems():
             yield msgspec.structs.replace(problem, path=("nodeCost", *problem.path))
 
 

@@ -14,6 +14,7 @@ from descheduler.optimizer import (
     Limits,
     MakeRoom,
     Problem,
+    ReduceCost,
     ReduceFragmentation,
     ReduceGpuFragmentation,
     RepairViolations,
@@ -52,6 +53,10 @@ def _defragment(problem: Problem) -> Objective:
     return ReduceFragmentation(resource=0, classes=np.array([[3, 1], [5, 4]]), weight=np.array([1, 2]))
 
 
+def _reduce_cost(problem: Problem) -> Objective:
+    return ReduceCost(rate=np.array([[7.0, 3.0], [4.0, 4.0], [1.0, 0.5]]))
+
+
 def _parts_make_room(problem: Problem) -> Objective:
     return _make_room(problem)
 
@@ -88,6 +93,7 @@ _OBJECTIVES = [
     pytest.param(_make_room, id="make room"),
     pytest.param(_gangs, id="make room for gangs"),
     pytest.param(_defragment, id="defragment"),
+    pytest.param(_reduce_cost, id="reduce cost"),
     pytest.param(_parts_make_room, id="make room on parts"),
     pytest.param(_parts_defragment, id="defragment parts"),
     pytest.param(_defragment_devices, id="defragment devices"),

@@ -15,6 +15,7 @@ from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObj
 from descheduler.planner.objectives.deferred_resizes import DeferredResizesObjective
 from descheduler.planner.objectives.drain_nodes import DrainNodesObjective
 from descheduler.planner.objectives.make_room import MakeRoomObjective
+from descheduler.planner.objectives.reduce_cost import ReduceCostObjective
 from descheduler.planner.objectives.reduce_fragmentation import ReduceFragmentationObjective
 from descheduler.planner.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentationObjective
 from descheduler.planner.objectives.repair_violations import RepairViolationsObjective
@@ -38,6 +39,7 @@ OBJECTIVES: Mapping[str, Callable[[Any, StrategyHandle, Sequence[Node]], Cluster
     "makeRoom": _room,
     "repairViolations": RepairViolationsObjective,
     "reduceFragmentation": _fragmentation,
+    "reduceCost": ReduceCostObjective,
     "drainNodes": DrainNodesObjective,
 }
 """A new objective is a field of `PlannerObjective`, a module like the others, and a row here."""
