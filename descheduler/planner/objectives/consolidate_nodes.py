@@ -27,6 +27,7 @@ from descheduler.planner.objective_args import ConsolidateNodesArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.objectives.drain_plan import with_drains
 from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.problem.disposable_pods import NOWHERE
 from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_units
 from descheduler.planner.utilization.targets import UsageTargets
 from descheduler.planner.utilization.usage import RequestsAsUsage
@@ -46,7 +47,7 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     name = "ConsolidateNodes"
     noun, state = "node", "in use"
-    is_in_bundles = True
+    is_in_bundles = lets_go_nowhere = True
     verb = "emptied"
     """What becomes of nodes, as `why_not` has it."""
 
@@ -101,14 +102,14 @@ class ConsolidateNodesObjective(ClusterObjective):
         names = cluster.nodes
         placed = cluster.problem.assignment
         num_pods = np.bincount(placed[placed >= 0], minlength=len(names))
-        others = np.array([self._in_use.num_pods(name) for name in names]) > num_pods
-        weight = np.array([self._cost[name] for name in names], dtype=np.int64)
+        others = np.array([name != NOWHERE and self._in_use.num_pods(name) for name in names]) > num_pods
+        weight = np.array([self._cost.get(name, 0) for name in names], dtype=np.int64)
         self._unplanned = int(weight[others & (num_pods == 0)].sum())
         return ConsolidateNodes(
             ceiling=self._most.ceilings(cluster.resources, cluster.allocatable) - cluster.held,
             weight=weight,
             protected=others | np.array([name in self._protected for name in names], dtype=bool),
-            receives=(num_pods == 0) & ~others if self._uses_empty else None,
+            receives=(num_pods == 0) & ~others & (self._uses_empty | (np.array(names) == NOWHERE)),
         )
 
     def scheduled(self, plan: Solution, cluster: ClusterProblem, budget: Budget, seed: int) -> Solution:
@@ -145,8 +146,8 @@ class ConsolidateNodesObjective(ClusterObjective):
         return frozenset(names[move.source] for move in moves)
 
     def _targets(self, moves: Sequence[Reassignment]) -> frozenset[str]:
-        names = list(self._nodes)
-        return frozenset(names[move.target] for move in moves)
+        names = [*self._nodes, NOWHERE]
+        return frozenset(names[move.target] for move in moves) - {NOWHERE}
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterator[Part]:
         """Each node, by what it costs, less what nodes without pods cost that receive some for it."""
