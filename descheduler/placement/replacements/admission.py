@@ -164,7 +164,7 @@ def _limits(pod: Pod) -> ResourceList:
 
 
 def _fault(pod: Pod, limit_range: LimitRange) -> str:
-    """What of `pod` a limit range does not admit."""
+    """The part of `pod` that a limit range does not admit."""
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     faults = (_fault_of(each.requests, each.limits, limit_range.of_containers) for each in containers)
     of_containers = next(filter(None, faults), "")
