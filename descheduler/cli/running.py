@@ -250,7 +250,9 @@ def _show_outcome(result: RunResult, flags: RunFlags, record: RunRecord, watch: 
     from descheduler.telemetry.log_lines import log_outcome
 
     plan = record.plan = make_plan(result.decisions)
-    outcome = record.outcome = make_outcome(plan, result.decisions, result.all_outcomes, stopped_by=result.guard)
+    outcome = record.outcome = make_outcome(
+        plan, result.decisions, result.all_outcomes, stopped_by=result.guard, goals=result.goals
+    )
     log_outcome(outcome)
     if result.guard:
         code = stopped_exit_code(result.signal_number)

@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import ReachedGoal
 from descheduler.plan.moves import Move
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 
@@ -77,7 +78,7 @@ class RunResult(msgspec.Struct, frozen=True):
     `signal_number` is that of the signal that did, None when it was something else. `cluster_uid` is that of the
     namespace kube-system, where that was asked for and can be read. `is_partial` says that moves of the plan that was
     applied have been left out, because they had changed. `for_users` is what became of PodMigrationJobs of users, for
-    which the pods `evicted_for_users` have left, or may have.
+    which the pods `evicted_for_users` have left, or may have. `goals` is what planners have come to.
     """
 
     decisions: Decisions
@@ -88,6 +89,7 @@ class RunResult(msgspec.Struct, frozen=True):
     is_partial: bool = False
     for_users: tuple[Outcome, ...] = ()
     evicted_for_users: tuple[Move, ...] = ()
+    goals: tuple[ReachedGoal, ...] = ()
 
     @property
     def all_outcomes(self) -> tuple[Outcome, ...]:

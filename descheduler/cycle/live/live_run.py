@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -22,6 +22,7 @@ from descheduler.cycle.live.jobs import (
     unused_notes,
     users_notes,
 )
+from descheduler.cycle.live.reached_goals import Measure, announce_goals, reached_goals
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND, RunOptions, RunResult
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.cordons import cordoned_by, with_cordons
@@ -73,6 +74,7 @@ class LiveRun:
     ) -> None:
         """`at` is the clock of `watch` when it was `now`."""
         self._policy, self._scope, self._watch = policy, options.scope, watch
+        self._client, self._lease = client, lease
         self.taken_up = NOTHING_TAKEN_UP
         self.evicted_for_users: tuple[Move, ...] = ()
         self._users_outcomes: tuple[Outcome, ...] = ()
@@ -186,6 +188,16 @@ class LiveRun:
         self.num_unused += num_unused(result.outcomes)
         self.notes = (*self.notes, *unused_notes(self.num_unused), *left_notes(self._told))
         return replace(result, for_users=self._users_outcomes, evicted_for_users=self.evicted_for_users)
+
+    def concluded(self, result: RunResult, decided: Sequence[Decisions], measure: Measure) -> RunResult:
+        """`result` with what planners have come to, which an Event on the Lease says too.
+
+        `decided` are the decisions of all rounds, and `measure` decides once more.
+        """
+        result = replace(result, goals=reached_goals(decided, result, measure, self._watch))
+        if self._lease is not None and result.goals and result.outcomes:
+            self.notes = (*self.notes, *announce_goals(result.goals, self._client, self._lease, self._watch))
+        return result
 
     def without_plan(self, decisions: Decisions) -> RunResult:
         """What was done for users alone."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Literal
 
 from msgspec.structs import replace
@@ -30,6 +31,10 @@ _PLAIN_TABLE = TableStyle()
 class TabledDocument(Fields, frozen=True):
     """Base of documents that are put together in packages above, and that know their tables."""
 
+    def head(self) -> Sequence[str]:
+        """What the line above its tables says, part by part."""
+        raise NotImplementedError
+
     def table(self, style: TableStyle) -> Iterator[str]:
         """The lines of its tables."""
         raise NotImplementedError
@@ -53,8 +58,11 @@ def render(
 
             yield from yaml_lines(document)
         case (("table" | "wide"), _):
-            table = _table(document, replace(style, is_wide=output_format == "wide"))
-            yield from (f"{line}\n" for line in table)
+            from descheduler.report.tables.head_line import head_lines, head_parts
+
+            style = replace(style, is_wide=output_format == "wide")
+            head = document.head() if isinstance(document, TabledDocument) else head_parts(document)
+            yield from (f"{line}\n" for line in chain(head_lines(head, style), _table(document, style)))
         case (("name" | "csv" | "jsonl"), (Plan() | OutcomeDocument())):
             yield from _flat(document, output_format, style)
         case "html", Plan():

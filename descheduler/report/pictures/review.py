@@ -206,7 +206,7 @@ def _commands(plan: Plan) -> Mapping[str, str]:
     if plan.policy.path == _BUILT_IN or ", " in plan.snapshot.source:
         return {}
     policy = shlex.quote(plan.policy.path)
-    is_live = plan.snapshot.source.startswith(("http://", "https://"))
+    is_live = plan.snapshot.is_live
     source = "" if is_live else _dump_flags(plan)
     pod = f"{plan.moves[0].pod.namespace}/{plan.moves[0].pod.name}" if plan.moves else ""
     return {
