@@ -62,6 +62,7 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     detailed_exitcode: bool
     scope: Scope
     assess_landings: int | None
+    observe: timedelta | None = None
     out: str = ""
     apply: PlanToApply | None = None
     room: RoomFlags | None = None
@@ -178,6 +179,7 @@ def _run_options(flags: RunFlags, policy: Policy, lease: LeaseOptions) -> RunOpt
         apply=flags.apply,
         identifies_cluster=bool(flags.out),
         wanted_pods=_wanted_pods(flags, policy),
+        observe_seconds=0.0 if flags.observe is None else flags.observe.total_seconds(),
     )
 
 

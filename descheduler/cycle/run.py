@@ -196,7 +196,7 @@ class _Run(msgspec.Struct, frozen=True):
             return len(self.options.apply.file.bases)
         if self.options.most_assessed is not None:
             return self.options.most_assessed
-        return MOST_ASSESSED if self.is_dry else 0
+        return MOST_ASSESSED if self.is_dry or self.options.observe_seconds else 0
 
 
 def _lease(run: _Run) -> AbstractContextManager[HeldLease | None]:
