@@ -21,7 +21,7 @@ __all__ = ["FlatFormat", "Format", "PictureFormat", "TabledDocument", "render"]
 Format = Literal["table", "wide", "json", "yaml"]
 """Formats that every document has."""
 PictureFormat = Literal["html", "markdown"]
-"""Formats of plans alone."""
+"""Formats of plans and simulations alone."""
 FlatFormat = Literal["name", "csv", "jsonl"]
 """Formats of plans and outcomes alone."""
 
@@ -69,10 +69,18 @@ def render(
             from descheduler.report.pictures.page import page_pieces
 
             yield from page_pieces(document)
+        case "html", Simulation():
+            from descheduler.report.pictures.page import simulation_pieces
+
+            yield from simulation_pieces(document)
         case "markdown", Plan():
             from descheduler.report.pictures.markdown import markdown_lines
 
             yield from markdown_lines(document)
+        case "markdown", Simulation():
+            from descheduler.report.pictures.simulation_markdown import simulation_markdown
+
+            yield from simulation_markdown(document)
         case _:
             raise ValueError(f"{type(document).__name__} cannot be written as {output_format}")
 
