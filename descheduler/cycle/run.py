@@ -332,7 +332,7 @@ class _Rounds:
         """Decides as the last round did."""
         self._chosen: tuple[Move, ...] | None = None
         self.decided: list[Decisions] = []
-        """Those of all rounds, without their refusals, which may be as many as there are pods."""
+        """The decisions of all rounds, without their refusals, which may be as many as there are pods."""
         self.unselected: tuple[Refusal, ...] = ()
         """Of the plan that is applied, the pods that are left out because no plugin selects them any more."""
 

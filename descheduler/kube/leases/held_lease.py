@@ -83,7 +83,7 @@ class HeldLease:
 
     @property
     def uid(self) -> str:
-        """That of the object."""
+        """The UID of the Lease object."""
         return msgspec.json.decode(self._lease.metadata, type=_Identity).uid
 
     @property

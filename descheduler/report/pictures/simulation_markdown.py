@@ -43,7 +43,7 @@ def _policy(policy: PolicyReview) -> Iterator[str]:
     rows = [[(cell.text if isinstance(cell, Toned) else cell) or "-" for cell in row] for row in policy.rows]
     yield from table_lines(policy.header, rows)
     if policy.back_and_forth:
-        yield from ("### Pods that come back", "")
+        yield from ("### Pods that return to their nodes", "")
         header = ("Workload", "From cycle", "Evictions", "Returned at once", "Nodes")
         yield from table_lines(header, policy.back_and_forth)
     if policy.cycles:
