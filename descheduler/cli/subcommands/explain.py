@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 import msgspec
@@ -48,6 +48,7 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     scope: Scope
     feature_gates: Mapping[str, bool]
     policy_file: str | None
+    plan_file: str | None
     snapshot: tuple[str, ...]
     lease: LeaseOptions
     now: datetime | None
@@ -63,6 +64,8 @@ _HELP = "\n\n".join(
         *help_on(SUBJECTS),
         "On a cluster, what earlier runs have left beside their Lease counts as in a run, for example cooldowns. Give "
         "--lease-name and --lease-namespace if the runs have them.",
+        "With --plan, show what a plan does with a pod, workload, namespace, node, PodDisruptionBudget or plugin, and "
+        "decide nothing again.",
         "Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or a name that does not exist.",
     ]
 )
@@ -84,6 +87,15 @@ _HELP = "\n\n".join(
     metavar="FILE",
     shell_complete=complete_file,
     help="Policy whose decisions are explained; without it, only where replacement pods would be scheduled.",
+)
+@click.option(
+    "--plan",
+    "plan_file",
+    callback=read_file_name,
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Plan file, or JSON of a dry run: show what that plan does with the subject. It takes "
+    "the place of a policy, a dump and a cluster; nothing is decided again.",
 )
 @takes_snapshot("Read a dump instead of a cluster: a file, a folder or - for standard input; can be repeated.")
 @takes_subject_namespace
@@ -124,6 +136,8 @@ def explain(
     from descheduler.explanation.finding import UnknownSubjectError
 
     options = _Flags(lease=lease(), **flags)  # type: ignore[arg-type]  # click has checked every one
+    if options.plan_file is not None:
+        _answer_from(options.plan_file, options, ctx)
     policy = None if options.policy_file is None else read_policy(options.policy_file)
     connected = connection()
     question = read_question(
@@ -137,6 +151,22 @@ def explain(
     except UnknownSubjectError as error:
         raise CommandError(str(error), ExitCode.INVALID) from error
     write_document(explanation, options.output)
+    ctx.exit(ExitCode.DONE)
+
+
+def _answer_from(plan_file: str, flags: _Flags, ctx: click.Context) -> NoReturn:
+    """Shows what the plan in the file says of the subject."""
+    from descheduler.report.plan.reading import read_plan
+    from descheduler.report.plan_answer import ANSWERED, answer_of
+
+    if flags.policy_file is not None or flags.snapshot:
+        text = "--plan takes policy and cluster from the plan; leave out --policy-config-file and --snapshot."
+        raise click.UsageError(text, ctx)
+    question = read_question(flags.question, flags.namespace, all_namespaces=flags.all_namespaces)
+    if question.type_name not in ANSWERED:
+        raise click.UsageError(f"plans say nothing about a {question.type_name}; types are {', '.join(ANSWERED)}", ctx)
+    plan = ctx.ensure_object(Watch).call("reading the plan", partial(read_plan, Path(plan_file)))
+    write_document(answer_of(plan, *question), flags.output)
     ctx.exit(ExitCode.DONE)
 
 
