@@ -199,7 +199,7 @@ def _wanted_pods(flags: RunFlags, policy: Policy) -> Sequence[Mapping[str, objec
     """Raises PolicyError."""
     room = flags.room
     if room is None or not room.is_of_requests:
-        return () if room is None else room.pods
+        return () if room is None else (*room.pods, *room.groups)
     from descheduler.planner.room_policy import scheduler_of
 
     name = scheduler_of(policy)

@@ -18,12 +18,13 @@ _PENDING = "pending"
 
 
 class RoomFlags(msgspec.Struct, frozen=True):
-    """Room for `pods`, which are to be created; for all pending ones where there are none.
+    """Room for `pods`, which are to be created with their `groups`; for all pending ones where there are none.
 
     `is_of_requests` says that there is one, of which nothing is known but what it requests.
     """
 
     pods: Sequence[Mapping[str, Any]] = ()
+    groups: Sequence[Mapping[str, Any]] = ()
     is_of_requests: bool = False
 
     @property
@@ -59,8 +60,8 @@ def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) 
     if text == _PENDING:
         return RoomFlags()
     if "=" in text and not Path(text).exists():
-        return RoomFlags((_requested(text),), is_of_requests=True)
-    return RoomFlags(_of_file(text))
+        return RoomFlags([_requested(text)], is_of_requests=True)
+    return _of_file(text)
 
 
 def _requested(text: str) -> Mapping[str, Any]:
@@ -86,13 +87,14 @@ def _requested(text: str) -> Mapping[str, Any]:
         raise click.BadParameter(f"{error}.") from error
 
 
-def _of_file(name: str) -> Sequence[Mapping[str, Any]]:
+def _of_file(name: str) -> RoomFlags:
     from descheduler.documents.problems import PolicyError
     from descheduler.documents.source import read_plain_documents
-    from descheduler.planner.wanted_pods import WantedPodsError, pods_of_manifest
+    from descheduler.planner.wanted_pods import WantedPodsError, pod_groups_of_manifest, pods_of_manifest
 
     try:
-        return pods_of_manifest(read_plain_documents(Path(name), "manifest"))
+        documents = read_plain_documents(Path(name), "manifest")
+        return RoomFlags(pods_of_manifest(documents), pod_groups_of_manifest(documents))
     except WantedPodsError as error:
         raise click.BadParameter(f"{name}: {error}.") from error
     except PolicyError as error:
