@@ -281,19 +281,19 @@ def _needed_at_least(tasks: Sequence[_TaskOfJob], least: int) -> Counter[str]:
     for task, number in in_turn:
         taken = min(number, least)
         least -= taken
-        for resource, amount in _quota_usage(_mapping(task.template, "spec")).items():
+        for resource, amount in _quota_usage(_without_limits(_mapping(task.template, "spec"))).items():
             found[resource] += amount * taken
     return found
 
 
 def _quota_usage(spec: Object) -> Mapping[str, int]:
-    """What a pod counts for in a quota, in nano units: what it requests. A limit is no request yet in a template."""
-    pod = _pending({"name": "template"}, _without_limits(spec))
-    (read,) = snapshot_from_objects([pod]).pods
+    """What a pod of this spec counts for in a quota, in nano units: what it requests."""
+    (read,) = snapshot_from_objects([_pending({"name": "counted"}, spec)]).pods
     return {**read.spec.requests, PODS: 10**9}
 
 
 def _without_limits(spec: Object) -> Object:
+    """The spec of a template as Volcano counts it: no limit is a request before the pod is created."""
     lists = {key: spec[key] for key in ("containers", "initContainers") if isinstance(spec.get(key), list)}
     bare = {
         key: [

@@ -139,7 +139,8 @@ def test_a_job_that_volcano_rejects_is_refused(stated: Object, fault: str) -> No
 
 
 def test_pods_of_one_owner_get_a_pod_group_together() -> None:
-    template = {"spec": {"schedulerName": "volcano", "priorityClassName": "high", "containers": [{"name": "main"}]}}
+    container = {"name": "main", "resources": {"limits": {"cpu": "2"}}}
+    template = {"spec": {"schedulerName": "volcano", "priorityClassName": "high", "containers": [container]}}
     workload = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -150,7 +151,7 @@ def test_pods_of_one_owner_get_a_pod_group_together() -> None:
     found = group_of(workload)
 
     assert (found.name, found.min_member, found.priority_class_name) == ("podgroup-wanted-ml-web", 1, "high")
-    assert found.min_resources == {"pods": 10**9}
+    assert found.min_resources == {"cpu": 2 * 10**9, "pods": 10**9}
 
 
 def test_a_pod_group_of_the_manifest_is_that_of_its_pods() -> None:
