@@ -324,9 +324,22 @@ def _pending(metadata: Object, spec: Object) -> Object:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {**kept, "name": name, "namespace": namespace, "uid": f"wanted-{namespace}-{name}"},
-        "spec": {key: value for key, value in spec.items() if key != "nodeName"},
+        "spec": {key: _requesting(value) for key, value in spec.items() if key != "nodeName"},
         "status": {"phase": "Pending"},
     }
+
+
+def _requesting(field: object) -> object:
+    """A field of a spec; containers of it request what they are limited to, as the API server has it."""
+    return [_with_requests(each) for each in field] if isinstance(field, list) else field
+
+
+def _with_requests(item: object) -> object:
+    limits = _mapping(item, "resources", "limits") if isinstance(item, Mapping) else {}
+    if not limits or not isinstance(item, Mapping):
+        return item
+    requests = {**limits, **_mapping(item, "resources", "requests")}
+    return {**item, "resources": {**_mapping(item, "resources"), "requests": requests}}
 
 
 def _mapping(value: Object, *path: str) -> Object:
