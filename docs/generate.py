@@ -1,8 +1,8 @@
 """`python -m docs.generate` writes the pages of docs/reference again, from the code that they describe.
 
 It also writes the rules of the role that reads, in cronjob/base, from the table of kinds, the README of the chart from
-the schema of its values, and the outputs of commands in the README and the tutorial. With `--conformance` it runs the
-recorded cases and writes their table as well.
+the schema of its values, the chart's profiles, alerts and dashboard, and the outputs of commands in the README and the
+tutorial. With `--conformance` it runs the recorded cases and writes their table as well.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from docs.generator import (
+    chart_files,
     chart_page,
     cli_page,
     conformance_page,
@@ -81,6 +82,9 @@ def main() -> int:
         (REFERENCE / name).write_text(make_page(), "utf-8")
     ROLES.write_text(with_read_rules(ROLES.read_text("utf-8")), "utf-8")
     CHART_README.write_text(chart_page.make_page(), "utf-8")
+    for name, content in chart_files.chart_files().items():
+        (chart_page.CHART / name).parent.mkdir(exist_ok=True)
+        (chart_page.CHART / name).write_text(content, "utf-8")
     for page in SESSIONS:
         page.write_text(session(page), "utf-8")
     if options.conformance is not None:

@@ -18,9 +18,24 @@ if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.policy.types import Policy
 
-__all__ = ["dump_paths", "load_policy_file", "log_policy", "log_snapshot", "read_policy", "takes_snapshot"]
+__all__ = [
+    "dump_paths",
+    "load_policy_file",
+    "log_policy",
+    "log_snapshot",
+    "read_policy",
+    "skips_broken_objects",
+    "takes_snapshot",
+]
 
 _logger = logging.getLogger(__name__)
+
+
+skips_broken_objects = click.option(
+    "--skip-broken-objects/--fail-on-broken-objects",
+    default=False,
+    help="Skip invalid objects instead of failing on the first.",
+)
 
 
 def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -43,11 +58,7 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
                     metavar="RFC3339",
                     help="Time that ages are computed at; by default the time of the dump, else now.",
                 ),
-                click.option(
-                    "--skip-broken-objects/--fail-on-broken-objects",
-                    default=False,
-                    help="Skip invalid objects instead of failing on the first.",
-                ),
+                skips_broken_objects,
             )
         ):
             command = option(command)

@@ -17,15 +17,16 @@ CHART = Path(__file__).parents[2] / "cronjob" / "chart"
 
 _INTRODUCTION = """\
 Installs the descheduler as a CronJob. The values are those of the chart of kubernetes-sigs/descheduler, so a value file
-for that chart works unchanged; take out its `image`. No image is published: see
-[how to build and set the image](../README.md#the-image). A key that the chart does not know is refused."""
+for that chart works unchanged. `kind: Deployment` becomes the CronJob too, and that chart's image is ignored. No image
+is published: see [how to build and set the image](../README.md#the-image). A key that the chart does not know is
+ignored and named after the installation. A key that looks like a misspelt key of the chart is refused."""
 
 _INSTALLATION = """\
 helm install descheduler cronjob/chart --namespace kube-system --set image.repository=registry.example/descheduler"""
 
 _AFTERWARDS = """\
-Helm shows the limits of each run after an installation or upgrade. `cmdOptions: {dry-run: null}` only shows what would
-be evicted, and gives no right to evict."""
+Helm shows the limits of each run after an installation or upgrade. `dryRun: true` only shows what would be
+evicted, and gives no right to evict."""
 
 _LONG = 60
 """A default with more characters is left to values.yaml."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from docs.generate import CHART_README, PAGES, REFERENCE, ROLES
-from docs.generator import chart_page
+from docs.generator import chart_files, chart_page
 from docs.generator.read_rules import with_read_rules
 
 
@@ -24,6 +24,16 @@ def test_readme_of_the_chart_is_what_the_schema_of_its_values_says() -> None:
     made = chart_page.make_page()
 
     assert CHART_README.read_text("utf-8") == made, "the chart's README.md is stale; run python -m docs.generate"
+
+
+def test_files_of_the_chart_are_what_the_profiles_and_metrics_say() -> None:
+    kept = {
+        str(path.relative_to(chart_page.CHART)): path.read_text("utf-8")
+        for folder in ("profiles", "schedulers", "monitoring")
+        for path in (chart_page.CHART / folder).iterdir()
+    }
+
+    assert kept == chart_files.chart_files(), "files of the chart are stale; run python -m docs.generate"
 
 
 def test_rules_of_the_role_that_reads_are_what_the_table_of_kinds_says() -> None:

@@ -20,7 +20,8 @@
 {{- end -}}
 
 {{- define "descheduler.serviceAccountName" -}}
-{{- default (ternary (include "descheduler.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
+{{- $fallback := ternary (include "descheduler.fullname" .) "default" (eq (include "descheduler.createsAccount" .) "yes") -}}
+{{- default $fallback (default dict .Values.serviceAccount).name -}}
 {{- end -}}
 
 {{- define "descheduler.selectorLabels" -}}
@@ -33,38 +34,68 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
+{{- with include "descheduler.yaml" .Values.commonLabels }}
+{{ . }}
 {{- end }}
 {{- end -}}
 
 {{- define "descheduler.image" -}}
-{{- if .Values.image.digest -}}
-{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- $image := ternary dict (default dict .Values.image) (eq (include "descheduler.isUpstreamImage" .) "yes") -}}
+{{- $repository := default "descheduler" $image.repository -}}
+{{- if $image.digest -}}
+{{- printf "%s@%s" $repository $image.digest -}}
 {{- else -}}
-{{- printf "%s:%s" .Values.image.repository (default (printf "v%s" .Chart.AppVersion) .Values.image.tag) -}}
+{{- printf "%s:%s" $repository (default (printf "v%s" .Chart.AppVersion) $image.tag) -}}
 {{- end -}}
 {{- end -}}
 
-{{- /* The policy without the default for a DeschedulerPolicy that a DeschedulerConfiguration does not know. */ -}}
-{{- define "descheduler.policy" -}}
-{{- $policy := default dict .Values.deschedulerPolicy -}}
-{{- if eq .Values.deschedulerPolicyKind "DeschedulerConfiguration" -}}
-{{- $policy = omit $policy "evictionFailureEventNotification" -}}
+{{- /* Not empty unless the value `key` of the mapping `values` is false; a missing mapping has the chart's defaults. */ -}}
+{{- define "descheduler.isOn" -}}
+{{- if ne (get (default dict .values) .key | toString) "false" }}yes{{ end -}}
 {{- end -}}
-apiVersion: {{ .Values.deschedulerPolicyAPIVersion | quote }}
-kind: {{ .Values.deschedulerPolicyKind | quote }}
-{{ tpl (toYaml $policy) . }}
+
+{{- define "descheduler.createsRoles" -}}
+{{- include "descheduler.isOn" (dict "values" .Values.rbac "key" "create") -}}
+{{- end -}}
+
+{{- define "descheduler.createsAccount" -}}
+{{- include "descheduler.isOn" (dict "values" .Values.serviceAccount "key" "create") -}}
+{{- end -}}
+
+{{- define "descheduler.mountsToken" -}}
+{{- include "descheduler.isOn" (dict "values" .Values "key" "automountServiceAccountToken") -}}
+{{- end -}}
+
+{{- /* Takes keys that are null out of a mapping and the mappings in it. */ -}}
+{{- define "descheduler.dropNulls" -}}
+{{- $mapping := . -}}
+{{- range $key, $value := $mapping -}}
+{{- if kindIs "invalid" $value -}}
+{{- $_ := unset $mapping $key -}}
+{{- else if kindIs "map" $value -}}
+{{- include "descheduler.dropNulls" $value -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* A mapping as YAML without what is null; empty when nothing is left. */ -}}
+{{- define "descheduler.yaml" -}}
+{{- if kindIs "map" . -}}
+{{- $mapping := deepCopy . -}}
+{{- include "descheduler.dropNulls" $mapping -}}
+{{- with $mapping -}}{{ toYaml . }}{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* Names of the profiles in which PlacementVerification is off, with commas between them. */ -}}
 {{- define "descheduler.unverifiedProfiles" -}}
 {{- $names := list -}}
-{{- range $profile := (default dict .Values.deschedulerPolicy).profiles -}}
+{{- $policy := include "descheduler.policyJson" . | fromJson -}}
+{{- range $profile := $policy.profiles -}}
 {{- $plugins := default dict $profile.plugins -}}
 {{- $enabled := regexMatch "PlacementVerification" (toJson (default dict (get $plugins "preevictionfilter")).enabled) -}}
 {{- $disabled := regexMatch "PlacementVerification" (toJson (default dict (get $plugins "filter")).disabled) -}}
-{{- if not (ternary (not $disabled) $enabled (eq $.Values.deschedulerPolicyKind "DeschedulerConfiguration")) -}}
+{{- if not (ternary (not $disabled) $enabled (eq $policy.kind "DeschedulerConfiguration")) -}}
 {{- $names = append $names $profile.name -}}
 {{- end -}}
 {{- end -}}
@@ -73,12 +104,13 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 
 {{- /* A limit of the policy as it is in force: its number, or that there is none. */ -}}
 {{- define "descheduler.limit" -}}
-{{- $limit := get (default dict .root.Values.deschedulerPolicy) .key -}}
+{{- $limit := get (include "descheduler.policyJson" .root | fromJson) .key -}}
 {{- if has $limit (list nil "") }}no limit{{ else if kindIs "string" $limit }}{{ tpl $limit .root }}{{ else }}{{ toJson $limit }}{{ end -}}
 {{- end -}}
 
-{{- /* Not empty when cmdOptions ask for a dry run, which needs no right to evict. */ -}}
+{{- /* Not empty when dryRun or cmdOptions ask for a dry run, which needs no right to evict. */ -}}
 {{- define "descheduler.isDry" -}}
+{{- if .Values.dryRun }}dry{{ end -}}
 {{- range $key, $value := default dict .Values.cmdOptions -}}
 {{- if eq ($key | replace "_" "-") "dry-run" -}}
 {{- if or (kindIs "invalid" $value) (has ($value | toString | lower) (list "1" "t" "true")) }}dry{{ end -}}
@@ -92,9 +124,7 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- $deadline := get (default dict .Values.cmdOptions) "deadline" -}}
 {{- if $deadline -}}
 {{- if $jobSeconds -}}
-{{- $start := now -}}
-{{- $end := mustDateModify $deadline $start -}}
-{{- $seconds := sub ($end | unixEpoch | int64) ($start | unixEpoch | int64) -}}
+{{- $seconds := include "descheduler.seconds" (dict "key" "cmdOptions.deadline" "value" $deadline) | int64 -}}
 {{- if ge $seconds (int64 $jobSeconds) -}}
 {{- fail (printf "cmdOptions.deadline is %s, which is not below activeDeadlineSeconds (%d); the Job would be killed while it evicts" $deadline (int64 $jobSeconds)) -}}
 {{- end -}}
@@ -122,7 +152,14 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- with include "descheduler.deadline" . }}
 - {{ printf "--deadline=%s" . | quote }}
 {{- end }}
-{{- range $key, $value := omit (default dict .Values.cmdOptions) "deadline" "lease-name" "lease-namespace" "leader-elect-resource-name" "leader-elect-resource-namespace" }}
+{{- $options := omit (default dict .Values.cmdOptions) "deadline" "lease-name" "lease-namespace" "leader-elect-resource-name" "leader-elect-resource-namespace" }}
+{{- if .Values.dryRun }}
+{{- $options = set (omit $options "dry_run") "dry-run" nil }}
+{{- end }}
+{{- with (default dict .Values.pushgateway).url }}
+{{- $options = set $options "metrics-push-url" . }}
+{{- end }}
+{{- range $key, $value := $options }}
 {{- if kindIs "invalid" $value }}
 - {{ printf "--%s" $key | quote }}
 {{- else if kindIs "string" $value }}
@@ -131,11 +168,14 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 - {{ printf "--%s=%s" $key (toJson $value) | quote }}
 {{- end }}
 {{- end }}
+{{- range .Values.extraArgs }}
+- {{ . | quote }}
+{{- end }}
 {{- end -}}
 
 {{- /* What the read-only role depends on. Without a policy in the values everything may be needed. */ -}}
 {{- define "descheduler.readsWorkloads" -}}
-{{- if or (not .Values.deschedulerPolicy) (eq .Values.deschedulerPolicyKind "DeschedulerConfiguration") }}yes{{ end -}}
+{{- if or (not (include "descheduler.policyJson" .)) (eq (include "descheduler.policyKind" .) "DeschedulerConfiguration") }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when pods are moved by jobs, which only profiles of koord-descheduler's documents do. */ -}}
@@ -145,46 +185,46 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 
 {{- /* Not empty when the policy names placeholders; without a policy in the values they are not taken for granted. */ -}}
 {{- define "descheduler.usesPlaceholders" -}}
-{{- if and (include "descheduler.usesJobs" .) (regexMatch `"reservationProvider":"placeholder"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if and (include "descheduler.usesJobs" .) (regexMatch `"reservationProvider":"placeholder"` (include "descheduler.policyJson" .)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when workloads with one replica are scaled up while their pod moves. */ -}}
 {{- define "descheduler.surges" -}}
-{{- if and (include "descheduler.usesJobs" .) (regexMatch `"singleReplicas":"Surge"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if and (include "descheduler.usesJobs" .) (regexMatch `"singleReplicas":"Surge"` (include "descheduler.policyJson" .)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when nodes that are to be drained are cordoned. */ -}}
 {{- define "descheduler.cordons" -}}
-{{- if and (not (include "descheduler.isDry" .)) (regexMatch `"cordon":true` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if and (not (include "descheduler.isDry" .)) (regexMatch `"cordon":true` (include "descheduler.policyJson" .)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when evictions depend on where their pods land again. */ -}}
 {{- define "descheduler.verifiesPlacement" -}}
-{{- if or (include "descheduler.readsWorkloads" .) (regexMatch "PlacementVerification|MigrationPlanner" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if or (include "descheduler.readsWorkloads" .) (regexMatch "PlacementVerification|MigrationPlanner" (include "descheduler.policyJson" .)) }}yes{{ end -}}
 {{- end -}}
 
 {{- define "descheduler.readsMetrics" -}}
-{{- if or (not .Values.deschedulerPolicy) (regexMatch "KubernetesMetrics|metricsServer" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if or (not (include "descheduler.policyJson" .)) (regexMatch "KubernetesMetrics|metricsServer" (include "descheduler.policyJson" .)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when what Koordinator has measured decides: which nodes are relieved, and where pods land. */ -}}
 {{- define "descheduler.readsNodeMetrics" -}}
-{{- if or (include "descheduler.verifiesPlacement" .) (regexMatch `LowNodeLoad|"source":"NodeMetric"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if or (include "descheduler.verifiesPlacement" .) (regexMatch `LowNodeLoad|"source":"NodeMetric"` (include "descheduler.policyJson" .)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when the CPUs of nodes decide, which they do about landings as well. */ -}}
 {{- define "descheduler.readsNodeTopologies" -}}
-{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RemovePodsViolatingNodeReservation" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RemovePodsViolatingNodeReservation" (include "descheduler.policyJson" .)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when elastic quotas of Koordinator decide, which they do about landings as well. */ -}}
 {{- define "descheduler.readsQuotas" -}}
-{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RevokePodsOverElasticQuota" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RevokePodsOverElasticQuota" (include "descheduler.policyJson" .)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when devices of resource claims decide, which they do about landings as well. */ -}}
 {{- define "descheduler.readsDevices" -}}
-{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RemovePodsViolatingDeviceTaints" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RemovePodsViolatingDeviceTaints" (include "descheduler.policyJson" .)) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Binding's subject: the release's ServiceAccount. */ -}}

@@ -1,27 +1,33 @@
 {{- define "descheduler.podSpec" -}}
 restartPolicy: Never
 serviceAccountName: {{ include "descheduler.serviceAccountName" . }}
-automountServiceAccountToken: {{ .Values.automountServiceAccountToken }}
+automountServiceAccountToken: {{ eq (include "descheduler.mountsToken" .) "yes" }}
 {{- with .Values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
 {{- if not (kindIs "invalid" .Values.terminationGracePeriodSeconds) }}
 terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds | int64 }}
 {{- end }}
-{{- with .Values.podSecurityContext }}
+{{- with include "descheduler.yaml" .Values.podSecurityContext }}
 securityContext:
-  {{- toYaml . | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
-{{- range $key := list "imagePullSecrets" "nodeSelector" "affinity" "topologySpreadConstraints" "tolerations" "dnsConfig" "initContainers" }}
+{{- range $key := list "imagePullSecrets" "hostAliases" "topologySpreadConstraints" "tolerations" "initContainers" }}
 {{- with get $.Values $key }}
 {{ $key }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
+{{- range $key := list "nodeSelector" "affinity" "dnsConfig" }}
+{{- with include "descheduler.yaml" (get $.Values $key) }}
+{{ $key }}:
+  {{- . | nindent 2 }}
+{{- end }}
+{{- end }}
 containers:
   - name: {{ .Chart.Name }}
     image: {{ include "descheduler.image" . | quote }}
-    imagePullPolicy: {{ .Values.image.pullPolicy }}
+    imagePullPolicy: {{ default "IfNotPresent" (default dict .Values.image).pullPolicy }}
     {{- with .Values.command }}
     command:
       {{- toYaml . | nindent 6 }}
@@ -32,13 +38,13 @@ containers:
     env:
       {{- toYaml . | nindent 6 }}
     {{- end }}
-    {{- with .Values.resources }}
+    {{- with include "descheduler.yaml" .Values.resources }}
     resources:
-      {{- toYaml . | nindent 6 }}
+      {{- . | nindent 6 }}
     {{- end }}
-    {{- with .Values.securityContext }}
+    {{- with include "descheduler.yaml" .Values.securityContext }}
     securityContext:
-      {{- toYaml . | nindent 6 }}
+      {{- . | nindent 6 }}
     {{- end }}
     volumeMounts:
       - name: policy
@@ -47,7 +53,7 @@ containers:
       {{- with .Values.extraVolumeMounts }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
-      {{- if not .Values.automountServiceAccountToken }}
+      {{- if not (include "descheduler.mountsToken" .) }}
       {{- with .Values.extraServiceAccountVolumeMounts }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
@@ -59,7 +65,7 @@ volumes:
   {{- with .Values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-  {{- if not .Values.automountServiceAccountToken }}
+  {{- if not (include "descheduler.mountsToken" .) }}
   {{- with .Values.extraServiceAccountVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

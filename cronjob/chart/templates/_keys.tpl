@@ -1,0 +1,70 @@
+{{- /* Every key that the chart knows, at the top ("") and in mappings; the same as in values.schema.json. */ -}}
+{{- define "descheduler.knownKeys" -}}
+{
+  "": [
+    "activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "cmdOptions", "command", "commonLabels",
+    "cronJobAnnotations", "cronJobApiVersion", "cronJobLabels", "deploymentAnnotations", "deschedulerPolicy",
+    "deschedulerPolicyAPIVersion", "deschedulerPolicyKind", "deschedulingInterval", "dnsConfig", "dryRun", "enabled",
+    "extraArgs", "extraEnv", "extraObjects", "extraServiceAccountVolumeMounts", "extraServiceAccountVolumes",
+    "extraVolumeMounts", "extraVolumes", "failedJobsHistoryLimit", "fullnameOverride", "global", "grafanaDashboard",
+    "hostAliases", "image", "imagePullSecrets", "initContainers", "jobAnnotations", "jobLabels", "kind",
+    "leaderElection", "livenessProbe", "nameOverride", "namespaceOverride", "networkPolicy", "nodeSelector",
+    "placeholders", "podAnnotations", "podDisruptionBudget", "podLabels", "podSecurityContext", "ports",
+    "priorityClassName", "profile", "prometheusRule", "pushgateway", "rbac", "replicas", "resources", "schedule",
+    "securityContext", "service", "serviceAccount", "serviceMonitor", "startingDeadlineSeconds",
+    "successfulJobsHistoryLimit", "suspend", "terminationGracePeriodSeconds", "timeZone", "tolerations",
+    "topologySpreadConstraints", "ttlSecondsAfterFinished"
+  ],
+  "grafanaDashboard": ["annotations", "create", "labels", "namespace"],
+  "image": ["digest", "pullPolicy", "repository", "tag"],
+  "networkPolicy": ["apiServerCIDRs", "apiServerPorts", "create", "extraEgress"],
+  "placeholders": ["createPriorityClass"],
+  "prometheusRule": ["create", "labels", "namespace"],
+  "pushgateway": ["url"],
+  "rbac": ["create"],
+  "resources": ["claims", "limits", "requests"],
+  "serviceAccount": ["annotations", "automountServiceAccountToken", "create", "name"]
+}
+{{- end -}}
+
+{{- /* Keys that the chart does not know, with commas between them. Fails where one is a known key, misspelt. */ -}}
+{{- define "descheduler.unknownKeys" -}}
+{{- $unknown := list -}}
+{{- range $parent, $known := include "descheduler.knownKeys" . | fromJson -}}
+{{- $values := ternary (get $.Values $parent) $.Values (ne $parent "") -}}
+{{- range $key, $value := ternary $values dict (kindIs "map" $values) -}}
+{{- if not (or (has $key $known) (kindIs "invalid" $value)) -}}
+{{- $path := printf "%s.%s" $parent $key | trimPrefix "." -}}
+{{- with include "descheduler.nearKey" (dict "key" $key "known" $known) -}}
+{{- fail (printf "%s is not a value of this chart; did you mean %s?" $path .) -}}
+{{- end -}}
+{{- $unknown = append $unknown $path -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- join ", " $unknown -}}
+{{- end -}}
+
+{{- /* The known key that `key` is but for capitals, dashes, or one place of 1 to 3 letters; longer keys for more. */ -}}
+{{- define "descheduler.nearKey" -}}
+{{- $key := regexReplaceAll "[-_]" .key "" | lower -}}
+{{- $known := .known -}}
+{{- $found := "" -}}
+{{- range $width := until 4 -}}
+{{- range $name := $known -}}
+{{- $wanted := lower $name -}}
+{{- if and (not $found) (ge (len $wanted) (mul 5 $width | add -4 | int)) -}}
+{{- range $start := until (len $key | add1 | int) -}}
+{{- range $left := until (add1 $width | int) -}}
+{{- $end := min (len $key) (add $start $left) | int -}}
+{{- $added := sub (len $wanted | add $end) (len $key | add $start) -}}
+{{- if and (ge $added 0) (le $added $width) (hasPrefix (trunc $start $key) $wanted) (hasSuffix (trimPrefix (trunc $end $key) $key) $wanted) -}}
+{{- $found = $name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $found -}}
+{{- end -}}

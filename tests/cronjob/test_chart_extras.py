@@ -1,0 +1,125 @@
+"""What the chart installs besides the CronJob when it is asked to, and short values for flags."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from tests.cronjob.manifests import CHART, Manifest, only, pod_spec
+from tests.cronjob.rbac import EVICT, grants_of, memory_grants
+from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm
+from tests.cronjob.workloads import container, flags
+
+pytestmark = pytest.mark.render
+
+MONITORING = """
+prometheusRule: {create: true, namespace: monitoring, labels: {release: prometheus}}
+grafanaDashboard: {create: true, annotations: {grafana_folder: Kubernetes}}
+"""
+
+
+def egress(manifests: list[Manifest]) -> object:
+    """The rules of the release's NetworkPolicy."""
+    return only(manifests, "NetworkPolicy")["spec"]["egress"]
+
+
+def test_dry_run_by_its_own_value_gets_its_flag_and_no_right_to_evict(helm: Helm) -> None:
+    manifests = helm.template("dryRun: true\ncmdOptions: {dry-run: false}")
+
+    cluster_roles = [each for each in manifests if each["kind"] == "ClusterRole"]
+    roles = [each for each in manifests if each["kind"] == "Role"]
+    assert flags(only(manifests, "CronJob"))["dry_run"] is True
+    assert not grants_of(cluster_roles) & EVICT
+    assert grants_of(roles) == memory_grants(RELEASE)
+    assert "and only shows what it would evict" in helm.notes("dryRun: true")
+
+
+def test_pushgateway_gets_the_metrics(helm: Helm) -> None:
+    args = container(only(helm.template("pushgateway: {url: 'http://push:9091'}"), "CronJob"))["args"]
+
+    assert "--metrics-push-url=http://push:9091" in args
+    assert not [each for each in container(only(helm.template(), "CronJob"))["args"] if "push" in each]
+
+
+def test_further_arguments_come_last(helm: Helm) -> None:
+    args = container(only(helm.template("extraArgs: [--skip-broken-objects, -o, json]"), "CronJob"))["args"]
+
+    assert args[-3:] == ["--skip-broken-objects", "-o", "json"]
+
+
+def test_host_aliases_are_those_of_the_pod(helm: Helm) -> None:
+    aliases = [{"ip": "10.0.0.1", "hostnames": ["api.example"]}]
+
+    assert pod_spec(only(helm.template(yaml.safe_dump({"hostAliases": aliases})), "CronJob"))["hostAliases"] == aliases
+
+
+def test_further_objects_are_rendered_as_templates(helm: Helm) -> None:
+    values = """
+extraObjects:
+  - {apiVersion: v1, kind: Secret, metadata: {name: "{{ .Release.Name }}-a"}}
+  - |
+    apiVersion: v1
+    kind: Service
+    metadata: {name: {{ .Release.Name }}-b}
+"""
+
+    manifests = helm.template(values)
+
+    assert only(manifests, "Secret")["metadata"]["name"] == f"{RELEASE}-a"
+    assert only(manifests, "Service")["metadata"]["name"] == f"{RELEASE}-b"
+
+
+def test_network_policy_allows_the_api_server_alone(helm: Helm) -> None:
+    manifests = helm.template("networkPolicy: {create: true}")
+
+    spec = only(manifests, "NetworkPolicy")["spec"]
+    labels = only(manifests, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["labels"]
+    assert spec["policyTypes"] == ["Ingress", "Egress"]
+    assert spec["podSelector"]["matchLabels"].items() <= labels.items()
+    assert spec.get("ingress", []) == []
+    assert egress(manifests) == [{"ports": [{"port": port, "protocol": "TCP"} for port in (443, 6443)]}]
+
+
+def test_network_policy_can_name_the_api_server_and_more(helm: Helm) -> None:
+    values = """
+networkPolicy:
+  create: true
+  apiServerCIDRs: [10.96.0.1/32]
+  apiServerPorts: [443]
+  extraEgress: [{ports: [{port: 53, protocol: UDP}]}]
+pushgateway: {url: http://push}
+"""
+
+    assert egress(helm.template(values)) == [
+        {"ports": [{"port": 443, "protocol": "TCP"}], "to": [{"ipBlock": {"cidr": "10.96.0.1/32"}}]},
+        {"ports": [{"port": 53, "protocol": "UDP"}]},
+    ]
+    assert "Add Prometheus, the Pushgateway and DNS to networkPolicy.extraEgress" in helm.notes(values)
+
+
+def test_alerts_and_dashboard_are_those_of_the_metrics(helm: Helm) -> None:
+    manifests = helm.template(MONITORING + "deschedulerPolicy: null")
+
+    rule, dashboard = only(manifests, "PrometheusRule"), only(manifests, "ConfigMap")
+    assert rule["spec"] == yaml.safe_load((CHART / "monitoring" / "alerts.yaml").read_text())
+    assert (rule["metadata"]["namespace"], rule["metadata"]["labels"]["release"]) == ("monitoring", "prometheus")
+    assert dashboard["data"] == {"descheduler.json": (CHART / "monitoring" / "dashboard.json").read_text()}
+    assert dashboard["metadata"]["namespace"] == RELEASE_NAMESPACE
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert dashboard["metadata"]["annotations"] == {"grafana_folder": "Kubernetes"}
+
+
+def test_what_is_not_asked_for_is_not_there(helm: Helm) -> None:
+    kinds = {manifest["kind"] for manifest in helm.template()}
+
+    assert not kinds & {"NetworkPolicy", "PrometheusRule"}
+
+
+def test_chart_says_where_it_comes_from() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+
+    assert all(urlsplit(address).scheme == "https" for address in (chart["home"], chart["icon"], *chart["sources"]))
+    assert {name.split("/")[0] for name in chart["annotations"]} == {"artifacthub.io"}
+    assert all(isinstance(value, str) for value in chart["annotations"].values())
