@@ -154,7 +154,7 @@ def _with_group(pod: Object) -> Iterator[Object]:
 
 
 def _controller_uid(metadata: Object) -> str:
-    """That of what controls a pod, or else its own."""
+    """The UID of what controls a pod, or else its own."""
     owners = metadata.get("ownerReferences")
     for owner in owners if isinstance(owners, list) else ():
         if isinstance(owner, Mapping) and owner.get("controller"):
@@ -196,7 +196,7 @@ class _TaskOfJob(NamedTuple):
 
     @property
     def priority(self) -> int:
-        """That of its pods, as far as the template states it."""
+        """The priority of its pods, as far as the template states it."""
         return _whole(_mapping(self.template, "spec"), "priority") or 0
 
 
