@@ -31,6 +31,7 @@ CHANGES_NO_DECISION = frozenset(
         "--notify-url",
         "--notify-url-file",
         "--notify-when",
+        "--observe",
         "--otel-collector-endpoint",
         "--otel-sample-rate",
         "--otel-service-name",

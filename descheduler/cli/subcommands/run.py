@@ -83,6 +83,8 @@ def run(
 
     warn_of_idle_flags(ctx)
     options = RunFlags(**flags)  # type: ignore[arg-type]  # click has checked every one
+    if options.assumed and not (options.dry_run or options.snapshot):
+        raise click.UsageError("--with needs --dry-run or --snapshot: its objects are not in the cluster.")
     watch = ctx.ensure_object(Watch)
     watch.limit(None if options.deadline is None else options.deadline.total_seconds())
     watch.promise = NOTHING_EVICTED
