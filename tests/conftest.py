@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +24,12 @@ settings.load_profile("timeless")
 _HERE = Path(__file__).parent
 _YOUNG_OBJECTS = 50_000
 """That many new ones make the garbage collector look for cycles."""
+
+
+def pytest_configure() -> None:
+    """Has a hangup end what the tests start. Under nohup each of these would inherit that it is ignored."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(optionalhook=True)

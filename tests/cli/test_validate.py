@@ -41,6 +41,7 @@ NOTHING_TO_DO = {
     "plan-make-room": "no sample has a pending pod that lacks room",
     "plan-make-room-koordinator": "the same",
     "plan-defragment": "no sample has devices that are requested whole, as nvidia.com/gpu",
+    "plan-reduce-cost": "nodes of no sample differ in price",
 }
 """Policy → why no sample is one for it."""
 NOTHING_CAN_LEAVE = {
