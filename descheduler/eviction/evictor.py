@@ -193,8 +193,21 @@ class Evictor:
         for place in order:
             self._grant(bundles[place], self._without_awaited(bundles[place]))
         ahead = [bundles[place] for place in order if place < len(wanted)]
-        self.book.withdraw([pod for bundle in ahead for pod in bundle.pods], Reason.NO_LANDING)
+        self._withdraw(ahead)
+        self._refuse_again([] if not ahead else [bundles[place] for place in range(len(wanted)) if place not in order])
         return bool(ahead)
+
+    def _refuse_again(self, bundles: Iterable[Bundle]) -> None:
+        """Notes what refuses these now, such as a limit that is reached since: it is not for want of room alone."""
+        for bundle in bundles:
+            refusal = self._refusal(self._without_awaited(bundle))
+            if refusal is not None and not _lacks_room(refusal):
+                self._withdraw([bundle])
+                self._refuse(bundle, refusal)
+
+    def _withdraw(self, bundles: Iterable[Bundle]) -> None:
+        """Forgets that these found no room."""
+        self.book.withdraw([pod for bundle in bundles for pod in bundle.pods], Reason.NO_LANDING)
 
     def _with_room_before(self, grant: _Grant, refused: Iterable[Bundle]) -> list[Bundle]:
         """The bundles of `refused` that nothing but what was granted since keeps from a node, each once."""

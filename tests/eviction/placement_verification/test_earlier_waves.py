@@ -117,6 +117,13 @@ def test_limit_of_the_run_holds_for_the_pods_that_were_accepted_first() -> None:
     assert in_waves(decisions) == {1: ["a", "b"]}
 
 
+def test_pod_for_which_the_limit_is_reached_by_another_one_is_refused_for_the_limit() -> None:
+    decisions = decided(rooms(1, 1, 3, 3), sized(a=1, b=1, y=3, z=3), by_jobs() | {"maxNoOfPodsToEvictTotal": 3})
+
+    assert sorted(move.pod.name for move in decisions.leaving) == ["a", "b", "y"]
+    assert [(refusal.pod.name, refusal.verdict.code) for refusal in decisions.refusals] == [("z", "LimitReached")]
+
+
 def test_disruption_budget_counts_pods_of_all_waves() -> None:
     """One of the large ones may leave; the other is refused for the budget, in whatever wave."""
     pods = [
@@ -128,7 +135,7 @@ def test_disruption_budget_counts_pods_of_all_waves() -> None:
     decisions = decided(rooms(1, 1, 3, 3), pods, budgets=[budget])
 
     assert sorted(move.pod.name for move in decisions.leaving) == ["a", "b", "y"]
-    assert [refusal.pod.name for refusal in decisions.refusals] == ["z"]
+    assert [(refusal.pod.name, refusal.verdict.code) for refusal in decisions.refusals] == [("z", "DisruptionBudget")]
 
 
 def test_pod_with_a_shared_claim_goes_ahead_of_those_that_can_take_its_only_node() -> None:
