@@ -97,6 +97,35 @@ def test_large_pod_goes_ahead_of_those_that_can_take_its_node_alone() -> None:
     assert [move.to_node for move in decisions.leaving] == ["node-1", "node-0", "apart", "apart"]
 
 
+def test_pod_that_a_pending_one_may_leave_no_node_goes_ahead_of_those_that_take_the_others() -> None:
+    pending = make_pod("pending", node="", cpu="3")
+
+    decisions = decided(rooms(1, 3, 3), [*sized(a=1, z=3), pending])
+
+    assert in_waves(decisions) == {1: ["z"], 2: ["a"]}
+
+
+def test_pod_that_would_return_goes_ahead_of_those_that_take_its_other_node() -> None:
+    policy = by_jobs()
+    for config in policy["profiles"][0]["pluginConfig"]:
+        if config["name"] == "PlacementVerification":
+            config["args"] = {"onReturnToSource": "refuse"}
+    nodes = [
+        make_node("source", cpu="32", memory="256Gi"),
+        make_node("node-0", cpu="3", memory="4Gi"),
+        make_node("node-1", cpu="4", memory="16Gi"),
+    ]
+    pods = [
+        make_pod("a", node="source", cpu="2", labels={"app": "a"}),
+        make_pod("z", node="source", cpu="3", memory="8Gi", labels={"app": "z"}),
+        make_pod("full", node="source", cpu="29", memory="200Gi", owners=["DaemonSet/full"]),
+    ]
+
+    decisions = decided(nodes, pods, policy)
+
+    assert [(move.pod.name, move.to_node) for move in decisions.leaving] == [("z", "node-1"), ("a", "node-0")]
+
+
 def test_pod_without_a_node_of_its_size_stays_and_nothing_changes() -> None:
     decisions = decided(rooms(1, 3), sized(a=1, z=4))
 
