@@ -43,7 +43,7 @@ from descheduler.strategies.framework import (
     selects_again_of,
 )
 
-__all__ = ["ProfileSurroundings", "ProfilesRun", "request_chosen", "run_profiles"]
+__all__ = ["ProfileSurroundings", "ProfilesRun", "measure_profiles", "request_chosen", "run_profiles"]
 
 
 class ProfilesRun(msgspec.Struct):
@@ -120,6 +120,14 @@ def request_chosen(around: ProfileSurroundings, chosen: Sequence[Move]) -> Profi
             outcome.note_faults(name, faults)
     for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
         around.evictor.end_turn(profile=name, plugin=plugin)
+    return outcome
+
+
+def measure_profiles(around: ProfileSurroundings) -> ProfilesRun:
+    """The figures of plugins that search, as things are booked; nothing is asked for."""
+    outcome = ProfilesRun()
+    for profile in _made(around, outcome):
+        profile.measure(outcome)
     return outcome
 
 
@@ -240,6 +248,13 @@ class _RunningProfile:
     def balance(self, outcome: ProfilesRun) -> None:
         for name in self._profile.balance:
             self._run("balance", name, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes), outcome)
+
+    def measure(self, outcome: ProfilesRun) -> None:
+        """Asks plugins that search for their figures alone. Raises StrategyError."""
+        for name in self._profile.balance:
+            strategy = self._strategy(name) if self._around.setting.registry[name].searches else None
+            if isinstance(strategy, SearchingPlugin):
+                outcome.facts[self.name, name] = PluginFacts("", 0, 0, figures=tuple(strategy.figures(self._nodes)))
 
     def _run(self, operation: Operation, name: str, call: Callable[[object], None], outcome: ProfilesRun) -> None:
         earlier = self._around.this_round.earlier if self._around.setting.registry[name].searches else None

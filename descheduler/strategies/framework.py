@@ -86,6 +86,9 @@ class SearchingPlugin(Protocol):
         Asked before anything of the earlier plan is requested. Raises StrategyError.
         """
 
+    def figures(self, nodes: Sequence[Node]) -> Sequence[int]:
+        """The figure of each objective as things are booked, found without a search. Raises StrategyError."""
+
 
 @runtime_checkable
 class ConvergingPlugin(Protocol):
