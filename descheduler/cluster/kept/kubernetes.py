@@ -166,7 +166,7 @@ ATTACHMENT = an_object(
     }
 )
 _EXPRESSIONS: Fields = {"cel": scalars("expression")}
-_TAINT = scalars("key", "value", "effect")
+_TAINT = scalars("key", "value", "effect", "timeAdded")
 _REQUESTED: Fields = {
     **scalars("deviceClassName", "allocationMode", "count", "adminAccess"),
     "selectors": _EXPRESSIONS,

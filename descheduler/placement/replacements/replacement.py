@@ -10,7 +10,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
-from descheduler.model.pod import COMING_CLAIM, Owner, Pod, PodSpec
+from descheduler.model.pod import Owner, Pod, PodSpec, coming_claims
 from descheduler.model.selection.taints import Toleration
 from descheduler.model.workloads import PodRevision, Workload
 from descheduler.placement.replacements.admission import Admission, FullQuota
@@ -261,9 +261,7 @@ def _new_pod(
         is_ready=False,
         conditions=(),
         ephemeral_volumes=template.ephemeral_volumes,
-        generated_claims={
-            each.name: f"{name}-{each.name}{COMING_CLAIM}" for each in spec.resource_claims if each.template_name
-        },
+        generated_claims=coming_claims(name, spec),
     )
 
 
