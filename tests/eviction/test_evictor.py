@@ -99,7 +99,7 @@ def test_pod_of_a_terminating_namespace_stays_as_the_api_refuses_its_eviction() 
     assert [(verdict.reason, verdict.message) for verdict in verdicts] == [
         (
             Reason.NAMESPACE_TERMINATING,
-            "namespace going is being deleted: the API server refuses evictions in it, and no pod is created in it",
+            "namespace going is being deleted: the API server refuses evictions in it, and a replacement pod is not created",
         ),
         (None, ""),
     ]
