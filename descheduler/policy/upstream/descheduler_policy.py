@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
+import msgspec
+
 from descheduler.documents.decode import Strictness
 from descheduler.documents.source import digest_of
 from descheduler.model.selection.labels import LabelError, LabelSelector, parse_selector
@@ -23,7 +25,7 @@ from descheduler.policy.upstream.metrics_providers import (
 )
 from descheduler.policy.upstream.profile import ProfileSection, read_profile
 
-__all__ = ["CONVERSION", "DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"]
+__all__ = ["CONVERSION", "DeschedulerPolicySection", "empty_policy", "policy_keys", "read_descheduler_policy"]
 
 
 CONVERSION = "convert the strategies to profiles, see docs/how-to/from-upstream.md"
@@ -63,6 +65,12 @@ class DeschedulerPolicySection(Args, frozen=True):
     """Where usage of nodes and pods comes from."""
     compatibility: Annotated[str, one_of(COMPATIBILITIES)] = ""
     """`fixed` does not reproduce upstream's defects that change decisions; `upstream`, the default, does."""
+
+
+def policy_keys() -> frozenset[str]:
+    """The keys of a policy in lower case, those of older versions included."""
+    known = (field.encode_name for field in msgspec.structs.fields(DeschedulerPolicySection))
+    return frozenset(key.casefold() for key in (*known, _STRATEGIES))
 
 
 def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
