@@ -28,7 +28,7 @@ from descheduler.policy.upstream.profile import ProfileSection, read_profile
 __all__ = ["CONVERSION", "DeschedulerPolicySection", "empty_policy", "policy_keys", "read_descheduler_policy"]
 
 
-CONVERSION = "convert the strategies to profiles, see docs/how-to/from-upstream.md"
+CONVERSION = "convert the policy with 'descheduler convert'"
 """What to do with a policy of `descheduler/v1alpha1`."""
 _STRATEGIES = "strategies"
 
