@@ -16,7 +16,10 @@ DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
 BASE_IMAGE ?= $(shell sed -n 's/^ARG PYTHON_IMAGE=\([^@]*\).*/\1/p' cronjob/Dockerfile)
 NOW ?= $(if $(SAMPLE_$(PROFILE)),2026-06-30T12:00:00Z,2026-01-15T12:00:00Z)
 
-.PHONY: help setup run test test-all e2e e2e-peers image browser base-image render lint format schema bench bench-peer bench-migrations bench-balance clean
+# What Python and pytest compile is kept, whatever the environment says: most of the time that it takes to collect the tests.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: help setup run test test-all e2e e2e-peers image browser release base-image render lint format schema bench bench-peer bench-migrations bench-balance clean
 
 help: ## Show this list.
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -55,6 +58,9 @@ image: setup ## Build the image with docker, podman or buildah, and run it on a 
 
 browser: setup ## Open pages of plans in headless Chromium, which has to be installed.
 	$(BIN)/python -m pytest tests/browser -m browser $(PYTEST_ARGS)
+
+release: ## Make the files of a release (VERSION=0.2.0 URL=where they are published), and send nothing.
+	$(PYTHON) cronjob/release/make_release.py "$(VERSION)" "$(URL)"
 
 base-image: ## Write the digest that the base image has today into the Dockerfile (asks the registry with docker).
 	digest=$$(docker buildx imagetools inspect $(BASE_IMAGE) --format '{{.Manifest.Digest}}') && \

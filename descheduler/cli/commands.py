@@ -16,6 +16,7 @@ __all__ = ["COMMANDS", "commands"]
 
 COMMANDS = (
     "run",
+    "loop",
     "plan",
     "apply",
     "show",

@@ -27,10 +27,18 @@ __all__ = [
     "log_snapshot",
     "policy_source",
     "read_policy",
+    "skips_broken_objects",
     "takes_snapshot",
 ]
 
 _logger = logging.getLogger(__name__)
+
+
+skips_broken_objects = click.option(
+    "--skip-broken-objects/--fail-on-broken-objects",
+    default=False,
+    help="Skip invalid objects instead of failing on the first.",
+)
 
 
 def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -53,11 +61,7 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
                     metavar="RFC3339",
                     help="Time that ages are computed at; by default the time of the dump, else now.",
                 ),
-                click.option(
-                    "--skip-broken-objects/--fail-on-broken-objects",
-                    default=False,
-                    help="Skip invalid objects instead of failing on the first.",
-                ),
+                skips_broken_objects,
             )
         ):
             command = option(command)

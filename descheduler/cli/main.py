@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import io
-import logging
 import os
 import sys
 import threading
@@ -16,15 +15,10 @@ import click
 from descheduler.cli.commands import commands
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode
-from descheduler.cli.ending.known_errors import is_policy_error, known_error
+from descheduler.cli.ending.explaining import explain_error, fail, tell_fault
 from descheduler.cli.ending.leaving import leave
 from descheduler.cli.ending.program_signals import handle_signals
-from descheduler.cli.flags.logging import TRACEBACK_VERBOSITY
-from descheduler.model.text.printable import printable
 from descheduler.supervision import Watch
-from descheduler.telemetry.faults import place_of, traceback_lines
-from descheduler.telemetry.logging import is_json
-from descheduler.telemetry.patient_stream import PatientStream
 
 __all__ = ["main"]
 
@@ -33,8 +27,6 @@ _YOUNG_OBJECTS = 250_000
 _ROUNDS = 50
 """Looks at objects of one age before those of the next are looked at."""
 _PROGRAM = "descheduler"
-_logger = logging.getLogger(__name__)
-_LABEL = "error: "
 _ALGEBRA_THREADS = "OPENBLAS_NUM_THREADS"
 """How many threads numpy starts as it is loaded, by default one for each core; nothing here is divided among them."""
 _STARTED = time.monotonic()
@@ -81,13 +73,13 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
     except SystemExit as end:
         # Click ends so for shell completion, and when the reader of its help has gone away.
         fault = _ended_by_others(end)
-        code = end.code if fault is None else _explain(fault, watch)
+        code = end.code if fault is None else explain_error(fault, watch)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        return _fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
+        return fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
     except click.UsageError as error:
-        return _fail(_usage_message(error), ExitCode.INVALID)
+        return fail(_usage_message(error), ExitCode.INVALID)
     except Exception as error:
-        return _explain(error, watch)
+        return explain_error(error, watch)
     return code if isinstance(code, int) else ExitCode.DONE
 
 
@@ -99,39 +91,10 @@ def _ended_by_others(end: SystemExit) -> CommandError | None:
     return CommandError(f"code of another package failed: SystemExit at {place}", ExitCode.FAILED) if place else None
 
 
-def _explain(error: Exception, watch: Watch) -> int:
-    """One message for a known error; anything else is a defect of this program and says so, and where.
-
-    After evictions it is never exit code 1, after which a Job would evict again.
-    """
-    code = _say(error)
-    if not watch.has_effects:
-        return code
-    return _fail("pods were evicted before this error; see the log and the Events of the pods", ExitCode.STOPPED)
-
-
-def _say(error: Exception) -> int:
-    known = known_error(error)
-    if known is not None:
-        message, code = known
-        is_labelled = code is not ExitCode.DONE and not is_policy_error(error)
-        return _fail(message, code, label=_LABEL if is_labelled else "")
-    if logging.getLogger(_PROGRAM).isEnabledFor(logging.INFO - TRACEBACK_VERBOSITY):
-        _tell("", "\n".join(traceback_lines(error)))
-    hint = f"please report it, with the output of the same command with -v {TRACEBACK_VERBOSITY}"
-    return _fail(f"internal error: {_shown(error)}; {hint}", ExitCode.FAILED)
-
-
-def _shown(error: BaseException) -> str:
-    """Type and place of an error, without its text, which may hold anything."""
-    place = place_of(error)
-    return f"{type(error).__name__} in {place}" if place else type(error).__name__
-
-
 def _explain_thread(ended: threading.ExceptHookArgs) -> None:
     """Says that a thread has ended with an unexpected error."""
     if isinstance(ended.exc_value, Exception):
-        _tell(_LABEL, f"internal error in a thread: {_shown(ended.exc_value)}")
+        tell_fault("a thread", ended.exc_value)
 
 
 def _usage_message(error: click.UsageError) -> str:
@@ -151,27 +114,6 @@ def _no_such_option(error: click.NoSuchOption) -> str:
     params = error.ctx.command.get_params(error.ctx) if error.ctx else []
     known = [name for param in params for name in (*param.opts, *param.secondary_opts) if name.startswith("--")]
     return f"no such option {shown(error.option_name)}{did_you_mean(error.option_name, known)}"
-
-
-def _fail(message: str, code: ExitCode, *, label: str = _LABEL) -> int:
-    _tell(label, message, is_error=code is not ExitCode.DONE)
-    return code
-
-
-def _tell(label: str, message: str, *, is_error: bool = True) -> None:
-    """A message on standard error: plain, or as an event of a log in JSON."""
-    text = f"{label}{_printable_lines(message)}"
-    if sys.stderr is None:
-        return
-    if is_json():
-        _logger.log(logging.ERROR if is_error else logging.INFO, "%s", text)
-    else:
-        PatientStream(sys.stderr).write(f"{text}\n")
-
-
-def _printable_lines(message: str) -> str:
-    """The lines of a message without what would steer a terminal, such as in the name of a file."""
-    return "\n".join(map(printable, message.split("\n")))
 
 
 def _escape_what_cannot_be_encoded() -> None:

@@ -13,6 +13,7 @@ import msgspec
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 from descheduler.telemetry.metrics.export import MetricsTarget, export_metrics
+from descheduler.telemetry.notifying import NoticeTarget, notify
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 from descheduler.telemetry.tracing import OtlpSettings, traced
@@ -22,6 +23,7 @@ __all__ = ["TelemetrySettings", "recorded"]
 _logger = logging.getLogger(__name__)
 _EXPORT_SECONDS = 15.0
 """For the file and two pushes; each push has five seconds for each of its steps."""
+_NOTIFY_SECONDS = 10.0
 
 
 class TelemetrySettings(msgspec.Struct, frozen=True):
@@ -29,6 +31,9 @@ class TelemetrySettings(msgspec.Struct, frozen=True):
 
     metrics: MetricsTarget = msgspec.field(default_factory=MetricsTarget)
     otlp: OtlpSettings | None = None
+    notice: NoticeTarget | None = None
+    keep: Callable[[RunRecord], None] = lambda record: None
+    """Takes the record of a run that has ended."""
 
 
 @contextmanager
@@ -40,7 +45,8 @@ def recorded(
     clock: Callable[[], float] = time.monotonic,
     wall_clock: Callable[[], float] = time.time,
 ) -> Iterator[RunRecord]:
-    """The record of a run that lasts as long as the context; at its end metrics are written and traces are sent.
+    """The record of a run that lasts as long as the context; at its end metrics are written, traces are sent, and
+    the webhook is told.
 
     `exit_code_of` tells how an exception ends the program; None means that there was no run, so that nothing is
     written and what the last run left stays. `watch` bounds both when its time is over. `clock` is monotonic,
@@ -60,7 +66,9 @@ def recorded(
         finally:
             record.ended_at = wall_clock()
             if has_run:
+                settings.keep(record)
                 _export(record, settings.metrics, watch)
+                _notify(record, settings.notice, watch)
 
 
 def _export(record: RunRecord, target: MetricsTarget, watch: Watch) -> None:
@@ -73,3 +81,14 @@ def _export(record: RunRecord, target: MetricsTarget, watch: Watch) -> None:
         _logger.warning("Metrics may be incomplete", extra=where)
     except Exception as error:  # the run is over, and how it ended is what counts
         _logger.error("Metrics not written", extra=fields(err=type(error).__name__))
+
+
+def _notify(record: RunRecord, target: NoticeTarget | None, watch: Watch) -> None:
+    if target is None:
+        return
+    try:
+        watch.finish("notifying", partial(notify, record, target), most_seconds=_NOTIFY_SECONDS)
+    except (RunStopped, TimeoutError):
+        _logger.warning("Notification not sent", extra=fields(reason="not done in time"))
+    except Exception as error:  # the run is over, and how it ended is what counts
+        _logger.error("Notification not sent", extra=fields(err=type(error).__name__))

@@ -12,7 +12,8 @@ __all__ = ["make_page"]
 _INTRODUCTION = """\
 A run writes these metrics when it ends, also when it fails: to a file with `--metrics-textfile`, to a Pushgateway with
 `--metrics-push-url`. [Operate](../how-to/operate.md#metrics) shows how. Every value is that of the last run, counters
-included: each run starts from zero. A run that does not get the Lease writes nothing."""
+included: each run starts from zero. A run that does not get the Lease writes nothing. `descheduler loop` serves them at
+`/metrics`; there counters and histograms add up over the runs of the process."""
 
 _UPSTREAM = """\
 Names, labels, buckets and the values of `result` are those of kubernetes-sigs/descheduler 0.36, so that dashboards

@@ -21,6 +21,7 @@ __all__ = [
     "SURGES",
     "Grant",
     "grants_of",
+    "holding_grants",
     "job_map_grants",
     "lease_grants",
     "list_grants",
@@ -89,11 +90,18 @@ CORDONS = {Grant("get", "", "nodes"), Grant("patch", "", "nodes")}
 def lease_grants(name: str) -> set[Grant]:
     """What holding the Lease of this name takes, and writing the memory and the status beside it."""
     return {
-        Grant("create", "coordination.k8s.io", "leases"),
-        *(Grant(verb, "coordination.k8s.io", "leases", name) for verb in ("get", "update")),
+        *holding_grants(name),
         Grant("create", "", "configmaps"),
         Grant("update", "", "configmaps", f"{name}-memory"),
         *status_grants(name),
+    }
+
+
+def holding_grants(name: str) -> set[Grant]:
+    """What holding the Lease of this name takes."""
+    return {
+        Grant("create", "coordination.k8s.io", "leases"),
+        *(Grant(verb, "coordination.k8s.io", "leases", name) for verb in ("get", "update")),
     }
 
 

@@ -20,6 +20,7 @@ from tests.cronjob.rbac import (
     SURGES,
     Grant,
     grants_of,
+    holding_grants,
     job_map_grants,
     lease_grants,
     memory_grants,
@@ -176,6 +177,32 @@ def test_a_component_adds_its_rights_to_any_folder(
     assert cluster_grants(manifests) == grants_of(named(without, "ClusterRole").values()) | grants
     binding = named(manifests, "ClusterRoleBinding")[f"descheduler-{component}"]
     assert binding["subjects"][0]["namespace"] == "elsewhere"
+
+
+@pytest.mark.parametrize("folder", [BASE, OVERLAYS / "placeholder"], ids=place)
+def test_a_loop_takes_the_place_of_the_cronjob(kustomize: Kustomize, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cronjob").symlink_to(CRONJOB)
+    overlay = tmp_path / "mine"
+    overlay.mkdir()
+    (overlay / "kustomization.yaml").write_text(
+        f"namespace: elsewhere\nresources: [../cronjob/{place(folder)}]\ncomponents: [../cronjob/components/loop]\n"
+    )
+
+    without, manifests = kustomize.build(folder), kustomize.build(overlay)
+
+    assert not named(manifests, "CronJob")
+    (run,) = pod_spec(only(without, "CronJob"))["containers"]
+    deployment = only(manifests, "Deployment")
+    assert deployment["metadata"]["namespace"] == "elsewhere"
+    (container,) = pod_spec(deployment)["containers"]
+    command, *args = container["args"]
+    assert command == "loop"
+    assert set(run["args"]) - {"run"} < set(args)
+    assert container["securityContext"] == run["securityContext"]
+    assert container["resources"] == run["resources"]
+    assert cluster_grants(manifests) == cluster_grants(without)
+    own = grants_of(named(without, "Role").values())
+    assert grants_of(named(manifests, "Role").values()) == own | holding_grants("descheduler-loop")
 
 
 def test_another_namespace_is_a_matter_of_one_line(kustomize: Kustomize, tmp_path: Path) -> None:

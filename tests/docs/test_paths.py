@@ -66,10 +66,13 @@ def _strings_of_the_package() -> frozenset[str]:
 
 
 def _is_path(span: str) -> bool:
-    """Whether it names a module, or something below a folder of the repository or of the package."""
-    if not _PATH.fullmatch(span):
-        return False
+    """Whether it names a module, or something below a folder of the repository or of the package.
+
+    What is below build/ is made by commands, and there after them alone.
+    """
     first, slash, _ = span.partition("/")
+    if not _PATH.fullmatch(span) or first == "build":
+        return False
     return span.endswith(".py") or bool(slash and any((start / first).is_dir() for start in (ROOT, _PACKAGE)))
 
 

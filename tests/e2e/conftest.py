@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,6 +23,11 @@ from tests.e2e.program import Program
 __all__ = ["helm", "kustomize"]
 
 _HERE = Path(__file__).parent
+_MARKS = {
+    _HERE / "peers": pytest.mark.e2e_peers,
+    _HERE / "image": pytest.mark.image,
+    _HERE: pytest.mark.e2e,
+}
 _LOGS = Path("build") / "e2e-logs"
 _FOLDERS = pytest.StashKey[list[Path]]()
 
@@ -34,13 +40,11 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks every test of this folder, so that none of them runs with the others by mistake."""
-    for item in items:
-        if item.path.is_relative_to(_HERE / "peers"):
-            item.add_marker(pytest.mark.e2e_peers)
-        elif item.path.is_relative_to(_HERE / "image"):
-            item.add_marker(pytest.mark.image)
-        elif item.path.is_relative_to(_HERE):
-            item.add_marker(pytest.mark.e2e)
+    for path, of_file in groupby(items, key=lambda item: item.path):
+        mark = next((mark for folder, mark in _MARKS.items() if path.is_relative_to(folder)), None)
+        for item in of_file:
+            if mark is not None:
+                item.add_marker(mark)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -30,8 +31,9 @@ from tests.integration.fake_leases import LEASES
 from tests.integration.faults import failure
 from tests.integration.live_runs import FAST, codes, crowded_cluster, eviction_requests, serve, taint_policy
 from tests.telemetry.pushgateway import Pushgateway, pushgateway
+from tests.telemetry.webhook import SECRET, Webhook, webhook
 
-__all__ = ["descheduler", "pushgateway", "restored_logging"]
+__all__ = ["descheduler", "pushgateway", "restored_logging", "webhook"]
 
 LEASE = "descheduler-p"
 OTHER = "other-host_1234"
@@ -278,3 +280,49 @@ def test_url_that_cannot_be_pushed_to_is_refused(run: Run, fake_api: FakeApi, ur
     assert ended.code == 2
     assert fake_api.requests == []
     assert "secret" not in ended.err
+
+
+def test_webhook_is_told_what_the_run_came_to(run: Run, webhook: Webhook) -> None:
+    ended = run("--notify-url", webhook.url)
+
+    ((_, _, body),) = webhook.requests
+    told = json.loads(body)
+    assert (told["name"], told["summary"], told["exitCode"], told["problem"]) == (LEASE, "pods: 2 evicted", 0, False)
+    assert (ended.code, SECRET in ended.err) == (0, False)
+
+
+def test_webhook_is_told_of_a_run_that_fails(run: Run, fake_api: FakeApi, webhook: Webhook) -> None:
+    fake_api.fail_always("GET", "/api/v1/nodes", failure(403, "Forbidden"))
+
+    ended = run("--notify-url", webhook.url, "--notify-when", "problems")
+
+    ((_, _, body),) = webhook.requests
+    told = json.loads(body)
+    assert (ended.code, told["exitCode"], told["problem"]) == (1, 1, True)
+    assert told["summary"] == "the run failed, and nothing was evicted; the log says why"
+
+
+def test_webhook_is_not_told_of_a_run_that_finds_another_one(run: Run, fake_api: FakeApi, webhook: Webhook) -> None:
+    foreign_lease(fake_api, seconds_ago=1)
+
+    run("--notify-url", webhook.url, "--notify-when", "always")
+
+    assert webhook.requests == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--notify-url", f"https://me:{SECRET}@hooks.example.com"], "contains credentials; use --notify-token-file"),
+        (["--notify-url", "hooks.example.com"], "'hooks.example.com' is not a URL such as https://hooks.example.com/"),
+        (["--notify-url", "http://a", "--notify-url-file", "b"], "--notify-url and --notify-url-file exclude each"),
+        (["--notify-token-file", "b"], "--notify-token-file needs --notify-url or --notify-url-file"),
+    ],
+)
+def test_flags_of_a_webhook_are_checked_before_the_run(
+    run: Run, fake_api: FakeApi, flags: list[str], message: str
+) -> None:
+    ended = run(*flags)
+
+    assert (ended.code, message in ended.err, SECRET in ended.err) == (2, True, False)
+    assert fake_api.requests == []

@@ -36,8 +36,10 @@ def test_text_with_a_comment_beside_the_operator_is_left_alone() -> None:
 
 
 def test_equal_seeds_draw_equal_mutants_of_the_package() -> None:
-    assert draw(1, 20) == draw(1, 20)
-    assert draw(1, 20) != draw(2, 20)
+    first = draw(1, 20)
+
+    assert draw(1, 20) == first
+    assert draw(2, 20) != first
 
 
 def test_tests_of_the_module_are_nearest() -> None:

@@ -23,8 +23,10 @@ from descheduler.optimizer import (
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objective import Objective, Value
 from tests.optimizer.tiny import every_assignment, is_feasible, random_parts_problem, random_problem
+from tests.series import Part, parts
 
 _SEEDS = range(25)
+_PARTS = pytest.mark.parametrize("part", parts(3))
 
 
 def _balance(problem: Problem) -> Objective:
@@ -88,9 +90,10 @@ _OBJECTIVES = [
 ]
 
 
+@_PARTS
 @pytest.mark.parametrize("make", _OBJECTIVES)
-def test_no_assignment_is_better_than_the_bound(make: Callable[[Problem], Objective]) -> None:
-    for seed in _SEEDS:
+def test_no_assignment_is_better_than_the_bound(make: Callable[[Problem], Objective], part: Part) -> None:
+    for seed in part.of(_SEEDS):
         problem = _problem(make, seed)
 
         bound = make(problem).prepare(problem).bound()
@@ -98,9 +101,10 @@ def test_no_assignment_is_better_than_the_bound(make: Callable[[Problem], Object
         assert bound <= _best(problem, make(problem)), seed
 
 
+@_PARTS
 @pytest.mark.parametrize("make", _OBJECTIVES)
-def test_plan_survives_its_replay_and_ends_where_it_says(make: Callable[[Problem], Objective]) -> None:
-    for seed in _SEEDS:
+def test_plan_survives_its_replay_and_ends_where_it_says(make: Callable[[Problem], Objective], part: Part) -> None:
+    for seed in part.of(_SEEDS):
         problem = _problem(make, seed)
 
         plan = solve(problem, make(problem), Limits(work=0.02))
@@ -111,12 +115,13 @@ def test_plan_survives_its_replay_and_ends_where_it_says(make: Callable[[Problem
         assert plan.bound <= plan.value <= plan.value_before
 
 
+@_PARTS
 @pytest.mark.parametrize("make", _OBJECTIVES)
 def test_plan_is_as_good_as_the_best_assignment_where_all_can_move_at_once(
-    make: Callable[[Problem], Objective],
+    make: Callable[[Problem], Objective], part: Part
 ) -> None:
     """With every resource held at both ends any feasible assignment has an order, so nothing is lost to ordering."""
-    for seed in _SEEDS:
+    for seed in part.of(_SEEDS, shift=1):
         problem = _problem(make, seed, rules=False)
         problem = dataclasses.replace(problem, both_ends=np.ones(2, bool))
 

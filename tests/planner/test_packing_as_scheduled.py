@@ -40,9 +40,10 @@ def test_nodes_of_a_plan_are_empty_where_the_scheduler_chooses_the_nodes() -> No
     assert faults_of(world.problem, at) == []
 
 
-@pytest.mark.parametrize("seed", first_of(1, [0, 1]))
-def test_room_for_pending_pods_breaks_no_rule(seed: int) -> None:
-    problem = make_stranded_world(nodes=30, seed=seed, pending_ratio=0.3)
+@pytest.mark.parametrize("size", first_of(1, [(15, 0), (30, 0), (30, 1)]), ids=str)
+def test_room_for_pending_pods_breaks_no_rule(size: tuple[int, int]) -> None:
+    nodes, seed = size
+    problem = make_stranded_world(nodes=nodes, seed=seed, pending_ratio=0.3)
 
     result = planned(problem, "makeRoom", 1)
 

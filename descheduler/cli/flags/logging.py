@@ -11,10 +11,7 @@ import click
 
 from descheduler.telemetry.logging import LogFormat, configure_logging
 
-__all__ = ["TRACEBACK_VERBOSITY", "takes_logging"]
-
-TRACEBACK_VERBOSITY = 6
-"""From this verbosity on an unexpected error is shown with its traceback."""
+__all__ = ["takes_logging"]
 
 
 def takes_logging(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Flags about what a run leaves behind for those who watch it: metrics and traces."""
+"""Flags about what a run leaves behind for those who watch it: metrics, traces and notifications."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ from descheduler.model.text.urls import is_web_url
 
 if TYPE_CHECKING:
     from descheduler.policy.types import Policy
+    from descheduler.telemetry.notices import NoticeFormat
+    from descheduler.telemetry.notifying import NoticeTarget, NoticeWhen
     from descheduler.telemetry.recording import TelemetrySettings
 
 __all__ = ["takes_telemetry"]
+
+_PREFIXES = ("metrics_", "otel_", "notify_")
 
 
 def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,11 +72,46 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Share of runs that are traced.",
         ),
+        click.option(
+            "--notify-url",
+            metavar="URL",
+            callback=_read_webhook,
+            help="POST a notification to this webhook at the end of the run; see --notify-when.",
+        ),
+        click.option(
+            "--notify-url-file",
+            metavar="FILE",
+            shell_complete=complete_file,
+            help="The same with the URL in a file, such as that of a mounted Secret.",
+        ),
+        click.option(
+            "--notify-token-file",
+            metavar="FILE",
+            shell_complete=complete_file,
+            help="Send the content of this file to the webhook as bearer token.",
+        ),
+        click.option(
+            "--notify-format",
+            type=click.Choice(["json", "slack", "teams"]),
+            default="json",
+            show_default=True,
+            help="Form of a notification: the document Notice, or a message of Slack or Microsoft Teams.",
+        ),
+        click.option(
+            "--notify-when",
+            type=click.Choice(["always", "evictions", "problems"]),
+            default="evictions",
+            show_default=True,
+            help="Runs that the webhook is told of: all, those with evictions or problems, or those with problems. A "
+            "problem is a run that failed or was stopped, a plugin that failed, or an eviction that was refused, "
+            "failed or had no clear answer.",
+        ),
     )
 
     @wraps(command)
     def with_telemetry(*args: object, **flags: Any) -> object:
-        taken = {name: flags.pop(name) for name in list(flags) if name.startswith(("metrics_", "otel_"))}
+        taken = {name: flags.pop(name) for name in list(flags) if name.startswith(_PREFIXES)}
+        _check_webhook(**{name: given for name, given in taken.items() if name.startswith("notify_")})
         return command(*args, telemetry=lambda policy: _settings(policy, **taken), **flags)
 
     decorated: Callable[..., Any] = with_telemetry
@@ -92,6 +131,7 @@ def _settings(
     otel_service_name: str,
     otel_trace_namespace: str | None,
     otel_sample_rate: float,
+    **webhook: Any,
 ) -> TelemetrySettings:
     from descheduler.policy.run_name import run_name
     from descheduler.telemetry.metrics.export import MetricsTarget
@@ -100,13 +140,43 @@ def _settings(
 
     textfile = Path(metrics_textfile) if metrics_textfile else None
     metrics = MetricsTarget(textfile, metrics_push_url, metrics_push_job or run_name(policy))
+    notice = _notice_target(run_name(policy), **webhook)
     if not otel_collector_endpoint:
-        return TelemetrySettings(metrics)
+        return TelemetrySettings(metrics, notice=notice)
     ca_file = Path(otel_transport_ca_cert) if otel_transport_ca_cert else None
     otlp = OtlpSettings(
         otel_collector_endpoint, ca_file, otel_service_name, otel_trace_namespace or "", otel_sample_rate
     )
-    return TelemetrySettings(metrics, otlp)
+    return TelemetrySettings(metrics, otlp, notice)
+
+
+def _notice_target(
+    name: str,
+    *,
+    notify_url: str | None,
+    notify_url_file: str | None,
+    notify_token_file: str | None,
+    notify_format: NoticeFormat,
+    notify_when: NoticeWhen,
+) -> NoticeTarget | None:
+    """The webhook to tell, None for none."""
+    if not notify_url and not notify_url_file:
+        return None
+    from descheduler.telemetry.notifying import NoticeTarget
+
+    url_file = Path(notify_url_file) if notify_url_file else None
+    token_file = Path(notify_token_file) if notify_token_file else None
+    return NoticeTarget(name, notify_url, url_file, token_file, notify_format, notify_when)
+
+
+def _check_webhook(
+    *, notify_url: str | None, notify_url_file: str | None, notify_token_file: str | None, **_form: object
+) -> None:
+    """Raises UsageError before the run for flags that contradict each other."""
+    if notify_url and notify_url_file:
+        raise click.UsageError("--notify-url and --notify-url-file exclude each other.")
+    if notify_token_file and not (notify_url or notify_url_file):
+        raise click.UsageError("--notify-token-file needs --notify-url or --notify-url-file.")
 
 
 def _read_textfile(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
@@ -117,12 +187,21 @@ def _read_textfile(_ctx: click.Context, _option: click.Parameter, text: str | No
 
 def _read_url(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
     """A base URL without credentials, which would end up in logs and lists of processes; None for an empty text."""
+    return _web_url(text, "remove them from the URL", "http://pushgateway:9091")
+
+
+def _read_webhook(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    """As `_read_url`, for a webhook."""
+    return _web_url(text, "use --notify-token-file", "https://hooks.example.com/alerts")
+
+
+def _web_url(text: str | None, way_out: str, example: str) -> str | None:
     if not text:
         return None
     if "@" in text:
-        raise click.BadParameter("contains credentials; remove them from the URL.")
+        raise click.BadParameter(f"contains credentials; {way_out}.")
     if not is_web_url(text):
-        raise click.BadParameter(f"{text!r} is not a URL such as http://pushgateway:9091.")
+        raise click.BadParameter(f"{text!r} is not a URL such as {example}.")
     return text
 
 

@@ -17,10 +17,10 @@ _logger = logging.getLogger(__name__)
 _META = "descheduler.idle_flags"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_ONCE = "a run is a single cycle; use a CronJob to repeat it"
+_ONCE = "a run is a single cycle; use a CronJob or 'descheduler loop' to repeat it"
 _LEASE_PACE = "the Lease is renewed at a third of its duration and lost after two thirds; see --lease-duration"
 _LEASE_KIND = "the lock is always a Lease"
-_NO_SERVER = "no HTTP endpoint is served; use --metrics-textfile or --metrics-push-url"
+_NO_SERVER = "no HTTP endpoint is served; use --metrics-textfile or --metrics-push-url, or 'descheduler loop'"
 _NO_FAULT = "a collector error never fails a run"
 _LOGS = "logs are written immediately, to standard error"
 _NO_CHANCE = "no random choices are made: the same input gives the same plan"

@@ -20,7 +20,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     homeless: Pod | None = None
 
 
-class Booking(msgspec.Struct, frozen=True, gc=False):
+class Booking(msgspec.Struct, frozen=True):
     """A victim that is booked, what that changed, and the pod that is left without a node by it.
 
     `node` is where its replacement is predicted, None where it is nowhere; any of `ties` is as likely. With `is_open`
@@ -35,7 +35,7 @@ class Booking(msgspec.Struct, frozen=True, gc=False):
     is_open: bool = False
 
 
-class Considered(msgspec.Struct, frozen=True, gc=False):
+class Considered(msgspec.Struct, frozen=True):
     """A victim that was asked about. What its eviction changes stays until something else is asked, as it is mostly
     booked."""
 

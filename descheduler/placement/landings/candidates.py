@@ -40,7 +40,7 @@ _LABEL = f"{KUEUE_ANNOTATIONS}tas"
 _PODSET, _TOPOLOGY = f"{KUEUE_ANNOTATIONS}podset-", "-topology"
 
 
-class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
+class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
     """A replacement that looks for a node. `pod` is the form in which it is placed, `placement_class` its class.
 
     `doubt` says what its scheduler checks that is not modelled, or why its creation by its owner is unknown; it is
@@ -98,7 +98,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
         return self.replacement.answer.node
 
 
-class LandingCandidate(msgspec.Struct, frozen=True, eq=False, gc=False):
+class LandingCandidate(msgspec.Struct, frozen=True, eq=False):
     """A victim: with a `landing` that is clear without looking at nodes, or else an `unplaced` that looks for one.
 
     `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from descheduler.optimizer import Limits, find_assignment
 from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.bench.roadef.random_instances import cost_of, random_instance
 from tests.optimizer.tiny import is_feasible
+
+pytestmark = pytest.mark.xdist_group("compiled annealing")
+"""One worker compiles it, which takes some ten seconds where numba has no cache of it yet."""
 
 
 def test_value_is_the_cost_of_the_challenge() -> None:

@@ -43,5 +43,5 @@ def test_the_arguments_of_upstreams_manifests_work_unchanged(
     ended = descheduler(*arguments, f"--snapshot={dump}", "--now=2026-06-30T12:00:00Z")
 
     assert ended.code == 0
-    assert "a run is a single cycle; use a CronJob to repeat it" in ended.err
+    assert "a run is a single cycle; use a CronJob or 'descheduler loop' to repeat it" in ended.err
     assert "1 pod would be evicted" in ended.out

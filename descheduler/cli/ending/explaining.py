@@ -1,0 +1,79 @@
+"""An error that ends a run or a command, in one message on standard error, and its exit code."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.ending.known_errors import is_policy_error, known_error
+from descheduler.model.text.printable import printable
+from descheduler.supervision import Watch
+from descheduler.telemetry.faults import place_of, traceback_lines
+from descheduler.telemetry.logging import is_json
+from descheduler.telemetry.patient_stream import PatientStream
+
+__all__ = ["TRACEBACK_VERBOSITY", "explain_error", "fail", "tell_fault"]
+
+TRACEBACK_VERBOSITY = 6
+"""From this verbosity on an unexpected error is shown with its traceback."""
+
+_logger = logging.getLogger(__name__)
+_PROGRAM = "descheduler"
+_LABEL = "error: "
+
+
+def explain_error(error: Exception, watch: Watch) -> int:
+    """One message for a known error; anything else is a defect of this program and says so, and where.
+
+    Returns the exit code, which after evictions is never 1: a Job would evict again then.
+    """
+    code = _say(error)
+    if not watch.has_effects:
+        return code
+    return fail("pods were evicted before this error; see the log and the Events of the pods", ExitCode.STOPPED)
+
+
+def fail(message: str, code: ExitCode, *, label: str = _LABEL) -> int:
+    """Says why the program ends with `code`, which is returned."""
+    _tell(label, message, is_error=code is not ExitCode.DONE)
+    return code
+
+
+def tell_fault(where: str, error: BaseException) -> None:
+    """Says that an unexpected error has ended what `where` names, and nothing else."""
+    _tell(_LABEL, f"internal error in {where}: {_shown(error)}")
+
+
+def _say(error: Exception) -> int:
+    known = known_error(error)
+    if known is not None:
+        message, code = known
+        is_labelled = code is not ExitCode.DONE and not is_policy_error(error)
+        return fail(message, code, label=_LABEL if is_labelled else "")
+    if logging.getLogger(_PROGRAM).isEnabledFor(logging.INFO - TRACEBACK_VERBOSITY):
+        _tell("", "\n".join(traceback_lines(error)))
+    hint = f"please report it, with the output of the same command with -v {TRACEBACK_VERBOSITY}"
+    return fail(f"internal error: {_shown(error)}; {hint}", ExitCode.FAILED)
+
+
+def _shown(error: BaseException) -> str:
+    """Type and place of an error, without its text, which may hold anything."""
+    place = place_of(error)
+    return f"{type(error).__name__} in {place}" if place else type(error).__name__
+
+
+def _tell(label: str, message: str, *, is_error: bool = True) -> None:
+    """A message on standard error: plain, or as an event of a log in JSON."""
+    text = f"{label}{_printable_lines(message)}"
+    if sys.stderr is None:
+        return
+    if is_json():
+        _logger.log(logging.ERROR if is_error else logging.INFO, "%s", text)
+    else:
+        PatientStream(sys.stderr).write(f"{text}\n")
+
+
+def _printable_lines(message: str) -> str:
+    """The lines of a message without what would steer a terminal, such as in the name of a file."""
+    return "\n".join(map(printable, message.split("\n")))
