@@ -55,7 +55,7 @@ def _names(snapshot: Snapshot, type_name: str, namespace: object) -> Iterator[st
 
 def _dump(named: object) -> Snapshot | None:
     """The dump in files; None where they cannot be read, and for standard input, which the command reads."""
-    from descheduler.cluster.dumps.read import DumpError
+    from descheduler.cluster.snapshot import DumpError
     from descheduler.explanation.sources import read_dumps
 
     files = [name for name in named if isinstance(name, str)] if isinstance(named, tuple) else []

@@ -126,7 +126,7 @@ def test_policy_can_be_an_argument(descheduler: Descheduler, policy: Path, dump:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "name a policy, for example 'policy.yaml', or with '--policy-config-file'"),
+        ((), "missing option '--policy-config-file', or the policy as an argument"),
         (("a.yaml", "--config", "b.yaml"), "two policies are named: a.yaml and --policy-config-file b.yaml"),
         (("",), "the file name is empty"),
     ],

@@ -69,7 +69,7 @@ def _takes_argument(command: Callable[..., Any], *, is_required: bool) -> Callab
             raise click.UsageError(f"two policies are named: {policy} and --policy-config-file {policy_file}.")
         named = policy if policy_file is None else policy_file
         if named is None and is_required:
-            raise click.UsageError("name a policy, for example 'policy.yaml', or with '--policy-config-file'.")
+            raise click.UsageError("Missing option '--policy-config-file', or the policy as an argument.")
         return command(*args, policy_file=named, **flags)
 
     return with_policy

@@ -25,11 +25,10 @@ from descheduler.policy.upstream.metrics_providers import (
 )
 from descheduler.policy.upstream.profile import ProfileSection, read_profile
 
-__all__ = ["CONVERSION", "DeschedulerPolicySection", "empty_policy", "policy_keys", "read_descheduler_policy"]
+__all__ = ["DeschedulerPolicySection", "empty_policy", "policy_keys", "read_descheduler_policy"]
 
 
-CONVERSION = "convert the policy with 'descheduler convert'"
-"""What to do with a policy of `descheduler/v1alpha1`."""
+_CONVERSION = "convert the strategies to profiles, see docs/how-to/from-upstream.md"
 _STRATEGIES = "strategies"
 
 
@@ -108,7 +107,7 @@ def _warn_of_strategies(checks: Checks) -> None:
     root = checks.load.document.root
     member = root.value.get(_STRATEGIES) if isinstance(root.value, Mapping) else None
     if member is not None:
-        message = f"is a field of descheduler/v1alpha1, ignored; {CONVERSION}"
+        message = f"is a field of descheduler/v1alpha1, ignored; {_CONVERSION}"
         checks.load.warn((_STRATEGIES,), member.key_mark, message)
 
 
