@@ -115,12 +115,12 @@ def test_flag_for_the_version_is_the_command(descheduler: Descheduler) -> None:
 
 
 def test_policy_can_be_an_argument(descheduler: Descheduler, policy: Path, dump: Path) -> None:
-    flagged, plain = (
-        descheduler("run", "--config", policy, "--snapshot", dump),
-        descheduler("run", policy, "--snapshot", dump),
-    )
+    rest = ("--snapshot", dump, "--now", "2026-01-15T12:00:00Z", "-o", "csv")
+
+    flagged, plain = descheduler("run", "--config", policy, *rest), descheduler("run", policy, *rest)
 
     assert (plain.code, plain.out) == (flagged.code, flagged.out)
+    assert plain.out
 
 
 @pytest.mark.parametrize(
