@@ -8,7 +8,7 @@ from typing import Any
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.planner.args import PlannerObjective
-from descheduler.planner.objective_args import SHARED_GPUS, ReduceFragmentationArgs
+from descheduler.planner.objective_args import CLAIMED_DEVICES, SHARED_GPUS, ReduceFragmentationArgs
 from descheduler.planner.objectives.balance_utilization import BalanceUtilizationObjective
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
@@ -22,9 +22,8 @@ __all__ = ["OBJECTIVES", "objective_of"]
 
 
 def _fragmentation(args: ReduceFragmentationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> ClusterObjective:
-    return (ReduceGpuFragmentationObjective if args.resource == SHARED_GPUS else ReduceFragmentationObjective)(
-        args, handle, nodes
-    )
+    is_by_part = args.resource in (SHARED_GPUS, CLAIMED_DEVICES)
+    return (ReduceGpuFragmentationObjective if is_by_part else ReduceFragmentationObjective)(args, handle, nodes)
 
 
 OBJECTIVES: Mapping[str, Callable[[Any, StrategyHandle, Sequence[Node]], ClusterObjective]] = {
