@@ -63,6 +63,7 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     detailed_exitcode: bool
     scope: Scope
     assess_landings: int | None
+    observe: timedelta | None = None
     out: str = ""
     apply: PlanToApply | None = None
     room: RoomFlags | None = None
@@ -180,6 +181,7 @@ def _run_options(flags: RunFlags, policy: Policy, lease: LeaseOptions) -> RunOpt
         apply=flags.apply,
         identifies_cluster=bool(flags.out),
         assumed=_assumed(flags, policy),
+        observe_seconds=0.0 if flags.observe is None else flags.observe.total_seconds(),
     )
 
 
@@ -253,7 +255,9 @@ def _show_outcome(result: RunResult, flags: RunFlags, record: RunRecord, watch: 
     from descheduler.telemetry.log_lines import log_outcome
 
     plan = record.plan = make_plan(result.decisions)
-    outcome = record.outcome = make_outcome(plan, result.decisions, result.all_outcomes, stopped_by=result.guard)
+    outcome = record.outcome = make_outcome(
+        plan, result.decisions, result.all_outcomes, stopped_by=result.guard, goals=result.goals
+    )
     log_outcome(outcome)
     if result.guard:
         code = stopped_exit_code(result.signal_number)

@@ -1,41 +1,44 @@
-"""A snapshot with objects that are not created yet: pods, and what devices are told by."""
+"""A snapshot with objects that are not created yet: pods, their PodGroups, and what devices are told by."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
+from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.cluster.snapshot import Snapshot
+from descheduler.cluster.snapshot import Snapshot, snapshot_fields
+from descheduler.model.gangs import POD_GROUP_API_GROUPS
 from descheduler.model.resource_claims import DEVICE_KINDS
 
 __all__ = ["with_assumed"]
 
+_ASSUMED = (*DEVICE_KINDS, *(f"PodGroup.{group}" for group in POD_GROUP_API_GROUPS))
+
 
 def with_assumed(snapshot: Snapshot, objects: Sequence[Mapping[str, object]], request: SnapshotRequest) -> Snapshot:
-    """`snapshot`, which was read by `request`, as if pods and objects of devices had been created.
+    """`snapshot`, which was read by `request`, as if pods, PodGroups and objects of devices had been created.
 
-    One of the same name is replaced, unless it is a pod that runs. Raises SnapshotError for what is no such object.
+    Of two with the same name the new one counts, unless it is a pod that runs, or a PodGroup, whose status counts.
+    Raises SnapshotError for what is no such object.
     """
     if not objects:
         return snapshot
     found = snapshot_from_objects(objects, request)
     wanted = {pod.key: pod for pod in found.pods}
     others = (pod for pod in snapshot.pods if pod.node_name or pod.key not in wanted)
-    added = {kind: tuple(_merged(snapshot.objects.get(kind, ()), found.objects.get(kind, ()))) for kind in DEVICE_KINDS}
-    named = {kind: merged for kind, merged in added.items() if found.objects.get(kind)}
-    return replace(
-        snapshot,
-        pods=tuple(sorted((*others, *wanted.values()), key=lambda pod: (pod.namespace, pod.name))),
-        objects={**snapshot.objects, **named},
-        kinds=snapshot.kinds | named.keys(),
-    )
+    pods = tuple(sorted((*others, *wanted.values()), key=lambda pod: (pod.namespace, pod.name)))
+    held = {kind: items for kind, items in snapshot.objects.items() if kind not in ("Node", "Pod")}
+    added = {kind: items for kind in _ASSUMED if (items := found.objects.get(kind))}
+    for kind, items in added.items():
+        here = held.get(kind, ())
+        held[kind] = _merged(items, here) if kind in DEVICE_KINDS else _merged(here, items)
+    fields = snapshot_fields(snapshot.nodes, pods, held)
+    return replace(snapshot, **fields, kinds=snapshot.kinds | added.keys())
 
 
-def _merged(stored: Iterable[object], assumed: Iterable[object]) -> Iterator[object]:
-    identity = attrgetter("name")
-    names = {(getattr(each, "namespace", ""), identity(each)) for each in assumed}
-    yield from (each for each in stored if (getattr(each, "namespace", ""), identity(each)) not in names)
-    yield from assumed
+def _merged(first: Iterable[Any], then: Iterable[Any]) -> tuple[Any, ...]:
+    """All of `first`, and of `then` what has another name."""
+    named = {(getattr(each, "namespace", ""), each.name): each for each in (*then, *first)}
+    return tuple(named.values())

@@ -240,6 +240,12 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
         return self.phase in ("Succeeded", "Failed")
 
     @property
+    def is_resize_deferred(self) -> bool:
+        """Whether the kubelet resizes the pod in place as soon as its node has room; needs `conditions`."""
+        deferred = ("PodResizePending", "True", "Deferred")
+        return any((each.type, each.status, each.reason) == deferred for each in self.conditions or ())
+
+    @property
     def is_terminating(self) -> bool:
         """Whether a deletion time is set."""
         return self.deleted_at is not None

@@ -95,6 +95,18 @@ def test_room_is_made_for_the_pods_of_a_file_and_not_for_others(plan: Any, tmp_p
     assert [move["reason"] for move in document["moves"]] == ["makes room for pending pod ml/train-wanted-0"]
 
 
+def test_limits_of_a_manifest_are_requests_where_it_states_none(plan: Any, tmp_path: Path) -> None:
+    """As the API server has it when it creates the pod."""
+    file = tmp_path / "pod.json"
+    limited = pod_object("train", node="")
+    limited["spec"]["containers"] = [{"name": "main", "resources": {"limits": {"cpu": "4"}}}]
+    file.write_text(json.dumps(limited))
+
+    document = plan(file)
+
+    assert evicted(document) == ["a0"]
+
+
 def test_room_is_made_for_what_a_pod_requests(plan: Any) -> None:
     assert evicted(plan("cpu=4,memory=1Gi")) == ["a0"]
     assert sentence(plan("cpu=3")) == "1 pod pending: 1 can be scheduled without evictions (default/wanted onto b)"

@@ -1,4 +1,4 @@
-"""`descheduler run --dry-run --with`: which pods a DeviceTaintRule would move, before it is created."""
+"""`--with` of run and explain: which pods a DeviceTaintRule would move, before it is created."""
 
 from __future__ import annotations
 
@@ -37,6 +37,19 @@ def test_plan_shows_what_the_rule_would_move(descheduler: Descheduler, tmp_path:
 
     assert with_rule.keys() - without.keys() == {"slice-1"}
     assert "gpu.example.com/drain:NoSchedule of device gpu.example.com/part-2/half-0" in with_rule["slice-1"]
+
+
+def test_explanation_is_that_of_the_plan(descheduler: Descheduler, tmp_path: Path) -> None:
+    file = tmp_path / "rule.yaml"
+    file.write_text(RULE)
+    asked = ("explain", "pod", "slice-1", "-n", "ml", "--config", PROFILE, "--snapshot", SAMPLE, "-o", "json")
+
+    without, with_rule = descheduler(*asked), descheduler(*asked, "--with", file)
+
+    assert [json.loads(each.out)["pod"]["decision"]["outcome"] for each in (without, with_rule)] == [
+        "unwanted",
+        "evicted",
+    ]
 
 
 @pytest.mark.parametrize(

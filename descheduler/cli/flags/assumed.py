@@ -21,7 +21,7 @@ _EFFECTS = ("NoSchedule", "NoExecute", "None")
 
 
 def takes_assumed(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the DeviceTaintRules of a file, as `assumed`; a run that evicts is refused with it."""
+    """Adds the DeviceTaintRules of a file, as `assumed`."""
 
     @click.option(
         "--with",
@@ -29,13 +29,11 @@ def takes_assumed(command: Callable[..., Any]) -> Callable[..., Any]:
         callback=_read_rules,
         metavar="FILE",
         shell_complete=complete_file,
-        help="Decide as if the DeviceTaintRules of this file (YAML or JSON) had been created: with --dry-run or "
-        "--snapshot the plan shows which pods such a taint would move.",
+        help="Decide as if the DeviceTaintRules of this file (YAML or JSON) had been created, to see which pods such a "
+        "taint would move. A run needs --dry-run or --snapshot with it.",
     )
     @wraps(command)
     def flagged(*args: object, **flags: object) -> object:
-        if flags["assumed"] and not (flags.get("dry_run") or flags.get("snapshot")):
-            raise click.UsageError("--with needs --dry-run or --snapshot: its objects are not in the cluster.")
         return command(*args, **flags)
 
     return flagged

@@ -23,8 +23,8 @@ _MOST_DEVICES = 32
 class RoomFlags(msgspec.Struct, frozen=True):
     """Room for `pods`, which are to be created; for all pending ones where there are none.
 
-    `beside` are the DeviceClasses, claims and templates of claims that are created with them. `is_of_requests` says
-    that there is one pod, of which nothing is known but what it requests.
+    `beside` are the PodGroups, DeviceClasses, claims and templates of claims that are created with them.
+    `is_of_requests` says that there is one pod, of which nothing is known but what it requests.
     """
 
     pods: Sequence[Mapping[str, Any]] = ()

@@ -13,7 +13,14 @@ from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.running import takes_assessment, takes_deadline, takes_gates, takes_pace, takes_policy
+from descheduler.cli.flags.running import (
+    takes_assessment,
+    takes_deadline,
+    takes_gates,
+    takes_observation,
+    takes_pace,
+    takes_policy,
+)
 from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.upstream import takes_idle_flags, warn_of_idle_flags
@@ -44,6 +51,7 @@ __all__ = ["run"]
 @takes_scope
 @takes_pace
 @takes_deadline
+@takes_observation
 @takes_gates
 @takes_assessment
 @takes_lease
@@ -75,6 +83,8 @@ def run(
 
     warn_of_idle_flags(ctx)
     options = RunFlags(**flags)  # type: ignore[arg-type]  # click has checked every one
+    if options.assumed and not (options.dry_run or options.snapshot):
+        raise click.UsageError("--with needs --dry-run or --snapshot: its objects are not in the cluster.")
     watch = ctx.ensure_object(Watch)
     watch.limit(None if options.deadline is None else options.deadline.total_seconds())
     watch.promise = NOTHING_EVICTED

@@ -119,7 +119,7 @@ LIMIT_RANGE = an_object(
     spec={
         "limits": {
             "type": Leaf.SCALAR,
-            **dict.fromkeys(("default", "defaultRequest", "min", "max"), Leaf.MAP),
+            **dict.fromkeys(("default", "defaultRequest", "min", "max", "maxLimitRequestRatio"), Leaf.MAP),
         }
     }
 )

@@ -17,7 +17,7 @@ from descheduler.placement.replacements.admission import Admission, FullQuota
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns
 from descheduler.placement.replacements.controllers.daemon_set import DAEMON_TOLERATIONS
 from descheduler.placement.replacements.controllers.job_failures import index_failures
-from descheduler.placement.replacements.controllers.situation import ORDINARY_ENDING, Ending
+from descheduler.placement.replacements.controllers.situation import Ending
 from descheduler.placement.replacements.labels import label_keys, replacement_labels, with_label_keys
 from descheduler.placement.replacements.other_size import of_other_size
 from descheduler.placement.replacements.owners import Owners, why_unmovable
@@ -80,7 +80,7 @@ class ReplacementMaker:
         victim: Pod,
         *,
         gone: Sequence[Pod] = (),
-        ending: Ending = ORDINARY_ENDING,
+        ending: Ending | None = None,
         mates: Sequence[Pod] = (),
     ) -> Replacement:
         """What comes back for `victim`, when the pods of its controller that are `gone` were evicted before it.
