@@ -36,7 +36,7 @@ class Output(msgspec.Struct, frozen=True):
 
     @property
     def is_picture(self) -> bool:
-        """Whether it is a format of plans alone."""
+        """Whether it is a format of plans and simulations alone."""
         return self.format in _PICTURES
 
 

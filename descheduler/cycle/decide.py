@@ -13,7 +13,13 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.asking import PluginAnswers, ask_until_safe, in_waves
 from descheduler.cycle.deciding import DecideAgain, Round, RunSetting
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND
-from descheduler.cycle.profiles import ProfilesRun, ProfileSurroundings, request_chosen, run_profiles
+from descheduler.cycle.profiles import (
+    ProfilesRun,
+    ProfileSurroundings,
+    measure_profiles,
+    request_chosen,
+    run_profiles,
+)
 from descheduler.cycle.recent_moves import moves_in
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.cordons import cordon_notes, with_cordons
@@ -98,8 +104,13 @@ def _ask(
     this_round: Round,
     recent_moves: RecentMoves,
     held_back: HeldBack,
+    *,
+    puts_ahead: bool = False,
 ) -> PluginAnswers:
-    """What comes of asking all plugins, with a new evictor, where `held_back` is refused."""
+    """What comes of asking all plugins, with a new evictor, where `held_back` is refused.
+
+    With `puts_ahead` what finds no room may have it in an earlier wave.
+    """
     view = ClusterView(
         snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=this_round.prior_moves
     )
@@ -121,9 +132,13 @@ def _ask(
             return PluginAnswers(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes)))
     if this_round.chosen is not None:
         return PluginAnswers(evictor, request_chosen(ProfileSurroundings(handle, evictor, setting), this_round.chosen))
+    if this_round.measures:
+        return PluginAnswers(evictor, measure_profiles(ProfileSurroundings(handle, evictor, setting, nodes=nodes)))
     if held_back != NOTHING_HELD_BACK:
         setting = replace(setting, search=replace(setting.search, share=_SHARE_ONCE_MORE))
-    return PluginAnswers(evictor, run_profiles(ProfileSurroundings(handle, evictor, setting, this_round, nodes)))
+    return PluginAnswers(
+        evictor, run_profiles(ProfileSurroundings(handle, evictor, setting, this_round, nodes, puts_ahead))
+    )
 
 
 def decide_again(

@@ -76,6 +76,8 @@ class Round(msgspec.Struct, frozen=True):
     planners ask for their moves of that plan in place of a search. `checks` are asked of every request, in this order.
     `observer` is told of every run of a plugin. Landings of the first `most_assessed` evictions that no plugin verifies
     are looked up for the report, and up to `most_proved` evictions are judged together, which changes no decision.
+    Where a round only `measures`, no plugin runs: the facts of those that search have their figures after
+    `prior_moves`.
     """
 
     answers: Answers = {}
@@ -86,6 +88,7 @@ class Round(msgspec.Struct, frozen=True):
     observer: PluginObserver = UNOBSERVED
     most_assessed: int = MOST_ASSESSED
     most_proved: int = MOST_PROVED
+    measures: bool = False
 
     def once_more(self, checks: Sequence[MakeCheck], earlier: EarlierPlan) -> Round:
         """The same round with these checks and this plan, without an observer, since only its decisions are read."""

@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import ReachedGoal
 from descheduler.plan.moves import Move
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 
@@ -53,8 +54,8 @@ class RunOptions(msgspec.Struct, frozen=True):
     `lease` None takes no Lease; a dry run, which changes nothing, takes none either. For `most_assessed` see `decide`;
     None stands for `MOST_ASSESSED` in a dry run and for 0 in a run that evicts, which reads no more than it needs.
     `apply` is a plan that is carried out in place of what the plugins select. With `identifies_cluster` the result
-    says which cluster it was. `search` looks on at planners. `wanted_pods` are objects of pods
-    that a dry run takes to have been created.
+    says which cluster it was. `search` looks on at planners. `assumed` are objects that a dry run takes to have been
+    created. For `observe_seconds` after the evictions a run looks for their replacements.
     """
 
     dry_run: bool = False
@@ -68,7 +69,8 @@ class RunOptions(msgspec.Struct, frozen=True):
     apply: PlanToApply | None = None
     identifies_cluster: bool = False
     search: SearchWatch = UNWATCHED
-    wanted_pods: Sequence[Mapping[str, object]] = ()
+    assumed: Sequence[Mapping[str, object]] = ()
+    observe_seconds: float = 0.0
 
 
 class RunResult(msgspec.Struct, frozen=True):
@@ -77,7 +79,7 @@ class RunResult(msgspec.Struct, frozen=True):
     `signal_number` is that of the signal that did, None when it was something else. `cluster_uid` is that of the
     namespace kube-system, where that was asked for and can be read. `is_partial` says that moves of the plan that was
     applied have been left out, because they had changed. `for_users` is what became of PodMigrationJobs of users, for
-    which the pods `evicted_for_users` have left, or may have.
+    which the pods `evicted_for_users` have left, or may have. `goals` is what planners have come to.
     """
 
     decisions: Decisions
@@ -88,6 +90,7 @@ class RunResult(msgspec.Struct, frozen=True):
     is_partial: bool = False
     for_users: tuple[Outcome, ...] = ()
     evicted_for_users: tuple[Move, ...] = ()
+    goals: tuple[ReachedGoal, ...] = ()
 
     @property
     def all_outcomes(self) -> tuple[Outcome, ...]:

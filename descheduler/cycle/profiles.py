@@ -39,10 +39,11 @@ from descheduler.strategies.framework import (
     ReportingPlugin,
     SearchingPlugin,
     StrategyError,
+    keeps_selection,
     selects_again_of,
 )
 
-__all__ = ["ProfileSurroundings", "ProfilesRun", "request_chosen", "run_profiles"]
+__all__ = ["ProfileSurroundings", "ProfilesRun", "measure_profiles", "request_chosen", "run_profiles"]
 
 
 class ProfilesRun(msgspec.Struct):
@@ -56,6 +57,8 @@ class ProfilesRun(msgspec.Struct):
     notes: dict[str, bytes] = msgspec.field(default_factory=dict)
     ends_round: bool = False
     """Whether a plugin could not work in a way that ends a round of koord-descheduler."""
+    has_put_ahead: bool = False
+    """Whether something was granted in an earlier wave than what was granted before."""
 
     def note_faults(self, profile: str, faults: Iterable[PluginFault]) -> None:
         """Notes the faults of plugins of other packages, each once, in the name of a profile."""
@@ -65,13 +68,17 @@ class ProfilesRun(msgspec.Struct):
 
 
 class ProfileSurroundings(msgspec.Struct, frozen=True):
-    """What all profiles of one round of a run share. Without `nodes` no strategy is run."""
+    """What all profiles of one round of a run share. Without `nodes` no strategy is run.
+
+    With `puts_ahead` what finds no room may have it in an earlier wave than what was granted before.
+    """
 
     handle: Handle
     evictor: Evictor
     setting: RunSetting = RunSetting()
     this_round: Round = Round()
     nodes: Sequence[Node] = ()
+    puts_ahead: bool = False
 
     @property
     def policy(self) -> Policy:
@@ -89,7 +96,7 @@ def run_profiles(around: ProfileSurroundings) -> ProfilesRun:
     """
     outcome, policy = ProfilesRun(), around.policy
     profiles = _made(around, outcome)
-    for run in _running_order(profiles, dry_profiles(policy)):
+    for run in _running_order(profiles, dry_profiles(policy), around):
         run(outcome)
         if outcome.ends_round and policy.kind == "DeschedulerConfiguration":
             break
@@ -113,6 +120,14 @@ def request_chosen(around: ProfileSurroundings, chosen: Sequence[Move]) -> Profi
             outcome.note_faults(name, faults)
     for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
         around.evictor.end_turn(profile=name, plugin=plugin)
+    return outcome
+
+
+def measure_profiles(around: ProfileSurroundings) -> ProfilesRun:
+    """The figures of plugins that search, as things are booked; nothing is asked for."""
+    outcome = ProfilesRun()
+    for profile in _made(around, outcome):
+        profile.measure(outcome)
     return outcome
 
 
@@ -161,12 +176,28 @@ class _ChosenPods:
 
 
 def _running_order(
-    profiles: Sequence[_RunningProfile], dry: AbstractSet[str]
+    profiles: Sequence[_RunningProfile], dry: AbstractSet[str], around: ProfileSurroundings
 ) -> Iterator[Callable[[ProfilesRun], None]]:
-    """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that are not made."""
+    """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that are not made.
+
+    Between both, what the former were refused for want of room is asked about ahead of what they were granted.
+    """
     for group in ([p for p in profiles if p.name not in dry], [p for p in profiles if p.name in dry]):
+        around.evictor.hold_places()
         yield from (profile.deschedule for profile in group)
+        if around.puts_ahead:
+            yield partial(_put_ahead, group, around)
         yield from (profile.balance for profile in group)
+
+
+def _put_ahead(group: Sequence[_RunningProfile], around: ProfileSurroundings, outcome: ProfilesRun) -> None:
+    """Grants in an earlier wave what has room there alone, where a plugin selects it whatever else it was granted."""
+    keeping = {(profile.name, name) for profile in group for name in profile.keeping}
+    with collected_faults() as faults:
+        if around.evictor.put_ahead(lambda bundle: (bundle.profile, bundle.plugin) in keeping):
+            outcome.has_put_ahead = True
+            around.this_round.observer.reordered(around.evictor.book.moves)
+    outcome.note_faults(around.policy.profiles[0].name, faults)
 
 
 class _FilterAsPreEvictionFilter:
@@ -203,6 +234,11 @@ class _RunningProfile:
         self._used: dict[str, object] = {}
         """By name, as they were first built: what they saw before anything was moved is what they remember."""
 
+    @property
+    def keeping(self) -> Iterator[str]:
+        """The plugins that have run and whose pods stay selected whatever else they are granted."""
+        return (name for name, strategy in self._strategies.items() if keeps_selection(strategy))
+
     def deschedule(self, outcome: ProfilesRun) -> None:
         for name in self._profile.deschedule:
             self._run(
@@ -212,6 +248,13 @@ class _RunningProfile:
     def balance(self, outcome: ProfilesRun) -> None:
         for name in self._profile.balance:
             self._run("balance", name, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes), outcome)
+
+    def measure(self, outcome: ProfilesRun) -> None:
+        """Asks plugins that search for their figures alone. Raises StrategyError."""
+        for name in self._profile.balance:
+            strategy = self._strategy(name) if self._around.setting.registry[name].searches else None
+            if isinstance(strategy, SearchingPlugin):
+                outcome.facts[self.name, name] = PluginFacts("", 0, 0, figures=tuple(strategy.figures(self._nodes)))
 
     def _run(self, operation: Operation, name: str, call: Callable[[object], None], outcome: ProfilesRun) -> None:
         earlier = self._around.this_round.earlier if self._around.setting.registry[name].searches else None

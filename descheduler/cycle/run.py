@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.cluster.assumed import with_assumed
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.cluster.wanted_pods import with_wanted_pods
 from descheduler.cycle.beyond_limits import with_beyond_in_time
 from descheduler.cycle.deciding import DecideAgain, Round, RunSetting
 from descheduler.cycle.guards import StopCause, decide_in_time, find_guard, take_lease
@@ -94,33 +94,42 @@ def run_with(
 ) -> RunResult:
     """What `run_live` does, over a client that is there; raises as that."""
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry, watch.clock())
-    with _lease(run) as lease, run.observer.cycle(), ExitStack() as at_end:
-        server = _discover(run)
-        uid = _identify(run)
-        live = None if run.is_dry else at_end.enter_context(closing(_live(run, lease, server)))
-        if live is not None:
-            live.take_up()
-        snapshot = _read(run, server)
-        why = _why_no_users_jobs(run)
-        skipped = jobs_left_out(run.policy, snapshot, why) if why else ()
-        is_changed = live is not None and not why and live.carry_out_users(snapshot)
-        try:
-            end = _carry_out_plan(run, live, _read(run, server) if is_changed else snapshot)
-        except Exception as error:
-            if live is None or not live.evicted_for_users:
-                raise
-            end = _cut_short(run, live, snapshot, error)
-        result, kept = end.result, end.kept
-        notes = (*(() if live is None else live.notes), *skipped, *end.left_out, *kept.notes)
-        notes = notes if lease is None else (*notes, *_keep(run, kept, result, lease))
-        notes = notes if live is None else (*notes, *_keep_status(run, result, lease, live, end.cut_by))
-    guard = end.cut_by or find_guard(lease, watch, result.all_outcomes, "" if live is None else live.tripped)
-    is_whole = options.apply is None and end.cut_by is None
-    decisions = _with_beyond(run, result.decisions, end.rounds) if is_whole else result.decisions
-    refusals = (*decisions.refusals, *end.rounds.unselected)
-    decisions = replace(decisions, notes=(*decisions.notes, *notes), refusals=refusals)
-    result = replace(result, cluster_uid=uid, is_partial=bool(end.left_out), decisions=decisions)
+    with _lease(run) as lease, ExitStack() as at_end:
+        with run.observer.cycle():
+            server = _discover(run)
+            uid = _identify(run)
+            live = None if run.is_dry else at_end.enter_context(closing(_live(run, lease, server)))
+            if live is not None:
+                live.take_up()
+            snapshot = _read(run, server)
+            why = _why_no_users_jobs(run)
+            skipped = jobs_left_out(run.policy, snapshot, why) if why else ()
+            is_changed = live is not None and not why and live.carry_out_users(snapshot)
+            try:
+                end = _carry_out_plan(run, live, _read(run, server) if is_changed else snapshot)
+            except Exception as error:
+                if live is None or not live.evicted_for_users:
+                    raise
+                end = _cut_short(run, live, snapshot, error)
+        tripped = "" if live is None else live.tripped
+        guard = end.cut_by or find_guard(lease, watch, end.result.all_outcomes, tripped)
+        result = replace(end.result, cluster_uid=uid, is_partial=bool(end.left_out))
+        if live is not None and end.rounds.decided:
+            result = live.concluded(result, end.rounds.decided, end.rounds.measure)
+        notes = (*(() if live is None else live.notes), *skipped, *end.left_out, *end.kept.notes)
+        notes = notes if lease is None else (*notes, *_keep(run, end.kept, result, lease))
+        result = replace(result, decisions=_whole(run, end))
+        notes = notes if live is None else (*notes, *_keep_status(run, result, lease, live, guard))
+    decisions = replace(result.decisions, notes=(*result.decisions.notes, *notes))
+    result = replace(result, decisions=decisions)
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
+
+
+def _whole(run: _Run, end: _End) -> Decisions:
+    """The decisions of a run with all pods that are not evicted, as reports and the status count them."""
+    is_whole = run.options.apply is None and end.cut_by is None
+    decisions = _with_beyond(run, end.result.decisions, end.rounds) if is_whole else end.result.decisions
+    return replace(decisions, refusals=(*decisions.refusals, *end.rounds.unselected))
 
 
 class _End(msgspec.Struct, frozen=True):
@@ -187,7 +196,7 @@ class _Run(msgspec.Struct, frozen=True):
             return len(self.options.apply.file.bases)
         if self.options.most_assessed is not None:
             return self.options.most_assessed
-        return MOST_ASSESSED if self.is_dry else 0
+        return MOST_ASSESSED if self.is_dry or self.options.observe_seconds else 0
 
 
 def _lease(run: _Run) -> AbstractContextManager[HeldLease | None]:
@@ -246,7 +255,7 @@ def _read(run: _Run, server: ServerFacts) -> Snapshot:
             read_cluster, _reader(run), run.policy, request, taken_at=run.now, git_version=server.git_version
         )
         snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell), meanwhile=_load_deciding)
-        snapshot = with_wanted_pods(snapshot, run.options.wanted_pods, request)
+        snapshot = with_assumed(snapshot, run.options.assumed, request)
     run.observer.snapshot_read(snapshot)
     return snapshot
 
@@ -276,7 +285,7 @@ def _keep(run: _Run, kept: KeptMemory, result: RunResult, lease: HeldLease) -> t
 
 
 def _keep_status(
-    run: _Run, result: RunResult, lease: HeldLease | None, live: LiveRun, cut_by: StopCause | None
+    run: _Run, result: RunResult, lease: HeldLease | None, live: LiveRun, guard: StopCause | None
 ) -> tuple[str, ...]:
     """Leaves a summary of the run beside its Lease; what went wrong with that."""
     if run.options.lease is None:
@@ -285,11 +294,11 @@ def _keep_status(
     from descheduler.cycle.live.status_keeping import keep_status, status_store
     from descheduler.report.outcome.status import make_summary
 
-    guard = cut_by or find_guard(lease, run.watch, result.all_outcomes)
     make = partial(
         make_summary,
         result.decisions,
         result.all_outcomes,
+        goals=result.goals,
         stopped_by="" if guard is None else guard.cause,
         taken_up=live.taken_up,
         num_unused=live.num_unused,
@@ -322,6 +331,8 @@ class _Rounds:
         self.decide_again: DecideAgain = self._make_again()
         """Decides as the last round did."""
         self._chosen: tuple[Move, ...] | None = None
+        self.decided: list[Decisions] = []
+        """The decisions of all rounds, without their refusals, which may be as many as there are pods."""
         self.unselected: tuple[Refusal, ...] = ()
         """Of the plan that is applied, the pods that are left out because no plugin selects them any more."""
 
@@ -354,7 +365,12 @@ class _Rounds:
         this_round = Round(answers, prior_moves, self._chosen, observer=run.observer, most_assessed=run.most_assessed)
         decisions = self._decide(this_round=this_round)
         self.decide_again = self._make_again(this_round=this_round)
+        self.decided.append(replace(decisions, refusals=()))
         return decisions
+
+    def measure(self, this_round: Round) -> Decisions:
+        """The decisions of a round that only measures."""
+        return self._decide(this_round=this_round)
 
 
 def _with_beyond(run: _Run, decisions: Decisions, rounds: _Rounds) -> Decisions:

@@ -21,6 +21,7 @@ from descheduler.report.document import API_VERSION, ApiVersion, PolicyIdentity,
 from descheduler.report.formats.render import TabledDocument
 from descheduler.report.identities import policy_identity, snapshot_identity
 from descheduler.report.subjects import SUBJECTS, Subject, types_of
+from descheduler.report.tables.head_line import cluster_part, policy_part, time_part
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["Explanation", "explain", "explanation_type"]
@@ -47,6 +48,13 @@ class Explanation(TabledDocument, frozen=True):
     def answer(self) -> Fields:
         """What is said about the subject."""
         return next(part for _, part in self._parts())
+
+    def head(self) -> Sequence[str]:
+        """Which policy, cluster or dump and time it is about; nothing where it is about neither."""
+        if self.policy is None and self.snapshot is None:
+            return ()
+        policy = "none" if self.policy is None else self.policy.path
+        return policy_part(policy), cluster_part(self.snapshot), time_part(self.now)
 
     def table(self, style: TableStyle) -> Iterator[str]:
         """Lines that show what was asked about, and last what the answer leaves out of account."""

@@ -33,6 +33,11 @@ class Successors(msgspec.Struct, frozen=True):
     owner: str
     labels: Mapping[str, str] = {}
 
+    @property
+    def selector(self) -> str | None:
+        """The labels as a label selector; None without any."""
+        return ",".join(f"{key}={value}" for key, value in sorted(self.labels.items())) or None
+
     def encoded(self) -> str:
         """As it stands in the annotation."""
         return msgspec.json.encode(self).decode()
@@ -88,9 +93,8 @@ class Replacements:
         the name of the pod that left, one on the node of the room, the oldest, one without a node: the room of a pod
         that is pending is not given up for one that is not.
         """
-        selector = ",".join(f"{key}={value}" for key, value in sorted(successors.labels.items()))
         path = pods_path(successors.namespace)
-        found = self._objects.list_readable(path, decode_pod, label_selector=selector or None)
+        found = self._objects.list_readable(path, decode_pod, label_selector=successors.selector)
         with self._lock:
             candidates = [pod for pod in found if self._may_be(pod, successors, job) and may_be(pod)]
             newer = [pod for pod in candidates if came_after(pod, job)]

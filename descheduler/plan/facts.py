@@ -49,7 +49,8 @@ class PluginFacts(msgspec.Struct, frozen=True):
     that kubernetes-sigs/descheduler logs when a condition ends the plugin before it examines a pod, else empty. Each of
     the `pods_examined` is in `pods_selected`, or left out by the first rule that it does not meet: `left_out` counts by
     the rule's key in the policy, or the field of the pod's spec that decides. `counts` are of other things that the
-    plugin looks at, such as `constraints`.
+    plugin looks at, such as `constraints`. `goals` are those of a planner, or where a round only measures, `figures`
+    are the figures of its objectives, in the units of their levels.
     """
 
     why_nothing: str
@@ -61,6 +62,7 @@ class PluginFacts(msgspec.Struct, frozen=True):
     nodes: NodeClasses | None = None
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     goals: tuple[Goal, ...] = ()
+    figures: tuple[int, ...] = ()
 
     def without(self, key: str, number: int) -> PluginFacts:
         """The same where `number` of the selected pods turned out not to be needed, which `key` left out instead."""

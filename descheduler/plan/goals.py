@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.model.pod import Pod
 
-__all__ = ["Goal", "GoalStatus", "Level", "SearchEnd", "SearchPoint", "UnscheduledPod"]
+__all__ = ["Goal", "GoalStatus", "Level", "ReachedGoal", "SearchEnd", "SearchPoint", "UnscheduledPod"]
 
 
 GoalStatus = Literal["nothing", "optimal", "feasible", "infeasible"]
@@ -78,3 +78,18 @@ class Goal(msgspec.Struct, frozen=True):
     search_ended_by: SearchEnd = ""
     targets: Mapping[str, float] = msgspec.field(default_factory=dict)
     history: tuple[SearchPoint, ...] = ()
+
+
+class ReachedGoal(msgspec.Struct, frozen=True):
+    """What one objective of a planner came to in a run: its figure was `before`, and is `reached` by the evictions that
+    were made, where their replacements are on the expected nodes; None where that is not known.
+
+    `level` is that of the latest plan, whose `before` is what is left by the rounds of the run before it.
+    """
+
+    profile: str
+    plugin: str
+    objective: str
+    before: int
+    level: Level
+    reached: int | None

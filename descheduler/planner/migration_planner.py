@@ -16,6 +16,7 @@ from descheduler.planner.last_plan import PlannedTargets, read_targets, written_
 from descheduler.strategies.shared.pod_state import FINISHED
 
 if TYPE_CHECKING:  # the solver takes longer to import than validating a policy may
+    from descheduler.planner.objectives.cluster_objective import ClusterObjective
     from descheduler.planner.planning import Planning
 
 __all__ = ["MigrationPlanner"]
@@ -78,11 +79,18 @@ class MigrationPlanner:
         )
         return next(filter(None, answers), "")
 
+    def figures(self, nodes: Sequence[Node]) -> Sequence[int]:
+        """The figure of each objective as things are booked."""
+        return [objective.figure() for objective in self._objectives(nodes)]
+
     def _idle_texts(self, nodes: Sequence[Node]) -> Iterator[str]:
+        return (objective.nothing_to_do() for objective in self._objectives(nodes))
+
+    def _objectives(self, nodes: Sequence[Node]) -> Iterator[ClusterObjective]:
         from descheduler.planner.objectives.table import objective_of
 
         for args in self._args.objectives:
-            yield objective_of(args, self._handle, nodes, chooses_nodes=self._args.choose_nodes).nothing_to_do()
+            yield objective_of(args, self._handle, nodes, chooses_nodes=self._args.choose_nodes)
 
     def _planned(self, args: PlannerObjective, nodes: Sequence[Node], last: PlannedTargets) -> Planning:
         from descheduler.planner.objectives.table import objective_of

@@ -14,7 +14,7 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.names import STANDARD_RESOURCES, is_container_resource
 from descheduler.model.requests import PODS
 
-__all__ = ["WantedPodsError", "pod_groups_of_manifest", "pod_of_requests", "pods_of_manifest"]
+__all__ = ["WantedPodsError", "devices_of_class", "objects_beside", "pod_of_requests", "pods_of_manifest"]
 
 Object = Mapping[str, Any]
 
@@ -31,6 +31,10 @@ _REPLICAS = {"Job": "parallelism"}
 """The field that says how many pods a workload runs at once, where it is not `replicas`."""
 
 _EXAMPLE = "nvidia.com/gpu"
+_EXACT_COUNT = {"allocationMode": "ExactCount"}
+_OF_DEVICES = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
+"""Kinds of objects by which the devices of a pod are told."""
+_BESIDE = (_POD_GROUP, *_OF_DEVICES)
 
 
 class WantedPodsError(ValueError):
@@ -60,7 +64,7 @@ def pods_of_manifest(documents: Iterable[object]) -> list[Object]:
     Other objects are left out. Raises WantedPodsError for a DaemonSet, where there are no pods, for a pod that requests
     a resource that no container can request, and for a Job that Volcano rejects.
     """
-    pods = [each for document in documents for each in _objects_of(document) if each["kind"] != _POD_GROUP]
+    pods = [each for document in documents for each in _objects_of(document) if each["kind"] == "Pod"]
     if not pods:
         raise WantedPodsError("holds no pod and no workload with a pod template and replicas")
     for pod in pods:
@@ -68,10 +72,28 @@ def pods_of_manifest(documents: Iterable[object]) -> list[Object]:
     return pods
 
 
-def pod_groups_of_manifest(documents: Iterable[object]) -> list[Object]:
-    """The PodGroups of `documents`, and those that Volcano makes for their pods; none of them is admitted yet."""
-    groups = [each for document in documents for each in _objects_of(document) if each["kind"] == _POD_GROUP]
-    return list({(each["metadata"]["namespace"], each["metadata"]["name"]): each for each in groups}.values())
+def devices_of_class(device_class: str, count: int) -> tuple[Object, Object]:
+    """One pod that claims so many devices of a DeviceClass, and the ResourceClaimTemplate that says so."""
+    request = {"name": "devices", "exactly": {"deviceClassName": device_class, **_EXACT_COUNT, "count": count}}
+    template = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "wanted", "namespace": _NAMESPACE},
+        "spec": {"spec": {"devices": {"requests": [request]}}},
+    }
+    claims = [{"name": "devices", "resourceClaimTemplateName": "wanted"}]
+    spec = {"containers": [{"name": "main"}], "resourceClaims": claims}
+    return _pending({"name": "wanted", "namespace": _NAMESPACE}, spec), template
+
+
+def objects_beside(documents: Iterable[object]) -> list[Object]:
+    """The DeviceClasses, ResourceClaims, ResourceClaimTemplates and PodGroups of `documents`, each once.
+
+    PodGroups that Volcano makes for pods of `documents` are among them; none of them is admitted yet.
+    """
+    found = [each for document in documents for each in _objects_of(document) if each["kind"] in _BESIDE]
+    by_name = {(each["kind"], each["metadata"]["namespace"], each["metadata"].get("name")): each for each in found}
+    return list(by_name.values())
 
 
 def _check_resources(resources: Iterable[str], whose: str = "") -> None:
@@ -95,7 +117,7 @@ def _resources_of(spec: Object) -> Iterator[str]:
 
 
 def _objects_of(document: object) -> Iterator[Object]:
-    """The pods of `document`, and PodGroups."""
+    """The pods of `document`, and the objects beside them."""
     if not isinstance(document, Mapping):
         return
     kind, items, metadata = document.get("kind"), document.get("items"), _mapping(document, "metadata")
@@ -105,6 +127,8 @@ def _objects_of(document: object) -> Iterator[Object]:
             yield from _objects_of(item)
     elif kind == _POD_GROUP:
         yield {**document, "metadata": {**metadata, "namespace": namespace}, "status": {}}
+    elif kind in _OF_DEVICES:
+        yield {**document, "metadata": {**metadata, "namespace": namespace}}
     elif kind == "Job" and str(document.get("apiVersion")).startswith(_JOBS):
         yield from _of_volcano_job(document, {**metadata, "namespace": namespace})
     elif kind == "Pod":

@@ -66,3 +66,8 @@ class SnapshotIdentity(Fields, frozen=True):
     num_pods: int
     skipped_objects: tuple[str, ...]
     missing_kinds: tuple[str, ...]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is of a cluster, not of a dump."""
+        return self.source.startswith(("http://", "https://"))

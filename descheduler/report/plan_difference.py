@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Literal
 
 from descheduler.documents.fields import Fields
@@ -11,6 +12,7 @@ from descheduler.report.document import API_VERSION, ApiVersion, PodReference
 from descheduler.report.formats.render import TabledDocument
 from descheduler.report.plan.document import Plan, PlanMove
 from descheduler.report.tables.columns import Row
+from descheduler.report.tables.head_line import policy_part, time_text
 from descheduler.report.tables.summary import plan_headline
 from descheduler.report.tables.table_style import TableStyle
 
@@ -38,9 +40,11 @@ class ChangedMove(Fields, frozen=True):
 
 
 class PlanInShort(Fields, frozen=True):
-    """One of the plans: its identity, how many pods it evicts and keeps, and its sentences about the goal."""
+    """One of the plans: its identity, when it was decided, how many pods it evicts and keeps, and its sentences about
+    the goal."""
 
     plan_id: str
+    now: datetime
     policy: str
     policy_digest: str
     source: str
@@ -68,6 +72,11 @@ class PlanDifference(TabledDocument, frozen=True):
     def is_empty(self) -> bool:
         """Whether the plans do the same."""
         return not (self.added or self.gone or self.changed)
+
+    def head(self) -> Sequence[str]:
+        """Both policies where they differ, and both plans."""
+        policies = " and ".join(dict.fromkeys((self.old.policy, self.new.policy)))
+        return policy_part(policies), f"plans: {self.old.plan_id} and {self.new.plan_id}"
 
     def table(self, style: TableStyle) -> Iterator[str]:
         """A table for each kind of difference, and a summary."""
@@ -139,6 +148,7 @@ def _plan_in_short(plan: Plan) -> PlanInShort:
     objectives = () if plan.goal is None else plan.goal.objectives
     return PlanInShort(
         plan_id=plan.plan_id,
+        now=plan.now,
         policy=plan.policy.path,
         policy_digest=plan.policy.digest,
         source=plan.snapshot.source,
@@ -166,4 +176,4 @@ def _change(each: ChangedMove) -> str:
 
 
 def _plan_text(plan: PlanInShort) -> str:
-    return f"{plan.plan_id} of {plan.source}: {'; '.join(plan.goals)}"
+    return f"{plan.plan_id} of {plan.source} at {time_text(plan.now)}: {'; '.join(plan.goals)}"

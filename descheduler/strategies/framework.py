@@ -20,6 +20,7 @@ __all__ = [
     "SearchingPlugin",
     "StrategyError",
     "judges_pods_alone",
+    "keeps_selection",
     "selects_again_of",
 ]
 
@@ -85,6 +86,9 @@ class SearchingPlugin(Protocol):
         Asked before anything of the earlier plan is requested. Raises StrategyError.
         """
 
+    def figures(self, nodes: Sequence[Node]) -> Sequence[int]:
+        """The figure of each objective as things are booked, found without a search. Raises StrategyError."""
+
 
 @runtime_checkable
 class ConvergingPlugin(Protocol):
@@ -122,3 +126,11 @@ def judges_pods_alone(strategy: object) -> bool:
     It says so by the attribute `JUDGES_PODS_ALONE`; one that says nothing may compare pods.
     """
     return bool(getattr(strategy, "JUDGES_PODS_ALONE", False))
+
+
+def keeps_selection(strategy: object) -> bool:
+    """Whether a pod that `strategy` selects stays selected whatever else it is granted.
+
+    It says so by the attribute `KEEPS_SELECTION`, or by `JUDGES_PODS_ALONE`; one that says nothing may select fewer.
+    """
+    return judges_pods_alone(strategy) or bool(getattr(strategy, "KEEPS_SELECTION", False))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
@@ -27,7 +28,10 @@ def test_a_dump_is_judged_without_a_cluster(descheduler: Descheduler, policy: Pa
     ended = descheduler("run", "--policy-config-file", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
-    assert ended.out.splitlines()[:3] == [
+    head, *lines = ended.out.splitlines()[:5]
+    assert re.fullmatch(rf"Policy: {policy}; dump: {dump}; time: {NOW}; plan: [0-9a-f]{{12}}", head)
+    assert lines == [
+        "",
         "PodLifeTime: 1 pod to evict",
         "NAMESPACE   POD   NODE   TARGET   REASON",
         "default     old   a      b        1 h old (maxPodLifeTimeSeconds: 60)",

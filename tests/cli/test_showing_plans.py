@@ -108,7 +108,7 @@ def test_a_plan_differs_from_itself_in_nothing(descheduler: Descheduler, plan_fi
     ended = descheduler("diff", plan_file, plan_file, "--detailed-exitcode")
 
     assert ended.code == 0
-    assert ended.out.splitlines()[0] == "Both plans do the same"
+    assert ended.out.splitlines()[2] == "Both plans do the same"
 
 
 def test_plans_over_two_states_of_a_cluster_are_compared(
@@ -148,3 +148,49 @@ def test_a_run_that_would_evict_has_no_pictures(
     assert ended.code == 2
     assert f"-o {output} shows plans, and this run would evict pods; add --dry-run" in ended.err
     assert fake_api.requests == []
+
+
+def test_a_plan_is_asked_about_a_pod_without_policy_and_cluster(descheduler: Descheduler, plan_file: Path) -> None:
+    ended = descheduler("explain", "pod", "old", "--plan", plan_file)
+
+    assert ended.code == 0
+    assert "default     old   a      b        1      PodLifeTime   1 h old (maxPodLifeTimeSeconds: 60)" in ended.out
+    assert ended.out.splitlines()[-1] == "pod default/old: 1 pod evicted in wave 1"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        pytest.param(["queue/q"], "plans say nothing about a queue", id="a type that plans do not name"),
+        pytest.param(["pod", "old", "--snapshot", "x"], "leave out --policy-config-file and --snapshot", id="a dump"),
+    ],
+)
+def test_a_question_that_no_plan_answers_is_refused(
+    descheduler: Descheduler, plan_file: Path, words: list[str], sentence: str
+) -> None:
+    ended = descheduler("explain", *words, "--plan", plan_file)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert sentence in " ".join(ended.err.split())
+
+
+def test_all_commands_count_the_same_pods(descheduler: Descheduler, policy: Path, dump: Path, plan_file: Path) -> None:
+    """A run, the plan from the file, its comparison with itself, and the answers about each of its nodes."""
+    made = json.loads(
+        descheduler("run", "--policy-config-file", policy, "--snapshot", dump, "--now", NOW, "-o", "json").out
+    )
+    shown = json.loads(descheduler("show", plan_file, "-o", "json").out)
+    compared = json.loads(descheduler("diff", plan_file, plan_file, "-o", "json").out)
+    nodes = {move["from"] for move in made["moves"]} | {refusal["node"] for refusal in made["refusals"]}
+    answers = [
+        json.loads(descheduler("explain", f"node/{node}", "--plan", plan_file, "-o", "json").out) for node in nodes
+    ]
+
+    counts = [
+        (len(made["moves"]), len(made["refusals"])),
+        (len(shown["moves"]), len(shown["refusals"])),
+        (compared["unchanged"], compared["old"]["refused"]),
+        (compared["new"]["evictions"], compared["new"]["refused"]),
+        (sum(len(each["moves"]) for each in answers), sum(len(each["refusals"]) for each in answers)),
+    ]
+    assert set(counts) == {(1, 1)}

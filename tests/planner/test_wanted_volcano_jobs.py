@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from descheduler.cluster.assumed import with_assumed
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.cluster.wanted_pods import with_wanted_pods
 from descheduler.model.volcano import VolcanoPodGroup
-from descheduler.planner.wanted_pods import WantedPodsError, pod_groups_of_manifest, pods_of_manifest
+from descheduler.planner.wanted_pods import WantedPodsError, objects_beside, pods_of_manifest
 from tests.builders import Object, pod_object
 from tests.placement.volcano.worlds import group, node, pods
 
@@ -36,7 +36,7 @@ def job(*tasks: Object, metadata: Object | None = None, **spec: Any) -> Object:
 
 def group_of(*documents: Object) -> VolcanoPodGroup:
     """The one PodGroup of the documents, as it is read."""
-    (found,) = snapshot_from_objects(pod_groups_of_manifest(documents), _REQUEST).other_pod_groups
+    (found,) = snapshot_from_objects(objects_beside(documents), _REQUEST).other_pod_groups
     assert isinstance(found, VolcanoPodGroup)
     return found
 
@@ -168,8 +168,8 @@ def test_a_pod_group_of_the_manifest_is_that_of_its_pods() -> None:
 
 
 def test_pods_of_other_schedulers_have_no_pod_group() -> None:
-    assert pod_groups_of_manifest([pod_object("web")]) == []
-    assert pod_groups_of_manifest([{"kind": "List", "items": [pod_object("web")]}]) == []
+    assert objects_beside([pod_object("web")]) == []
+    assert objects_beside([{"kind": "List", "items": [pod_object("web")]}]) == []
 
 
 def test_a_snapshot_has_the_wanted_pod_groups_beside_its_own() -> None:
@@ -178,7 +178,7 @@ def test_a_snapshot_has_the_wanted_pod_groups_beside_its_own() -> None:
     )
     wanted = [job(task("worker", 2))]
 
-    after = with_wanted_pods(before, [*pods_of_manifest(wanted), *pod_groups_of_manifest(wanted)], _REQUEST)
+    after = with_assumed(before, [*pods_of_manifest(wanted), *objects_beside(wanted)], _REQUEST)
 
     assert [each.gang_id for each in after.other_pod_groups] == ["batch/running", "ml/train-wanted"]
     assert [pod.name for pod in after.pods] == ["running-0", "train-worker-wanted-0", "train-worker-wanted-1"]
@@ -188,7 +188,7 @@ def test_a_snapshot_has_the_wanted_pod_groups_beside_its_own() -> None:
 def test_a_pod_group_that_exists_stays_as_it_is() -> None:
     before = snapshot_from_objects([group("gang", least=2, phase="Inqueue")], _REQUEST)
 
-    after = with_wanted_pods(before, pod_groups_of_manifest([group("gang", least=5)]), _REQUEST)
+    after = with_assumed(before, objects_beside([group("gang", least=5)]), _REQUEST)
 
     (found,) = after.other_pod_groups
     assert isinstance(found, VolcanoPodGroup)

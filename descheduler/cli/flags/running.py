@@ -14,7 +14,15 @@ from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.flags.values import read_duration, read_feature_gates, read_file_name, read_rate
 from descheduler.supervision import Watch
 
-__all__ = ["may_take_policy", "takes_assessment", "takes_deadline", "takes_gates", "takes_pace", "takes_policy"]
+__all__ = [
+    "may_take_policy",
+    "takes_assessment",
+    "takes_deadline",
+    "takes_gates",
+    "takes_observation",
+    "takes_pace",
+    "takes_policy",
+]
 
 
 def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None) -> timedelta | None:
@@ -67,6 +75,23 @@ def takes_pace(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.IntRange(min=0),
         metavar="N",
         help="Evictions that can start at once; by default the policy's value, else 10.",
+    )
+    @wraps(command)
+    def flagged(*args: object, **flags: object) -> object:
+        return command(*args, **flags)
+
+    return flagged
+
+
+def takes_observation(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds how long replacements are looked for after the evictions."""
+
+    @click.option(
+        "--observe",
+        callback=read_duration,
+        metavar="DURATION",
+        help="After the evictions, look for this time where replacement pods become ready, for example 2m, to compare "
+        "them with the prediction; nothing is changed. Ends earlier when all are ready, and at once on a signal.",
     )
     @wraps(command)
     def flagged(*args: object, **flags: object) -> object:

@@ -16,7 +16,7 @@ from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.running import takes_deadline, takes_gates, takes_pace, takes_policy
+from descheduler.cli.flags.running import takes_deadline, takes_gates, takes_observation, takes_pace, takes_policy
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.values import read_duration
 from descheduler.cli.output import Output, takes_output
@@ -61,6 +61,7 @@ __all__ = ["apply"]
 @takes_connection
 @takes_pace
 @takes_deadline
+@takes_observation
 @takes_gates
 @takes_lease
 @takes_telemetry

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 import msgspec
@@ -15,6 +15,7 @@ from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.flags.assumed import takes_assumed
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
@@ -48,12 +49,14 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     scope: Scope
     feature_gates: Mapping[str, bool]
     policy_file: str | None
+    plan_file: str | None
     snapshot: tuple[str, ...]
     lease: LeaseOptions
     now: datetime | None
     scheduler_config: str | None
     kube_version: KubeVersion | None
     skip_broken_objects: bool
+    assumed: Sequence[Mapping[str, object]]
     output: Output
 
 
@@ -63,6 +66,8 @@ _HELP = "\n\n".join(
         *help_on(SUBJECTS),
         "On a cluster, what earlier runs have left beside their Lease counts as in a run, for example cooldowns. Give "
         "--lease-name and --lease-namespace if the runs have them.",
+        "With --plan, show what a plan does with a pod, workload, namespace, node, PodDisruptionBudget or plugin, and "
+        "decide nothing again.",
         "Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or a name that does not exist.",
     ]
 )
@@ -85,7 +90,17 @@ _HELP = "\n\n".join(
     shell_complete=complete_file,
     help="Policy whose decisions are explained; without it, only where replacement pods would be scheduled.",
 )
+@click.option(
+    "--plan",
+    "plan_file",
+    callback=read_file_name,
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Plan file, or JSON of a dry run: show what that plan does with the subject. It takes "
+    "the place of a policy, a dump and a cluster; nothing is decided again.",
+)
 @takes_snapshot("Read a dump instead of a cluster: a file, a folder or - for standard input; can be repeated.")
+@takes_assumed
 @takes_subject_namespace
 @click.option(
     "--feature-gates",
@@ -124,6 +139,8 @@ def explain(
     from descheduler.explanation.finding import UnknownSubjectError
 
     options = _Flags(lease=lease(), **flags)  # type: ignore[arg-type]  # click has checked every one
+    if options.plan_file is not None:
+        _answer_from(options.plan_file, options, ctx)
     policy = None if options.policy_file is None else read_policy(options.policy_file)
     connected = connection()
     question = read_question(
@@ -137,6 +154,22 @@ def explain(
     except UnknownSubjectError as error:
         raise CommandError(str(error), ExitCode.INVALID) from error
     write_document(explanation, options.output)
+    ctx.exit(ExitCode.DONE)
+
+
+def _answer_from(plan_file: str, flags: _Flags, ctx: click.Context) -> NoReturn:
+    """Shows what the plan in the file says of the subject."""
+    from descheduler.report.plan.reading import read_plan
+    from descheduler.report.plan_answer import ANSWERED, answer_of
+
+    if flags.policy_file is not None or flags.snapshot:
+        text = "--plan takes policy and cluster from the plan; leave out --policy-config-file and --snapshot."
+        raise click.UsageError(text, ctx)
+    question = read_question(flags.question, flags.namespace, all_namespaces=flags.all_namespaces)
+    if question.type_name not in ANSWERED:
+        raise click.UsageError(f"plans say nothing about a {question.type_name}; types are {', '.join(ANSWERED)}", ctx)
+    plan = ctx.ensure_object(Watch).call("reading the plan", partial(read_plan, Path(plan_file)))
+    write_document(answer_of(plan, *question), flags.output)
     ctx.exit(ExitCode.DONE)
 
 
@@ -193,11 +226,12 @@ def _settings(flags: _Flags, policy: Policy | None, cluster_version: KubeVersion
 def _dump(flags: _Flags, policy: Policy | None) -> Snapshot:
     from descheduler.explanation.sources import read_dumps
 
-    return read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects)
+    return read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects, assumed=flags.assumed)
 
 
 def _cluster(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> LiveCluster:
     from descheduler.explanation.sources import read_live
 
     now = datetime.now(UTC)
-    return read_live(connection, policy, flags.lease, taken_at=now, skip_broken=flags.skip_broken_objects)
+    skip_broken, assumed = flags.skip_broken_objects, flags.assumed
+    return read_live(connection, policy, flags.lease, taken_at=now, skip_broken=skip_broken, assumed=assumed)

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.flags.assumed import takes_assumed
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.running import takes_assessment, takes_deadline, takes_gates, takes_pace, takes_policy
+from descheduler.cli.flags.running import (
+    takes_assessment,
+    takes_deadline,
+    takes_gates,
+    takes_observation,
+    takes_pace,
+    takes_policy,
+)
 from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.upstream import takes_idle_flags, warn_of_idle_flags
@@ -37,11 +45,13 @@ __all__ = ["run"]
     "Read a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json or "
     "'descheduler snapshot'; can be repeated. Implies --dry-run."
 )
+@takes_assumed
 @takes_output("the plan, or of the outcome,", has_flat_formats=True, has_pictures=True)
 @takes_connection
 @takes_scope
 @takes_pace
 @takes_deadline
+@takes_observation
 @takes_gates
 @takes_assessment
 @takes_lease
@@ -73,6 +83,8 @@ def run(
 
     warn_of_idle_flags(ctx)
     options = RunFlags(**flags)  # type: ignore[arg-type]  # click has checked every one
+    if options.assumed and not (options.dry_run or options.snapshot):
+        raise click.UsageError("--with needs --dry-run or --snapshot: its objects are not in the cluster.")
     watch = ctx.ensure_object(Watch)
     watch.limit(None if options.deadline is None else options.deadline.total_seconds())
     watch.promise = NOTHING_EVICTED

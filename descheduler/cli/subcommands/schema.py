@@ -9,9 +9,11 @@ from descheduler.cli.output import write_text
 
 __all__ = ["schema"]
 
+_DOCUMENTS = ("plan", "outcome", "difference", "answer", "explanation", "simulation", "policy")
+
 
 @click.command(cls=GoFlagsCommand, short_help="Print the JSON Schema of a document.")
-@click.argument("document", type=click.Choice(["plan", "outcome", "difference", "explanation", "simulation", "policy"]))
+@click.argument("document", type=click.Choice(_DOCUMENTS))
 def schema(document: str) -> None:
     """Print the JSON Schema of what is written with -o json, or of a policy.
 

@@ -85,7 +85,7 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     "Start from a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o "
     "json or 'descheduler snapshot'; can be repeated."
 )
-@takes_output("the simulation")
+@takes_output("the simulation", has_pictures=True)
 @takes_connection
 @takes_scope
 @takes_lease_name

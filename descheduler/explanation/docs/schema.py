@@ -30,6 +30,7 @@ from descheduler.report.outcome.document import OutcomeDocument
 from descheduler.report.outcome.status_document import StatusDocument
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.file import PlanFile
+from descheduler.report.plan_answer import PlanAnswer
 from descheduler.report.plan_difference import PlanDifference
 from descheduler.report.published_schema import schema_file
 from descheduler.report.simulation_document import Simulation
@@ -49,6 +50,7 @@ DOCUMENTS: Mapping[str, type[Fields]] = {
     "explanation": explanation_type(),
     "plan-file": PlanFile,
     "difference": PlanDifference,
+    "answer": PlanAnswer,
     "status": StatusDocument,
     "simulation": Simulation,
 }

@@ -34,6 +34,10 @@ class _LeaseLost(ExchangeError):  # noqa: N818 - an answer callers act on, named
     """Somebody else holds the Lease, or it was deleted."""
 
 
+class _Identity(msgspec.Struct):
+    uid: str = ""
+
+
 class Renewal(msgspec.Struct, frozen=True):
     """When the last renewal that succeeded was asked for, by a monotonic clock in seconds and by the wall clock."""
 
@@ -71,6 +75,16 @@ class HeldLease:
         # A call that hangs must not keep the run from noticing that its time is over, nor from giving the Lease back.
         self._calls: BackgroundCalls[Lease] = BackgroundCalls(2, name="lease")
         self._keeper = threading.Thread(target=self._keep, name="lease-keeper", daemon=True)
+
+    @property
+    def settings(self) -> LeaseSettings:
+        """Its name, and how it is held."""
+        return self._settings
+
+    @property
+    def uid(self) -> str:
+        """The UID of the Lease object."""
+        return msgspec.json.decode(self._lease.metadata, type=_Identity).uid
 
     @property
     def loss(self) -> str:

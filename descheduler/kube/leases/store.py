@@ -13,9 +13,9 @@ from descheduler.transport.bounded_body import SHORT_BYTES
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["Lease", "LeaseSpec", "LeaseStore", "micro_time"]
+__all__ = ["LEASE_API_VERSION", "Lease", "LeaseSpec", "LeaseStore", "micro_time"]
 
-_API_VERSION = "coordination.k8s.io/v1"
+LEASE_API_VERSION = "coordination.k8s.io/v1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RELEASED_SECONDS = 1
 """The duration of a Lease without a holder, as client-go leaves it; the API wants one above zero."""
@@ -65,7 +65,7 @@ class Lease(msgspec.Struct, frozen=True, rename="camel"):
 
     metadata: msgspec.Raw
     spec: LeaseSpec = LeaseSpec()
-    api_version: str = _API_VERSION
+    api_version: str = LEASE_API_VERSION
     kind: str = "Lease"
 
 
@@ -78,7 +78,7 @@ class LeaseStore:
     """Calls for one Lease, each made once. All raise ApiError (403 names the rule to add) and TransportError."""
 
     def __init__(self, client: KubeClient, namespace: str, name: str) -> None:
-        place = ObjectPlace("Lease", _API_VERSION, "leases", namespace, name, SHORT_BYTES)
+        place = ObjectPlace("Lease", LEASE_API_VERSION, "leases", namespace, name, SHORT_BYTES)
         self._store = ObjectStore(client, place, Lease, self._explained)
 
     @property

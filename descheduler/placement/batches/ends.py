@@ -130,7 +130,7 @@ class EndSearch:
     def _coming(self, place: int, free: FreePod) -> _Coming:
         turn = not free.is_pending, -priority_of(free.pod)
         kind = self._cluster.placement_class(free.pod)
-        return _Coming(place, turn, kind, lambda: free.scheduler.evaluate(free.pod))
+        return _Coming(place, turn, kind, lambda: free.scheduler.evaluate_binding(free.pod))
 
 
 class _OverrunError(Exception):

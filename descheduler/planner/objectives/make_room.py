@@ -41,7 +41,7 @@ class MakeRoomObjective(ClusterObjective):
 
     name = "MakeRoom"
     noun, state = "pod", "pending"
-    is_in_bundles = is_planned_further = True
+    is_in_bundles = is_planned_further = lets_go_nowhere = True
 
     def __init__(self, args: MakeRoomArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor = handle.evictor
@@ -208,7 +208,7 @@ class MakeRoomObjective(ClusterObjective):
         found: dict[Reassignment, tuple[HeldRoom, ...]] = {}
         for move, leaving in held_after(problem, moves, nodes).items():
             pod = self._cluster.pods[move.pod]
-            if move.source != PENDING or self._is_reserved_for(pod, leaving):
+            if nodes[move.target] and (move.source != PENDING or self._is_reserved_for(pod, leaving)):
                 found[leaving] = (*found.get(leaving, ()), HeldRoom(pod, nodes[move.target]))
         return found
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Literal
 
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ __all__ = ["FlatFormat", "Format", "PictureFormat", "TabledDocument", "render"]
 Format = Literal["table", "wide", "json", "yaml"]
 """Formats that every document has."""
 PictureFormat = Literal["html", "markdown"]
-"""Formats of plans alone."""
+"""Formats of plans and simulations alone."""
 FlatFormat = Literal["name", "csv", "jsonl"]
 """Formats of plans and outcomes alone."""
 
@@ -29,6 +30,10 @@ _PLAIN_TABLE = TableStyle()
 
 class TabledDocument(Fields, frozen=True):
     """Base of documents that are put together in packages above, and that know their tables."""
+
+    def head(self) -> Sequence[str]:
+        """What the line above its tables says, part by part."""
+        raise NotImplementedError
 
     def table(self, style: TableStyle) -> Iterator[str]:
         """The lines of its tables."""
@@ -53,18 +58,29 @@ def render(
 
             yield from yaml_lines(document)
         case (("table" | "wide"), _):
-            table = _table(document, replace(style, is_wide=output_format == "wide"))
-            yield from (f"{line}\n" for line in table)
+            from descheduler.report.tables.head_line import head_lines, head_parts
+
+            style = replace(style, is_wide=output_format == "wide")
+            head = document.head() if isinstance(document, TabledDocument) else head_parts(document)
+            yield from (f"{line}\n" for line in chain(head_lines(head, style), _table(document, style)))
         case (("name" | "csv" | "jsonl"), (Plan() | OutcomeDocument())):
             yield from _flat(document, output_format, style)
         case "html", Plan():
             from descheduler.report.pictures.page import page_pieces
 
             yield from page_pieces(document)
+        case "html", Simulation():
+            from descheduler.report.pictures.page import simulation_pieces
+
+            yield from simulation_pieces(document)
         case "markdown", Plan():
             from descheduler.report.pictures.markdown import markdown_lines
 
             yield from markdown_lines(document)
+        case "markdown", Simulation():
+            from descheduler.report.pictures.simulation_markdown import simulation_markdown
+
+            yield from simulation_markdown(document)
         case _:
             raise ValueError(f"{type(document).__name__} cannot be written as {output_format}")
 

@@ -9,6 +9,7 @@ import msgspec
 
 from descheduler.documents.fields import Fields
 from descheduler.report.document import ApiVersion, PodReference
+from descheduler.report.outcome.goal import ReachedObjective
 from descheduler.report.outcome.predictions import Predictions
 from descheduler.report.plan.document import LandingTotals, Plan, Target
 from descheduler.report.plan.figures import Figures
@@ -82,7 +83,8 @@ class OutcomeDocument(Fields, frozen=True):
     `not_attempted` says why the results of that kind were left, `stopped_by` what ended the run early ("" when nothing
     did). `landings`, `predictions` and `figures` are of the evicted pods alone; those of everything that was planned
     are in `plan`.
-    `landings.together` is null, as it is computed for a whole plan only.
+    `landings.together` is null, as it is computed for a whole plan only. `goals` has an entry for each objective of the
+    planners.
     """
 
     api_version: ApiVersion
@@ -96,6 +98,7 @@ class OutcomeDocument(Fields, frozen=True):
     plugins: tuple[PluginResults, ...]
     landings: LandingTotals
     predictions: Predictions
+    goals: tuple[ReachedObjective, ...]
     figures: Figures
 
     @property

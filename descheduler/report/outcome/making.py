@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, get_args
 from descheduler.model.pod import Pod
 from descheduler.plan import outcome
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import ReachedGoal
 from descheduler.report.document import API_VERSION
 from descheduler.report.identities import reference
 from descheduler.report.outcome.document import EvictionResult, NotAttempted, OutcomeDocument, PluginResults, ResultKind
+from descheduler.report.outcome.goal import reached_objectives
 from descheduler.report.outcome.predictions import make_predictions
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.figures import PodChange, make_figures
@@ -26,9 +28,17 @@ _KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
 
 
 def make_outcome(
-    plan: Plan, decisions: Decisions, executed: Sequence[outcome.Outcome], *, stopped_by: str = ""
+    plan: Plan,
+    decisions: Decisions,
+    executed: Sequence[outcome.Outcome],
+    *,
+    stopped_by: str = "",
+    goals: Sequence[ReachedGoal] = (),
 ) -> OutcomeDocument:
-    """The document about `plan`, which was made of `decisions`, and the evictions made for it, and before for users."""
+    """The document about `plan`, which was made of `decisions`, and the evictions made for it, and before for users.
+
+    `goals` is what planners have come to.
+    """
     evicted = [each.eviction for each in executed if each.kind is outcome.OutcomeKind.EVICTED]
     # A pod that left before the snapshot was taken may have a successor of its name in it.
     landings = {eviction.uid: eviction.landing for eviction in evicted}
@@ -45,6 +55,7 @@ def make_outcome(
         plugins=tuple(_plugin_results(plan, executed)),
         landings=landing_totals([eviction.landing for eviction in evicted], is_verified=decisions.is_verified),
         predictions=make_predictions(executed),
+        goals=reached_objectives(goals),
         figures=make_figures(decisions.snapshot, (_change(pod, landings[pod.uid]) for pod in pods)),
     )
 

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import ReachedGoal
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.staying import staying_pods
 from descheduler.report.outcome.document import PluginResults
+from descheduler.report.outcome.goal import reached_objectives
 from descheduler.report.outcome.making import result_counts
 from descheduler.report.outcome.predictions import make_predictions
 from descheduler.report.outcome.status_document import RunSummary, TakenUp
@@ -25,6 +27,7 @@ def make_summary(
     decisions: Decisions,
     outcomes: Sequence[Outcome],
     *,
+    goals: Sequence[ReachedGoal],
     stopped_by: str,
     taken_up: TakenUp,
     num_unused: int,
@@ -43,9 +46,11 @@ def make_summary(
         policy_digest=policy.digest,
         planned=len(decisions.leaving),
         counts=result_counts(outcomes),
+        unconfirmed=sum(outcome.is_unconfirmed for outcome in outcomes),
         plugins=tuple(_plugins(outcomes))[:MOST_PLUGINS],
         not_evicted=dict(Counter(each.first.verdict.code for each in staying_pods(decisions)).most_common()),
         predictions=make_predictions(outcomes),
+        goals=reached_objectives(goals)[:MOST_PLUGINS],
         taken_up=taken_up,
         reservations_unused=num_unused,
         stopped_by=stopped_by[:_LONGEST_TEXT],

@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.documents.fields import Fields
 from descheduler.report.outcome.document import PluginResults, ResultKind
+from descheduler.report.outcome.goal import ReachedObjective
 from descheduler.report.outcome.predictions import Predictions
 
 __all__ = ["MOST_RUNS", "NOTHING_TAKEN_UP", "STATUS_VERSION", "RunSummary", "StatusDocument", "StatusError", "TakenUp"]
@@ -43,8 +44,10 @@ class RunSummary(Fields, frozen=True):
     """One run. `at` is the time that its ages were computed at, `version` that of the program.
 
     `counts` are evictions of the plan and of users' PodMigrationJobs by result, and `plugins` the same for each plugin
-    that had any, with "" for those of users. `planned` are those of the plan alone.
-    `not_evicted` are the pods that plugins selected and that the plan does not evict, by reason code.
+    that had any, with "" for those of users. `planned` are those of the plan alone, and `unconfirmed` of the evicted
+    pods had no clear answer.
+    `not_evicted` are the pods that plugins selected and that the plan does not evict, by reason code. `goals` are the
+    objectives of planners, before and after.
     `reservations_unused` were not used by the replacements on their nodes: the scheduler's profile does not enable the
     plugin Reservation under `reserve`. `stopped_by` is what ended the run early, `skipped` why no plugin ran; both are
     "" otherwise.
@@ -56,9 +59,11 @@ class RunSummary(Fields, frozen=True):
     policy_digest: str
     planned: int
     counts: Mapping[ResultKind, int]
+    unconfirmed: int
     plugins: tuple[PluginResults, ...]
     not_evicted: Mapping[str, int]
     predictions: Predictions
+    goals: tuple[ReachedObjective, ...]
     taken_up: TakenUp
     reservations_unused: int
     stopped_by: str

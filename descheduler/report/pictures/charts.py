@@ -20,6 +20,7 @@ __all__ = [
     "Strip",
     "group_shares",
     "histogram_of",
+    "level_of",
     "search_of",
     "strips_of",
     "targets_of",
@@ -100,11 +101,11 @@ def _strip(title: str, cells: Sequence[Cell]) -> Strip:
         if not cell.name:
             height = _height(cell.before)
             path = f"M{x:g} {STRIP_HEIGHT - height:g}v{height:g}h{width:.2f}v{-height:g}z"
-            paths.setdefault(_level(cell.before), []).append(path)
+            paths.setdefault(level_of(cell.before), []).append(path)
             continue
         words = f"{cell.name}: {rounded_percent(cell.before)} → {rounded_percent(cell.after)}"
-        before.append(Bar(x, round(width, 2), _height(cell.before), _level(cell.before), words))
-        after.append(Bar(x, round(width, 2), _height(cell.after), _level(cell.after), words))
+        before.append(Bar(x, round(width, 2), _height(cell.before), level_of(cell.before), words))
+        after.append(Bar(x, round(width, 2), _height(cell.after), level_of(cell.after), words))
     unchanged = {level: "".join(parts) for level, parts in sorted(paths.items())}
     return Strip(f"{title}, {counted(len(cells), 'node')}", round(step * len(cells), 2), before, after, unchanged)
 
@@ -183,5 +184,6 @@ def _height(percent: float) -> float:
     return round(min(percent, 100) * STRIP_HEIGHT / 100, 1)
 
 
-def _level(percent: float) -> int:
+def level_of(percent: float) -> int:
+    """The shade of a share in percent."""
     return min(_LEVELS - 1, int(percent * _LEVELS / 100))

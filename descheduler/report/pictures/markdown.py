@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
@@ -13,7 +13,7 @@ from descheduler.report.plan.document import Plan, PlanMove
 from descheduler.report.plan.strips import main_resource, strip_lines
 from descheduler.version import VERSION
 
-__all__ = ["escaped", "markdown_lines"]
+__all__ = ["command_lines", "escaped", "markdown_lines", "table_lines"]
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$]|^[#+-])")
 _LINK = re.compile(r":(?=//|[\w+-]+:)|(?<=\bwww)\.")
@@ -42,7 +42,7 @@ def markdown_lines(plan: Plan) -> Iterator[str]:
         *_waves(review),
         *_not_done(review),
         *_risks(review),
-        *_commands(review),
+        *command_lines(review.commands),
     ):
         yield f"{line}\n"
 
@@ -53,7 +53,7 @@ def _head(review: Review) -> Iterator[str]:
     yield ""
     yield from (line for sentence in others for line in (escaped(sentence), ""))
     facts = [(label, text) for label, text in review.identity.items() if text]
-    yield from _table(("", ""), [*facts, ("Made by", f"descheduler {VERSION}")])
+    yield from table_lines(("", ""), [*facts, ("Made by", f"descheduler {VERSION}")])
     yield from (
         f"**Failed**: {escaped(f'{each.profile}/{each.plugin}: {each.message}')}\n" for each in review.plan.failures
     )
@@ -73,7 +73,7 @@ def _nodes(plan: Plan) -> Iterator[str]:
         (each.title, f"{each.num_nodes:,}", *(" → ".join(each.shares.get(name, ("-",))) for name in names))
         for each in groups
     ]
-    yield from _table(("Zone and pool", "Nodes", *names), rows)
+    yield from table_lines(("Zone and pool", "Nodes", *names), rows)
     for each in plan.figures.balance:
         mean = f"{each.mean_before}% → {each.mean_after}%"
         deviation = f"{each.deviation_before} → {each.deviation_after}"
@@ -95,7 +95,7 @@ def _goal(plan: Plan) -> Iterator[str]:
         for level in objective.levels
     ]
     yield from ("## Goal", "")
-    yield from _table(("Objective", "Counts", "Before", "After", "Best possible", "Evictions", "At least"), rows)
+    yield from table_lines(("Objective", "Counts", "Before", "After", "Best possible", "Evictions", "At least"), rows)
 
 
 def _workloads(review: Review) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _workloads(review: Review) -> Iterator[str]:
         (f"{each.kind} {each.name}", f"{each.moved:,}", f"{each.replicas:,}", f"{each.most_down:,}", each.budget)
         for each in review.workloads
     ]
-    yield from _table(("Workload", "Moved", "Replicas", "Most down at once", "Budget left before"), rows)
+    yield from table_lines(("Workload", "Moved", "Replicas", "Most down at once", "Budget left before"), rows)
     yield from ("<details><summary>Pods</summary>", "")
     for each in review.workloads:
         yield from _pods(each)
@@ -137,7 +137,7 @@ def _waves(review: Review) -> Iterator[str]:
         (f"{wave.number:,}", f"{wave.evictions:,}", ", ".join(f"{name} {pods}" for name, pods in wave.workloads[:8]))
         for wave in review.waves
     ]
-    yield from _table(("Wave", "Pods", "Down at once"), rows)
+    yield from table_lines(("Wave", "Pods", "Down at once"), rows)
 
 
 def _not_done(review: Review) -> Iterator[str]:
@@ -148,7 +148,7 @@ def _not_done(review: Review) -> Iterator[str]:
         (f"{each.number:,}", each.code, each.meaning, each.limit or "-", ", ".join(each.pods))
         for each in review.not_done
     ]
-    yield from _table(("Pods", "Reason", "Meaning", "Policy key", "Such as"), rows)
+    yield from table_lines(("Pods", "Reason", "Meaning", "Policy key", "Such as"), rows)
 
 
 def _risks(review: Review) -> Iterator[str]:
@@ -159,16 +159,18 @@ def _risks(review: Review) -> Iterator[str]:
         yield ""
 
 
-def _commands(review: Review) -> Iterator[str]:
-    if not review.commands:
+def command_lines(commands: Mapping[str, str]) -> Iterator[str]:
+    """The section with `commands`; nothing without any."""
+    if not commands:
         return
     yield from ("## Commands", "", "```sh")
     # A name of the cluster is quoted for the shell, and what would end the block does not print in it.
-    yield from (printable(command).replace("```", "'''") for command in review.commands.values() if command)
+    yield from (printable(command).replace("```", "'''") for command in commands.values() if command)
     yield "```"
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The rows as a table, every cell escaped."""
     yield f"| {' | '.join(map(escaped, header))} |"
     yield f"|{' --- |' * len(header)}"
     yield from (f"| {' | '.join(map(escaped, row))} |" for row in rows)

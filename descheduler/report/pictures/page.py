@@ -1,9 +1,10 @@
-"""A plan as one HTML file: styles and drawings are in it, it needs no script and no other file."""
+"""A plan or a simulation as one HTML file: styles and drawings are in it, it needs no script and no other file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import accumulate
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -19,12 +20,17 @@ from descheduler.report.pictures.charts import (
     targets_of,
 )
 from descheduler.report.pictures.review import review_of
+from descheduler.report.pictures.simulation_review import simulation_review
 from descheduler.report.plan.document import Plan, PlanMove
 from descheduler.report.plan.strips import main_resource
+from descheduler.report.simulation_document import SimulatedPolicy, Simulation
+from descheduler.report.tables.simulation_table import DIFFERENCES_HEADER
 from descheduler.version import VERSION
 
-__all__ = ["page_pieces"]
+__all__ = ["page_pieces", "simulation_pieces"]
 
+_MOST_MOVES = 8000
+"""Of the cycles of a simulated policy that are embedded."""
 _MOST_NODES = 8
 """Of equally good nodes that the embedded plan names for one pod."""
 
@@ -33,7 +39,7 @@ def page_pieces(plan: Plan) -> Iterator[str]:
     """The pieces of the page that shows `plan`. Every text of the cluster and of the policy is escaped in it."""
     first = main_resource(plan.figures)
     resources = sorted((each.resource for each in plan.figures.balance), key=lambda name: (name != first, name))
-    yield from _template().generate(
+    yield from _template("page.html.j2").generate(
         plan=plan,
         review=review_of(plan),
         resources=resources,
@@ -44,8 +50,31 @@ def page_pieces(plan: Plan) -> Iterator[str]:
         searches=[(each, search_of(each)) for each in (plan.goal.objectives if plan.goal is not None else ())],
         strip_height=STRIP_HEIGHT,
         version=VERSION,
-        document=_embedded(plan),
+        document=_embedded(replace(plan, moves=tuple(map(_shortened, plan.moves)))),
         most_nodes=_MOST_NODES,
+    )
+
+
+def simulation_pieces(simulation: Simulation) -> Iterator[str]:
+    """The pieces of the page that shows `simulation`, escaped as those of a plan."""
+    cut = replace(simulation, policies=tuple(map(_without_late_moves, simulation.policies)))
+    yield from _template("simulation.html.j2").generate(
+        review=simulation_review(simulation),
+        differences_header=DIFFERENCES_HEADER,
+        strip_height=STRIP_HEIGHT,
+        version=VERSION,
+        document=_embedded(cut),
+        is_cut=cut != simulation,
+    )
+
+
+def _without_late_moves(policy: SimulatedPolicy) -> SimulatedPolicy:
+    """`policy` with the moves of its first cycles alone, where there are very many."""
+    ends = accumulate(len(cycle.moves) for cycle in policy.cycles)
+    cycles = zip(policy.cycles, ends, strict=True)
+    return replace(
+        policy,
+        cycles=tuple(cycle if end <= _MOST_MOVES else replace(cycle, moves=()) for cycle, end in cycles),
     )
 
 
@@ -58,7 +87,7 @@ def _shortened(move: PlanMove) -> PlanMove:
 
 
 @cache
-def _template() -> Template:
+def _template(name: str) -> Template:
     # Autoescape is always on: names and messages come from whoever writes objects in the cluster.
     environment = Environment(
         loader=PackageLoader("descheduler.report.pictures", "templates"),
@@ -67,11 +96,12 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html.j2")
+    return environment.get_template(name)
 
 
-def _embedded(plan: Plan) -> Markup:
-    """The plan's JSON for a script element, which ends at the first `</script` whatever JSON says."""
-    short = replace(plan, moves=tuple(map(_shortened, plan.moves)))
-    text = msgspec.json.encode(short).decode().replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+def _embedded(document: Plan | Simulation) -> Markup:
+    """The JSON for a script element, which ends at the first `</script` whatever JSON says."""
+    text = (
+        msgspec.json.encode(document).decode().replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    )
     return Markup(text)  # noqa: S704 - no character of it ends the element or begins another

@@ -10,12 +10,21 @@ from datetime import datetime
 import msgspec
 
 from descheduler.model.text.counted import counted
-from descheduler.report.document import PodReference
+from descheduler.report.document import PodReference, SnapshotIdentity
 from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal
 from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline
 
-__all__ = ["NotDone", "Review", "Wave", "WorkloadReview", "review_of"]
+__all__ = [
+    "NotDone",
+    "Review",
+    "Wave",
+    "WorkloadReview",
+    "cluster_text",
+    "dump_flags",
+    "review_of",
+    "time_of",
+]
 
 _MOST_NAMED = 5
 _UNCERTAIN = {
@@ -110,14 +119,20 @@ def _identity(plan: Plan) -> Mapping[str, str]:
     return {
         "Plan": plan.plan_id,
         "Policy": f"{policy.path} ({policy.kind}, digest {policy.digest[:12]})",
-        "Cluster": f"{snapshot.source}: {counted(snapshot.num_nodes, 'node')}, {counted(snapshot.num_pods, 'pod')}",
-        "Read at": _time(snapshot.taken_at) or "a time that the dump does not tell",
-        "Decided at": _time(plan.now),
+        "Cluster": cluster_text(snapshot),
+        "Read at": time_of(snapshot.taken_at) or "a time that the dump does not tell",
+        "Decided at": time_of(plan.now),
         "Replacement pods": landing_summary(plan.landings),
     }
 
 
-def _time(moment: datetime | None) -> str:
+def cluster_text(snapshot: SnapshotIdentity) -> str:
+    """Which cluster or dump it is, and how large."""
+    return f"{snapshot.source}: {counted(snapshot.num_nodes, 'node')}, {counted(snapshot.num_pods, 'pod')}"
+
+
+def time_of(moment: datetime | None) -> str:
+    """For people; "" for none."""
     return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
@@ -206,8 +221,8 @@ def _commands(plan: Plan) -> Mapping[str, str]:
     if plan.policy.path == _BUILT_IN or ", " in plan.snapshot.source:
         return {}
     policy = shlex.quote(plan.policy.path)
-    is_live = plan.snapshot.source.startswith(("http://", "https://"))
-    source = "" if is_live else _dump_flags(plan)
+    is_live = plan.snapshot.is_live
+    source = "" if is_live else dump_flags(plan.snapshot, plan.now)
     pod = f"{plan.moves[0].pod.namespace}/{plan.moves[0].pod.name}" if plan.moves else ""
     return {
         "Plan again": f"descheduler plan --policy-config-file {policy}{source} --out plan.json",
@@ -216,11 +231,10 @@ def _commands(plan: Plan) -> Mapping[str, str]:
     }
 
 
-def _dump_flags(plan: Plan) -> str:
+def dump_flags(snapshot: SnapshotIdentity, at: datetime) -> str:
     """The flags for the same dump at the same time."""
-    snapshot = plan.snapshot
     name = "-" if snapshot.source == _STANDARD_INPUT else shlex.quote(snapshot.source)
-    now = "" if plan.now == snapshot.taken_at else f" --now {plan.now.isoformat().replace('+00:00', 'Z')}"
+    now = "" if at == snapshot.taken_at else f" --now {at.isoformat().replace('+00:00', 'Z')}"
     return f" --snapshot {name}{now}"
 
 

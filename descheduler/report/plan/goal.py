@@ -15,7 +15,7 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 
-__all__ = ["GoalLevel", "PendingPod", "PlannedGoal", "PlannedObjective", "SearchMoment", "goal_of"]
+__all__ = ["GoalLevel", "PendingPod", "PlannedGoal", "PlannedObjective", "SearchMoment", "goal_of", "in_units"]
 
 _WORST: Sequence[GoalStatus] = get_args(GoalStatus)
 _ENDS: Sequence[SearchEnd] = get_args(SearchEnd)
@@ -139,15 +139,15 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
 
 
 def _level(level: Level) -> GoalLevel:
-    before, after, bound = (_in_units(figure, level.scale) for figure in (level.before, level.after, level.bound))
+    before, after, bound = (in_units(figure, level.scale) for figure in (level.before, level.after, level.bound))
     return GoalLevel(counts=level.counts, before=before, after=after, bound=bound)
 
 
 def _moment(point: SearchPoint, scale: int) -> SearchMoment:
     return SearchMoment(
         seconds=round(point.seconds, 3),
-        figure=_in_units(point.figure, scale),
-        bound=_in_units(point.bound, scale),
+        figure=in_units(point.figure, scale),
+        bound=in_units(point.bound, scale),
         evictions=point.evictions,
     )
 
@@ -156,8 +156,11 @@ def _pending_pod(each: goals.UnscheduledPod, held: Container[PodIdentity]) -> Pe
     return PendingPod(pod=reference(each.pod), to_node=each.node or None, holds_target=identity_of(each.pod) in held)
 
 
-def _in_units(figure: int, scale: int) -> int | float:
-    """Rounded down, all alike, so that a bound stays one and what is at it is seen to be."""
+def in_units(figure: int, scale: int) -> int | float:
+    """`figure`, of which `scale` make one of what is counted.
+
+    Rounded down, all alike, so that a bound stays one and what is at it is seen to be.
+    """
     whole, rest = divmod(figure, scale)
     return figure * _MILLION // scale / _MILLION if rest else whole
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from descheduler.report.plan.figures import NUM_STEPS, Figures, GroupFigures, NodeFigures, shares_of, step_of
 
-__all__ = ["Cell", "histogram", "main_resource", "node_cells", "strip_lines"]
+__all__ = ["Cell", "block", "histogram", "main_resource", "node_cells", "strip_lines"]
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _EMPTY = "·"
@@ -74,10 +74,11 @@ def strip_lines(figures: Figures, width: int) -> tuple[str, str]:
         return "", ""
     size = -(-len(cells) // width)
     parts = [cells[start : start + size] for start in range(0, len(cells), size)]
-    before = "".join(_block(sum(cell.before for cell in part) / len(part)) for part in parts)
-    after = "".join(_block(sum(cell.after for cell in part) / len(part)) for part in parts)
+    before = "".join(block(sum(cell.before for cell in part) / len(part)) for part in parts)
+    after = "".join(block(sum(cell.after for cell in part) / len(part)) for part in parts)
     return before, after
 
 
-def _block(percent: float) -> str:
+def block(percent: float) -> str:
+    """A character as high as the share; a dot for nothing."""
     return _BLOCKS[min(len(_BLOCKS) - 1, int(percent * len(_BLOCKS) / 100))] if percent else _EMPTY

@@ -13,7 +13,7 @@ from descheduler.plan.decisions import Failure
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.report.document import PodReference
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
-from descheduler.report.plan.figures import Amounts
+from descheduler.report.plan.figures import Amounts, NodeFigures
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
@@ -24,7 +24,7 @@ from descheduler.report.tables.summary import plan_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
 from descheduler.report.tables.targets import target_cell, target_legend
 
-__all__ = ["decision_tables", "message_lines", "plan_table"]
+__all__ = ["decision_tables", "message_lines", "move_target", "node_table", "plan_table"]
 
 _MOST_REFUSALS = 20
 """Rows in a table that is not wide; the counts by reason tell the rest."""
@@ -39,7 +39,7 @@ def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
         return
     if not style.is_quiet:
         yield from _moves(plan, style)
-        yield from target_legend(map(_target, plan.moves if plan.landings.num_assessed else ()), style)
+        yield from target_legend(map(move_target, plan.moves if plan.landings.num_assessed else ()), style)
         yield from condition_table(((m.pod, m.landing.conditions) for m in plan.moves if m.landing), style)
         yield from _pending_pods(plan, style)
         yield from decision_tables(plan, style)
@@ -56,7 +56,7 @@ def decision_tables(plan: Plan, style: TableStyle, *, listed: AbstractSet[PodRef
     yield from _idle_plugins(plan, style)
     if style.is_wide:
         yield from _plugins(plan, style)
-        yield from _nodes(plan, style)
+        yield from node_table(plan.figures.nodes, style)
 
 
 def message_lines(plan: Plan, style: TableStyle) -> Iterator[str]:
@@ -123,7 +123,7 @@ def _row(move: PlanMove, style: TableStyle, has_targets: bool, has_allocations: 
         move.pod.name,
         *([move.pod.uid] if style.is_wide else []),
         move.from_node,
-        *([_target(move)] if has_targets else []),
+        *([move_target(move)] if has_targets else []),
         *([allocations_text(move.landing.allocations if move.landing else ())] if has_allocations else []),
         *([str(move.wave)] if style.is_wide else []),
         move.reason,
@@ -131,10 +131,11 @@ def _row(move: PlanMove, style: TableStyle, has_targets: bool, has_allocations: 
 
 
 def _plain_rows(moves: Sequence[PlanMove]) -> list[Row]:
-    return [[m.pod.namespace, m.pod.name, m.from_node, _target(m), m.plugin, m.reason] for m in moves]
+    return [[m.pod.namespace, m.pod.name, m.from_node, move_target(m), m.plugin, m.reason] for m in moves]
 
 
-def _target(move: PlanMove) -> Cell:
+def move_target(move: PlanMove) -> Cell:
+    """The expected node of the replacement, or what is known instead."""
     landing = move.landing
     if landing is None:
         return ""
@@ -231,10 +232,11 @@ def _plugins(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from style.table(header, rows, title="Plugins, in running order")
 
 
-def _nodes(plan: Plan, style: TableStyle) -> Iterator[str]:
+def node_table(nodes: Sequence[NodeFigures], style: TableStyle) -> Iterator[str]:
+    """A row for each of `nodes`, before and after."""
     rows = [
         [node.name, f"{node.before.pods} -> {node.after.pods}", *_shares(node.before, node.after, node.allocatable)]
-        for node in plan.figures.nodes
+        for node in nodes
     ]
     header = ["NODE", "PODS", "CPU REQUESTS", "MEMORY REQUESTS"]
     yield from style.table(header, rows, title="Nodes whose pods change, with the replacements")

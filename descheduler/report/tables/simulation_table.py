@@ -23,7 +23,7 @@ from descheduler.report.simulation_document import (
 from descheduler.report.tables.columns import TIE, Row
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["simulation_table"]
+__all__ = ["DIFFERENCES_HEADER", "cycle_rows", "difference_row", "remaining_texts", "simulation_table"]
 
 _FIGURES_HEADER = (
     "PENDING",
@@ -34,7 +34,7 @@ _FIGURES_HEADER = (
     "MEMORY STDDEV",
 )
 _MOVES_HEADER = ("CYCLE", "NAMESPACE", "POD", "NODE", "TARGET", "PLUGIN")
-_DIFFERENCES_HEADER = ("FIGURE", "FIRST POLICY", "SECOND POLICY", "DIFFERENCE")
+DIFFERENCES_HEADER = ("FIGURE", "FIRST POLICY", "SECOND POLICY", "DIFFERENCE")
 
 
 def simulation_table(simulation: Simulation, style: TableStyle) -> Iterator[str]:
@@ -48,23 +48,29 @@ def simulation_table(simulation: Simulation, style: TableStyle) -> Iterator[str]
         yield from _differences(simulation, style)
     for policy in simulation.policies:
         yield from _messages(policy, style)
-    remaining = {label: text for each in _remaining(simulation) for label, text in each.items()}
+    remaining = {label: text for each in remaining_texts(simulation) for label, text in each.items()}
     yield from style.labelled(remaining | {_name(policy): policy.sentence for policy in simulation.policies})
 
 
 def _cycles(policy: SimulatedPolicy, every: str, style: TableStyle) -> Iterator[str]:
-    """A row a cycle; several in which nothing changes share one. A column without any number is left out."""
-    lost = any(cycle.replacements.get("not created") for cycle in policy.cycles)
-    header = ["CYCLE", "EVICTED", "SCHEDULED", *(["NOT CREATED"] if lost else []), *_FIGURES_HEADER]
-    rows: list[Row] = [["start", "", "", *([""] if lost else []), *_figures(policy.before)]]
-    for cycles in _in_groups(policy.cycles):
-        rows.append([_numbers(cycles), *_counts(cycles[0], has_lost=lost), *_figures(cycles[0].after)])
+    """The cycles, and what planners say of them."""
+    header, rows = cycle_rows(policy)
     yield from style.table(header, rows, title=f"{_name(policy)}: requests after each cycle, one every {every}")
     goals = [f"Goal in cycle {cycle.cycle}: {goal}" for cycle in policy.cycles for goal in cycle.goals]
     for goal in goals:
         yield from style.paragraph(goal, indent="  ")
     if goals:
         yield ""
+
+
+def cycle_rows(policy: SimulatedPolicy) -> tuple[Sequence[str], list[Row]]:
+    """Header and a row a cycle; several in which nothing changes share one. A column that says nothing is left out."""
+    lost = any(cycle.replacements.get("not created") for cycle in policy.cycles)
+    header = ["CYCLE", "EVICTED", "SCHEDULED", *(["NOT CREATED"] if lost else []), *_FIGURES_HEADER]
+    rows: list[Row] = [["start", "", "", *([""] if lost else []), *_figures(policy.before)]]
+    for cycles in _in_groups(policy.cycles):
+        rows.append([_numbers(cycles), *_counts(cycles[0], has_lost=lost), *_figures(cycles[0].after)])
+    return header, rows
 
 
 def _in_groups(cycles: Sequence[SimulatedCycle]) -> list[list[SimulatedCycle]]:
@@ -113,14 +119,15 @@ def _move_row(cycle: SimulatedCycle, move: SimulatedMove) -> Row:
 
 
 def _differences(simulation: Simulation, style: TableStyle) -> Iterator[str]:
-    rows = [_difference_row(each) for each in simulation.differences]
-    yield from style.table(_DIFFERENCES_HEADER, rows, title="Differences at the end")
+    rows = [difference_row(each) for each in simulation.differences]
+    yield from style.table(DIFFERENCES_HEADER, rows, title="Differences at the end")
     if not rows:
         yield "No difference at the end"
         yield ""
 
 
-def _difference_row(difference: Difference) -> Row:
+def difference_row(difference: Difference) -> Row:
+    """A figure of both policies, and by how much they differ."""
     first, second = difference.first, difference.second
     change = "" if first is None or second is None else f"{second - first:+,.4g}"
     return [difference.figure, _number(first), _number(second), change]
@@ -141,7 +148,7 @@ def _messages(policy: SimulatedPolicy, style: TableStyle) -> Iterator[str]:
         yield ""
 
 
-def _remaining(simulation: Simulation) -> Iterator[Mapping[str, str]]:
+def remaining_texts(simulation: Simulation) -> Iterator[Mapping[str, str]]:
     """What a further run of each policy does not evict, and why it evicts nothing."""
     whose = [""] if len(simulation.policies) == 1 else [", first policy", ", second policy"]
     for policy, suffix in zip(simulation.policies, whose, strict=True):

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
+from descheduler.report.outcome.goal import goal_text
 from descheduler.report.outcome.predictions import hit_rate_text
 from descheduler.report.outcome.status_document import RunSummary, StatusDocument, TakenUp
 from descheduler.report.tables.columns import Row
+from descheduler.report.tables.head_line import time_text
+from descheduler.report.tables.summary import results_text
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["status_table"]
@@ -19,6 +22,7 @@ _HEADER = (
     "EVICTED",
     "REFUSED",
     "FAILED",
+    "NOT ATTEMPTED",
     "AS PREDICTED",
     "SECONDS",
     "API CALLS",
@@ -38,11 +42,12 @@ def status_table(status: StatusDocument, style: TableStyle) -> Iterator[str]:
 def _row(run: RunSummary) -> Row:
     share = run.predictions.hit_rate
     return [
-        run.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        time_text(run.at),
         f"{run.planned:,}",
         f"{run.counts.get('evicted', 0):,}",
         f"{run.counts.get('refused', 0):,}",
         f"{run.counts.get('failed', 0):,}",
+        f"{run.counts.get('not-attempted', 0):,}",
         "" if share is None else f"{share:.0%}",
         f"{run.seconds:,.1f}",
         f"{run.num_api_calls:,}",
@@ -52,15 +57,15 @@ def _row(run: RunSummary) -> Row:
 
 def _latest(run: RunSummary, style: TableStyle) -> Iterator[str]:
     evicted = ((each.plugin or "PodMigrationJobs of users", each.counts.get("evicted", 0)) for each in run.plugins)
-    not_attempted = run.counts.get("not-attempted", 0)
     yield style.palette.heading("Latest run")
     yield from style.labelled(
         {
             "Version": printable(run.version),
             "Policy": printable(f"{run.policy} ({run.policy_digest})"),
+            "Result": results_text(run.counts, run.unconfirmed),
             "Evicted by": ", ".join(printable(f"{plugin} {number:,}") for plugin, number in evicted if number),
-            "Not attempted": counted(not_attempted, "pod") if not_attempted else "",
             "Not evicted": _not_evicted(run.not_evicted),
+            "Goal": "; ".join(map(goal_text, run.goals)),
             "Scheduled": hit_rate_text(run.predictions),
             "Earlier runs": _taken_up(run.taken_up),
             "Jobs of users": f"{run.taken_up.of_users:,} succeeded" if run.taken_up.of_users else "",

@@ -10,6 +10,7 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome.document import OutcomeDocument, ResultKind
+from descheduler.report.outcome.goal import goal_text
 from descheduler.report.outcome.predictions import hit_rate_text
 from descheduler.report.plan.document import LandingTotals, Plan, ReachedLimit
 from descheduler.report.plan.figures import Figures, TotalFigures
@@ -25,6 +26,7 @@ __all__ = [
     "plan_headline",
     "plan_summary",
     "plugin_title",
+    "results_text",
 ]
 
 _GIB = 2**30
@@ -94,6 +96,7 @@ def outcome_summary(outcome: OutcomeDocument, style: TableStyle) -> Iterator[str
                 outcome.plan, [(r.profile, r.plugin) for r in outcome.results if r.result == "evicted"]
             ),
             **_goal_and_why(outcome.plan),
+            "Goal after the run": "; ".join(map(goal_text, outcome.goals)),
             "Search ended by": _search_end(outcome.plan),
             "Skipped": printable(outcome.plan.skipped),
             "Stopped by": printable(outcome.stopped_by),
@@ -145,9 +148,14 @@ def outcome_headline(outcome: OutcomeDocument) -> str:
     """
     if outcome.plan.skipped and not outcome.results:
         return f"Skipped: {outcome.plan.skipped}"
-    unconfirmed = f", {outcome.unconfirmed:,} of them unconfirmed" if outcome.unconfirmed else ""
-    parts = [f"{counted(outcome.counts['evicted'], 'pod')} evicted{unconfirmed}"]
-    parts += [f"{outcome.counts[kind]:,} {text}" for kind, text in _RESULTS.items() if outcome.counts[kind]]
+    return results_text(outcome.counts, outcome.unconfirmed)
+
+
+def results_text(counts: Mapping[ResultKind, int], num_unconfirmed: int) -> str:
+    """How evictions ended, in pods."""
+    unconfirmed = f", {num_unconfirmed:,} of them unconfirmed" if num_unconfirmed else ""
+    parts = [f"{counted(counts.get('evicted', 0), 'pod')} evicted{unconfirmed}"]
+    parts += [f"{number:,} {text}" for kind, text in _RESULTS.items() if (number := counts.get(kind, 0))]
     return ", ".join(parts)
 
 

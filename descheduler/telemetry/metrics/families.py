@@ -72,7 +72,7 @@ def run_registry(record: RunRecord, *, last_success: float | None) -> CollectorR
         "descheduler_snapshot_duration_seconds": _one(observer.snapshot_seconds),
         "descheduler_snapshot_objects": {(kind,): number for kind, number in observer.num_objects.items()},
         "descheduler_moves_planned": _moves_planned(record.plan),
-        "descheduler_goal": _goal_figures(record.plan),
+        "descheduler_goal": {**_goal_figures(record.plan), **_goal_reached(record.outcome)},
         "descheduler_goal_evictions": _goal_evictions(record.plan),
         "descheduler_eviction_outcomes": _eviction_outcomes(record.outcome),
         "descheduler_predictions": _predictions(record.outcome),
@@ -182,6 +182,18 @@ def _goal_figures(plan: Plan | None) -> Values:
         for labels, each in _objectives(plan)
         for level in each.levels
         for value, number in (("before", level.before), ("after", level.after), ("bound", level.bound))
+    }
+
+
+def _goal_reached(outcome: OutcomeDocument | None) -> Values:
+    """In the order of the plan's objectives. `before` is that of the run, whose plan may be that of a later round."""
+    if outcome is None:
+        return {}
+    return {
+        (*labels, reached.counts, value): number
+        for (labels, _), reached in zip(_objectives(outcome.plan), outcome.goals, strict=False)
+        for value, number in (("before", reached.before), ("reached", reached.reached))
+        if number is not None
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.volcano import VolcanoPodGroup
 from descheduler.placement.volcano.resources import amounts_of
-from descheduler.planner.wanted_pods import pod_groups_of_manifest
+from descheduler.planner.wanted_pods import objects_beside
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import node, pod
@@ -69,7 +69,7 @@ def test_pod_groups_of_what_is_not_created_yet_are_those_that_volcano_makes(peer
 
     made = wait_until("Volcano makes the pod groups", lambda: _if_all(peer_cluster.api.items(_path(namespace))))
     found = {group["metadata"]["ownerReferences"][0]["name"]: _stated(group) for group in made}
-    assert found == {each["metadata"]["name"]: _stated(*pod_groups_of_manifest([each])) for each in wanted}
+    assert found == {each["metadata"]["name"]: _stated(*objects_beside([each])) for each in wanted}
 
 
 def _if_all(groups: Sequence[Object]) -> Sequence[Object]:

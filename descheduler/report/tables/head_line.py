@@ -1,0 +1,64 @@
+"""The first line of every table: which policy, cluster or dump, time and plan it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from descheduler.report.document import SnapshotIdentity
+from descheduler.report.outcome.document import OutcomeDocument
+from descheduler.report.outcome.status_document import StatusDocument
+from descheduler.report.plan.document import Plan
+from descheduler.report.simulation_document import Simulation
+from descheduler.report.tables.table_style import TableStyle
+
+__all__ = ["cluster_part", "head_lines", "head_parts", "policy_part", "time_part", "time_text"]
+
+
+def head_lines(parts: Sequence[str], style: TableStyle) -> Iterator[str]:
+    """The `parts` that are not empty, such as `Policy: a.yaml; dump: b.json`, and an empty line.
+
+    Nothing where rows are for other programs, or where only the summary is shown.
+    """
+    said = "; ".join(filter(None, parts))
+    if said and style.has_headers and not style.is_quiet:
+        yield from style.paragraph(said)
+        yield ""
+
+
+def head_parts(document: Plan | OutcomeDocument | StatusDocument | Simulation) -> Sequence[str]:
+    """What the line says of `document`."""
+    match document:
+        case Plan(policy=policy, snapshot=snapshot, now=now, plan_id=plan_id):
+            return policy_part(policy.path), cluster_part(snapshot), time_part(now), f"plan: {plan_id}"
+        case OutcomeDocument(plan=plan):
+            return head_parts(plan)
+        case StatusDocument(runs=(latest, *_)):
+            return policy_part(latest.policy), time_part(latest.at)
+        case StatusDocument():
+            return ()
+        case Simulation(policies=policies, snapshot=snapshot, now=now):
+            paths = " and ".join(each.policy.path for each in policies)
+            return policy_part(paths), cluster_part(snapshot), time_part(now)
+
+
+def policy_part(path: str) -> str:
+    """Which policy it is."""
+    return f"Policy: {path}"
+
+
+def cluster_part(snapshot: SnapshotIdentity | None) -> str:
+    """Which cluster or dump was read; "" without one."""
+    if snapshot is None:
+        return ""
+    return f"{'cluster' if snapshot.is_live else 'dump'}: {snapshot.source}"
+
+
+def time_part(moment: datetime) -> str:
+    """When it was decided."""
+    return f"time: {time_text(moment)}"
+
+
+def time_text(moment: datetime) -> str:
+    """Such as `2026-01-31T12:00:00Z`, to the second."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
