@@ -26,6 +26,7 @@ __all__ = [
     "VOLCANO_ANNOTATIONS",
     "JobBudget",
     "LifecyclePolicy",
+    "NodeGroups",
     "VolcanoJob",
     "VolcanoPodGroup",
     "VolcanoQueue",
@@ -121,6 +122,15 @@ class VolcanoPodGroup(PodGroup, frozen=True):
     """Type and reason of those that are true."""
 
 
+class NodeGroups(msgspec.Struct, frozen=True):
+    """Groups of nodes that the affinity of a queue names, by what it says of them."""
+
+    required: frozenset[str] = frozenset()
+    preferred: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
+    avoided: frozenset[str] = frozenset()
+
+
 class VolcanoQueue(msgspec.Struct, frozen=True):
     """A Queue. Resources are in nano units; `reclaimable` is true where the queue does not say."""
 
@@ -136,6 +146,7 @@ class VolcanoQueue(msgspec.Struct, frozen=True):
     reclaimable: bool = True
     parent: str = ""
     state: str = ""
+    node_groups: NodeGroups = NodeGroups()
 
 
 _MINIMUM, _MAXIMUM = "volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"

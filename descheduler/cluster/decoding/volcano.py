@@ -12,6 +12,7 @@ from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.volcano import (
     VOLCANO_ANNOTATIONS,
     LifecyclePolicy,
+    NodeGroups,
     VolcanoJob,
     VolcanoPodGroup,
     VolcanoQueue,
@@ -23,6 +24,22 @@ __all__ = ["decode_volcano_job", "decode_volcano_pod_group", "decode_volcano_que
 
 class _Guarantee(Wire):
     resource: msgspec.Raw = ABSENT
+
+
+class _NodeGroups(Wire):
+    required: list[str] | None = msgspec.field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
+    preferred: list[str] | None = msgspec.field(default=None, name="preferredDuringSchedulingIgnoredDuringExecution")
+
+
+class _Affinity(Wire):
+    node_group_affinity: _NodeGroups | None = None
+    node_group_anti_affinity: _NodeGroups | None = None
+
+    def node_groups(self) -> NodeGroups:
+        """All lists together."""
+        own, anti = self.node_group_affinity or _NodeGroups(), self.node_group_anti_affinity or _NodeGroups()
+        lists = (own.required, own.preferred, anti.required, anti.preferred)
+        return NodeGroups(*(frozenset(names or ()) for names in lists))
 
 
 class _Spec(Wire):
@@ -38,6 +55,7 @@ class _Spec(Wire):
     guarantee: _Guarantee | None = None
     reclaimable: bool | None = None
     parent: str | None = None
+    affinity: _Affinity | None = None
 
 
 class _Condition(Wire):
@@ -103,6 +121,7 @@ def decode_volcano_queue(block: bytes) -> VolcanoQueue:
         reclaimable=spec.reclaimable is not False,
         parent=spec.parent or "",
         state=(wire.status or _Status()).state or "",
+        node_groups=(spec.affinity or _Affinity()).node_groups(),
     )
 
 

@@ -27,7 +27,7 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 __all__ = ["EndSearch", "NamedEnd", "PossibleEnd"]
 
 _MOST_EVALUATIONS = 4_000
-_MOST_NODES_SEEN = 1_000_000
+_MOST_NODES_SEEN = 500_000
 _MOST_OF_ONE = 300
 """Evaluations for one replacement."""
 _MOST_EXPLORED = 5

@@ -66,6 +66,7 @@ _ARGUMENTS: Mapping[str, Mapping[str, type]] = {
             "podtopologyspread",
         )
     },
+    "nodegroup": {},
     "overcommit": {"overcommit-factor": float},
     "predicates": {
         **{
@@ -96,7 +97,6 @@ _UNMODELLED = frozenset(
         "cdp",
         "extender",
         "network-topology-aware",
-        "nodegroup",
         "numaaware",
         "rescheduling",
         "resource-strategy-fit",
@@ -106,7 +106,7 @@ _UNMODELLED = frozenset(
     }
 )
 """Plugins of Volcano's own that are not modelled."""
-_UNMEASURED = frozenset({"tdm"})
+_UNMEASURED = frozenset({"nodegroup", "tdm"})
 """Plugins that are modelled by what is written of them, and were not measured."""
 
 

@@ -180,6 +180,8 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
         found = filters.evaluate(task) if isinstance(filters, KubeFilters) else None
         bits: dict[str, ReasonBits] = {} if found is None else dict(found.bits)
         feasible = session.nodes.is_there.copy() if found is None else found.feasible & session.nodes.is_there
+        if isinstance(filters, KubeFilters) and not filters.is_proportional:
+            del predicates[_PREDICATES]  # which says no more than its filters
         for plugin, predicate in predicates.items():
             codes = predicate(task)
             if isinstance(codes, np.ndarray):

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from descheduler.cluster.decoding.volcano import decode_volcano_pod_group, decode_volcano_queue
-from descheduler.model.volcano import VolcanoPodGroup, VolcanoQueue
+from descheduler.model.volcano import NodeGroups, VolcanoPodGroup, VolcanoQueue
 
 METADATA = {"name": "red", "uid": "u", "creationTimestamp": "2024-01-01T00:00:01Z"}
 CREATED = datetime(2024, 1, 1, 0, 0, 1, tzinfo=UTC)
@@ -22,6 +22,10 @@ def test_a_queue_is_read_with_its_resources() -> None:
         "capability": {"cpu": "2"},
         "deserved": {"cpu": "1"},
         "guarantee": {"resource": {"memory": "1Ki"}},
+        "affinity": {
+            "nodeGroupAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": ["fast"]},
+            "nodeGroupAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": ["old"]},
+        },
     }
     metadata = {**METADATA, "annotations": {**HIERARCHY, "example.com/other": "x"}}
 
@@ -40,6 +44,7 @@ def test_a_queue_is_read_with_its_resources() -> None:
         reclaimable=False,
         parent="root",
         state="Open",
+        node_groups=NodeGroups(required=frozenset({"fast"}), avoided=frozenset({"old"})),
     )
 
 

@@ -134,7 +134,6 @@ def test_a_quoted_boolean_is_read_since_volcano_1_11() -> None:
         "cdp",
         "extender",
         "network-topology-aware",
-        "nodegroup",
         "numaaware",
         "rescheduling",
         "resource-strategy-fit",
@@ -151,7 +150,7 @@ def test_a_plugin_that_is_not_modelled_is_named(name: str) -> None:
     assert [each.message for each in found.warnings] == [f"plugin '{name}' is not modelled; what it decides is unknown"]
 
 
-@pytest.mark.parametrize("name", sorted(VOLCANO_PLUGINS.keys() - {"tdm"}))
+@pytest.mark.parametrize("name", sorted(VOLCANO_PLUGINS.keys() - {"nodegroup", "tdm"}))
 def test_a_plugin_that_was_measured_leaves_no_doubt(name: str) -> None:
     assert load(f"actions: allocate\ntiers:\n- plugins:\n  - name: {name}\n").doubt == ""
 

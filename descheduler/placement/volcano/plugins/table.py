@@ -17,7 +17,7 @@ from descheduler.placement.volcano.plugins import (
     proportion,
     sla,
 )
-from descheduler.placement.volcano.plugins.scoring import binpack, nodeorder, tdm
+from descheduler.placement.volcano.plugins.scoring import binpack, nodegroup, nodeorder, tdm
 from descheduler.placement.volcano.session import VolcanoPlugin
 
 __all__ = ["VOLCANO_PLUGINS"]
@@ -39,6 +39,7 @@ VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
         VolcanoPlugin("deviceshare", deviceshare.start),
         VolcanoPlugin("sla", sla.start),
         VolcanoPlugin("tdm", tdm.start),
+        VolcanoPlugin("nodegroup", nodegroup.start),
     )
 }
 """The plugins of Volcano's default configuration come first."""

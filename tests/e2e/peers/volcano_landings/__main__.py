@@ -24,7 +24,13 @@ def main() -> None:
     except BinariesMissingError as error:
         sys.exit(str(error))
     with tempfile.TemporaryDirectory(prefix="descheduler-volcano-") as folder:
-        tally = run_trial(Path(folder), binaries, num_jobs=options.jobs, seed=options.seed)
+        tally = run_trial(
+            Path(folder),
+            binaries,
+            num_jobs=options.jobs,
+            seed=options.seed,
+            say=lambda tally: print("\n".join(tally.lines()), file=sys.stderr, flush=True),
+        )
     print("\n".join(tally.lines()))
     sys.exit(bool(tally.contradictions))
 

@@ -47,10 +47,14 @@ _READ = (
 )
 _PERIOD_SECONDS = 0.5
 _MOST_SECONDS = 15.0
+_TOLD = 25
+"""Jobs after which it is said what came so far: a trial of many jobs takes half an hour."""
 
 
-def run_trial(folder: Path, binaries: Binaries, *, num_jobs: int, seed: int) -> Tally:
-    """The counts of so many jobs, on a control plane of its own in `folder`.
+def run_trial(
+    folder: Path, binaries: Binaries, *, num_jobs: int, seed: int, say: Callable[[Tally], None] = lambda _tally: None
+) -> Tally:
+    """The counts of so many jobs, on a control plane of its own in `folder`; `say` hears of them now and then.
 
     No controller runs beside Volcano's scheduler, and no kubelet: pods that are bound hold their room.
     """
@@ -63,8 +67,10 @@ def run_trial(folder: Path, binaries: Binaries, *, num_jobs: int, seed: int) -> 
                 plane.api.patch(made, {"spec": {"taints": None}})
         volcano.start_scheduler(plane, CONFIGURATION, schedule_period=f"{int(_PERIOD_SECONDS * 1000)}ms")
         trial = _Trial(plane, tally)
-        for step in make_steps(seed, num_jobs):
+        for number, step in enumerate(make_steps(seed, num_jobs), start=1):
             trial.play(step)
+            if number % _TOLD == 0:
+                say(tally)
     return tally
 
 
