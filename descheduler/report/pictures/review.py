@@ -12,8 +12,8 @@ import msgspec
 from descheduler.model.text.counted import counted
 from descheduler.report.document import PodReference, SnapshotIdentity
 from descheduler.report.nothing import why_nothing
-from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal
-from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline
+from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
+from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline, wave_text
 
 __all__ = [
     "NotDone",
@@ -60,12 +60,12 @@ class WorkloadReview(msgspec.Struct, frozen=True):
 
 
 class NotDone(msgspec.Struct, frozen=True):
-    """Pods that stay for one reason. `limit` is the policy key whose limit keeps them, empty for other reasons."""
+    """Pods that stay for one reason. `key` is the policy key that decides that, empty where the policy does not."""
 
     code: str
     number: int
     meaning: str
-    limit: str
+    key: str
     pods: Sequence[str]
 
 
@@ -91,7 +91,7 @@ def review_of(plan: Plan) -> Review:
         identity=_identity(plan),
         waves=tuple(_waves(plan)),
         workloads=workloads,
-        not_done=tuple(_not_done(plan.refusals, {count.code: count.summary for count in plan.refusal_counts})),
+        not_done=tuple(_not_done(plan.refusals, {count.code: count for count in plan.refusal_counts})),
         risks=tuple(_risks(plan, workloads)),
         commands=_commands(plan),
     )
@@ -111,7 +111,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"stopped by {stopped}"
     num_waves = len({move.wave for move in plan.moves})
     if num_waves > 1:
-        yield f"{num_waves:,} waves, each after the one before has ended"
+        yield f"{num_waves:,} waves; {wave_text(plan)}"
 
 
 def _identity(plan: Plan) -> Mapping[str, str]:
@@ -163,17 +163,18 @@ def _workloads(plan: Plan) -> Iterator[WorkloadReview]:
         )
 
 
-def _not_done(refusals: Sequence[PlannedRefusal], summaries: Mapping[str, str]) -> Iterator[NotDone]:
+def _not_done(refusals: Sequence[PlannedRefusal], counts: Mapping[str, RefusalCount]) -> Iterator[NotDone]:
     groups: dict[tuple[str, str], list[PlannedRefusal]] = {}
     for refusal in refusals:
         groups.setdefault((refusal.code, refusal.limit), []).append(refusal)
     for (code, limit), members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         messages = {member.message for member in members}
+        count = counts.get(code)
         yield NotDone(
             code=code,
             number=len(members),
-            meaning=messages.pop() if len(messages) == 1 else summaries.get(code, ""),
-            limit=limit,
+            meaning=messages.pop() if len(messages) == 1 else "" if count is None else count.summary,
+            key=limit or ("" if count is None else count.key),
             pods=[_pod(member.pod) for member in members[:_MOST_NAMED]],
         )
 
