@@ -136,10 +136,15 @@ def _waves(review: Review) -> Iterator[str]:
     text = wave_text(review.plan)
     yield from ("## Waves", "", f"{text[0].upper()}{text[1:]}.", "")
     rows = [
-        (f"{wave.number:,}", f"{wave.evictions:,}", ", ".join(f"{name} {pods}" for name, pods in wave.workloads[:8]))
+        (
+            f"{wave.number:,}",
+            f"{wave.evictions:,}",
+            wave.time or "-",
+            ", ".join(f"{name} {pods}" for name, pods in wave.workloads[:8]),
+        )
         for wave in review.waves
     ]
-    yield from table_lines(("Wave", "Pods", "Down at once"), rows)
+    yield from table_lines(("Wave", "Pods", "Time", "Down at once"), rows)
 
 
 def _not_done(review: Review) -> Iterator[str]:

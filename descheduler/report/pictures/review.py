@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import ceil
 
 import msgspec
 
 from descheduler.model.text.counted import counted
+from descheduler.model.text.duration import format_duration
 from descheduler.report.document import PodReference, SnapshotIdentity
 from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
@@ -24,6 +26,7 @@ __all__ = [
     "dump_flags",
     "review_of",
     "time_of",
+    "time_text",
 ]
 
 _MOST_NAMED = 5
@@ -40,10 +43,12 @@ _MISSING_KINDS = "kinds are not in the dump"
 
 
 class Wave(msgspec.Struct, frozen=True):
-    """A wave: how many pods it evicts, and of which workloads, each with how many of its pods are down at once."""
+    """A wave: how many pods it evicts in which time, and of which workloads, each with how many of its pods are down
+    at once."""
 
     number: int
     evictions: int
+    time: str
     workloads: Sequence[tuple[str, int]]
 
 
@@ -112,6 +117,23 @@ def _verdict(plan: Plan) -> Iterator[str]:
     num_waves = len({move.wave for move in plan.moves})
     if num_waves > 1:
         yield f"{num_waves:,} waves; {wave_text(plan)}"
+    if said := time_text(plan):
+        yield said
+
+
+def _duration(seconds: float) -> str:
+    return format_duration(timedelta(seconds=ceil(seconds)))
+
+
+def time_text(plan: Plan) -> str:
+    """How long the evictions take by pace and grace periods; "" without any."""
+    if not plan.waves:
+        return ""
+    if plan.keeps_waves:
+        seconds = sum(wave.seconds for wave in plan.waves)
+    else:
+        seconds = sum(wave.pace_seconds for wave in plan.waves) + max(wave.grace_seconds for wave in plan.waves)
+    return f"estimated time: {_duration(seconds)} by pace and grace periods, and the start of replacement pods besides"
 
 
 def _identity(plan: Plan) -> Mapping[str, str]:
@@ -145,7 +167,8 @@ def _waves(plan: Plan) -> Iterator[Wave]:
             for share in each.waves
             if share.wave == number
         }
-        yield Wave(number, evictions[number], sorted(down.items(), key=lambda item: (-item[1], item[0])))
+        time = next((_duration(each.seconds) for each in plan.waves if each.wave == number), "")
+        yield Wave(number, evictions[number], time, sorted(down.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _workloads(plan: Plan) -> Iterator[WorkloadReview]:

@@ -14,6 +14,7 @@ from descheduler.report.document import ApiVersion, PodReference, PolicyIdentity
 from descheduler.report.facts import ReportedFacts
 from descheduler.report.plan.figures import Figures
 from descheduler.report.plan.goal import PlannedGoal
+from descheduler.report.plan.wave_times import PlannedWave
 from descheduler.report.plan.workloads import PlannedWorkload
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
@@ -285,6 +286,7 @@ class Plan(Fields, frozen=True):
     snapshot: SnapshotIdentity
     skipped: str
     keeps_waves: bool
+    waves: tuple[PlannedWave, ...]
     moves: tuple[PlanMove, ...]
     repeated_requests: tuple[RepeatedRequest, ...]
     goal: PlannedGoal | None

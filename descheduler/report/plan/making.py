@@ -34,6 +34,7 @@ from descheduler.report.plan.figures import PodChange, make_figures
 from descheduler.report.plan.goal import goal_of
 from descheduler.report.plan.landings import landing_totals, loss_notes, planned_landing
 from descheduler.report.plan.policy_keys import policy_key
+from descheduler.report.plan.wave_times import planned_waves
 from descheduler.report.plan.workloads import planned_workloads
 
 __all__ = ["Plan", "make_plan"]
@@ -59,6 +60,7 @@ def make_plan(decisions: Decisions) -> Plan:
         snapshot=snapshot_identity(decisions.snapshot, decisions.now),
         skipped=decisions.skipped,
         keeps_waves=policy.evicts_in_waves,
+        waves=planned_waves(policy, decisions.leaving),
         moves=planned,
         repeated_requests=tuple(_request(RepeatedRequest, move) for move in decisions.moves if move.is_repeated),
         goal=goal_of(decisions),
